@@ -1,0 +1,157 @@
+//! The verbs for people. Events never come here, unless something is wrong with their arguments.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::answer::Exit;
+use crate::events::{self, Event};
+use crate::{config, hooks};
+
+mod demo;
+mod validate;
+
+const HEADING: Style = AnsiColor::Green.on_default().bold();
+const LITERAL: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Hooks for Claude Code that make subagents trustworthy.
+#[derive(Parser)]
+#[command(name = "conclaude", version, max_term_width = 100, styles = styles())]
+#[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs", disable_help_subcommand = false)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Play a subagent's life in a scratch project and show what is matched, run, shown and answered
+    Demo {
+        /// Keep the scratch project, and say where it is
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Check a config and print every problem with its place
+    ///
+    /// Exits with 0 if the config is valid, and with 1 if it is not or if there is none.
+    Validate {
+        /// The config file, or a folder to search from upward [default: CLAUDE_PROJECT_DIR, else the current folder]
+        path: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of the config, for editors
+    Schema,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+fn styles() -> clap::builder::Styles {
+    clap::builder::Styles::styled().header(HEADING).usage(HEADING).literal(LITERAL)
+}
+
+/// The command line with its events: hidden from the list of verbs, known to help, completions and suggestions.
+fn command() -> clap::Command {
+    let mut command = Cli::command().after_help(about_events());
+    for name in events::names() {
+        let event = clap::Command::new(name)
+            .about(format!("Handle the hook event {name}: Claude Code calls it with the payload on stdin"))
+            .hide(true)
+            .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.");
+        command = command.subcommand(event);
+    }
+    command
+}
+
+fn about_events() -> String {
+    format!(
+        "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. With behaviour:\n  \
+         SubagentStart, SubagentStop, SessionStart, SessionEnd; all others are accepted.\n\n\
+         {HEADING}Exit codes:{HEADING:#}\n  0  fine\n  1  something is wrong with the arguments, the payload or the config\n  2  blocked on purpose\n\n\
+         {HEADING}Environment:{HEADING:#}\n  CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
+         CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
+         CLAUDE_PROJECT_DIR        where the config is searched from, upward; set by Claude Code"
+    )
+}
+
+/// Runs the verb that was asked for.
+#[must_use]
+pub fn run() -> Exit {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let matches = match command().try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error, arguments.get(1).and_then(|argument| argument.to_str())),
+    };
+    // `conclaude -- SubagentStop` is still that event.
+    if let Some(event) = matches.subcommand_name().and_then(Event::named) {
+        return hooks::call(event);
+    }
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli.verb.run(),
+        Err(error) => refuse(&error, None),
+    }
+}
+
+impl Verb {
+    fn run(self) -> Exit {
+        let done = match self {
+            Verb::Demo { keep } => demo::run(keep),
+            Verb::Validate { path } => validate::run(path.as_deref()),
+            Verb::Schema => print(&config::schema_text()),
+            Verb::Completions { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut command(), "conclaude", &mut script);
+                print(&String::from_utf8_lossy(&script))
+            }
+        };
+        match done {
+            Ok(exit) => exit,
+            // Whoever read our output has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Success,
+            Err(error) => fail(&error.to_string()),
+        }
+    }
+}
+
+fn print(text: &str) -> std::io::Result<Exit> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(Exit::Success)
+}
+
+fn fail(what: &str) -> Exit {
+    let _ = writeln!(std::io::stderr(), "conclaude: {what}");
+    Exit::Failure
+}
+
+/// Wrong arguments are exit 1: clap's own 2 would block.
+fn refuse(error: &clap::Error, typed: Option<&str>) -> Exit {
+    match (error.kind(), typed) {
+        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, _) => {
+            let _ = error.print();
+            return Exit::Success;
+        }
+        (ErrorKind::InvalidSubcommand, Some(typed)) => {
+            let verbs = command();
+            let names = verbs.get_subcommands().map(clap::Command::get_name);
+            let hint = match events::nearest(typed, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`conclaude --help` lists the verbs and events".into(),
+            };
+            return fail(&format!("unknown event or verb `{typed}`; {hint}"));
+        }
+        _ => {}
+    }
+    let _ = error.print();
+    Exit::Failure
+}
+
+/// Whether colours suit the place that stdout leads to.
+fn is_colourful() -> bool {
+    std::io::stdout().is_terminal() && anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+}

@@ -1,0 +1,113 @@
+//! `conclaude demo`: a subagent's life in a scratch project, played through the same code as the real thing.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::json;
+
+use crate::answer::{Answer, Exit};
+use crate::events::Event;
+use crate::hooks::{self, Run, Surroundings, Trace};
+use crate::log;
+use crate::text::indent;
+
+const TITLE: Style = AnsiColor::Cyan.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+
+const CONFIG: &str = r#"subagentStart:
+  commands:
+    "*":
+      - run: echo "$CONCLAUDE_SUBAGENT_NAME begins"
+        showStdout: true
+
+subagentStop:
+  commands:
+    coder:
+      - run: test -s CHANGES.md
+        message: "CHANGES.md is empty: say what you changed"
+        onFailure: block
+    "*":
+      - run: echo "checked the work of $CONCLAUDE_SUBAGENT_NAME"
+        showStdout: true
+    "test*":
+      - run: echo "never for a coder"
+"#;
+
+pub(super) fn run(keep: bool) -> io::Result<Exit> {
+    let project = tempfile::Builder::new().prefix("conclaude-demo-").tempdir()?;
+    let folder = project.path().canonicalize()?;
+    std::fs::write(folder.join(".conclaude.yaml"), CONFIG)?;
+    std::fs::write(folder.join("CHANGES.md"), "")?;
+    let mut out = anstream::stdout().lock();
+
+    writeln!(out, "{TITLE}A scratch project with this .conclaude.yaml{TITLE:#}\n")?;
+    writeln!(out, "{FAINT}{}{FAINT:#}\n", indent(CONFIG.trim_end(), "  "))?;
+
+    writeln!(out, "{TITLE}1. Claude Code starts the subagent `coder`: conclaude SubagentStart{TITLE:#}")?;
+    play(&mut out, Event::SubagentStart, &folder, false)?;
+
+    writeln!(out, "{TITLE}2. `coder` says \"done\", but CHANGES.md is empty: conclaude SubagentStop{TITLE:#}")?;
+    play(&mut out, Event::SubagentStop, &folder, false)?;
+
+    writeln!(out, "{TITLE}3. `coder` reads the reason, writes CHANGES.md and stops again: conclaude SubagentStop{TITLE:#}")?;
+    std::fs::write(folder.join("CHANGES.md"), "- a greeting\n")?;
+    play(&mut out, Event::SubagentStop, &folder, true)?;
+
+    if keep {
+        let kept = project.keep();
+        writeln!(out, "The project is kept in {}", kept.display())?;
+    }
+    writeln!(out, "Next: put such a .conclaude.yaml into your project and try `conclaude validate`.")?;
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::Result<()> {
+    let payload = json!({
+        "session_id": "demo",
+        "transcript_path": folder.join("demo.jsonl"),
+        "cwd": folder,
+        "hook_event_name": event.name(),
+        "agent_id": "a1b2c3d4e5f60718",
+        "agent_type": "coder",
+        "stop_hook_active": again,
+    });
+    let surroundings = Surroundings { project_dir: Some(folder.to_owned()) };
+    let traced = hooks::trace(event, payload.to_string().as_bytes(), &surroundings);
+    // The log belongs to the hook's stderr, which is shown below as the client would see it.
+    let log_lines = log::take();
+    let result = match traced {
+        Ok(Trace { plan, runs, result }) => {
+            let patterns: Vec<&str> = plan.steps.iter().map(|step| step.pattern.as_str()).collect();
+            writeln!(out, "  matched   {}", if patterns.is_empty() { "nothing".into() } else { patterns.join(", ") })?;
+            for run in &runs {
+                ran(out, run)?;
+            }
+            Ok(result)
+        }
+        Err(error) => Err(error),
+    };
+    let answer = Answer::of(event, &result, &log_lines);
+    let style = if answer.exit == Exit::Success { GOOD } else { BAD };
+    let meaning = match answer.exit {
+        Exit::Success => "it may go on",
+        Exit::Failure => "an error",
+        Exit::Blocked => "it is sent back to work",
+    };
+    writeln!(out, "  answered  {style}exit {} ({meaning}){style:#}", answer.exit as u8)?;
+    let stdout = if answer.stdout.is_empty() { "(empty)" } else { &answer.stdout };
+    writeln!(out, "  stdout    {stdout}\n")
+}
+
+fn ran(out: &mut impl Write, run: &Run) -> io::Result<()> {
+    let (style, mark) = if run.is_success() { (GOOD, "✓") } else { (BAD, "✗") };
+    let (script, status) = (&run.step.script, run.finished.status.describe());
+    writeln!(out, "  ran       {style}{mark}{style:#} {script}  {FAINT}({status}){FAINT:#}")?;
+    match run.finished.stdout.excerpt(run.step.max_lines) {
+        Some(shown) => writeln!(out, "  shown     {shown}"),
+        None => Ok(()),
+    }
+}

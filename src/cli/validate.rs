@@ -1,0 +1,86 @@
+//! `conclaude validate`: every problem of a config, and what is allowed but cannot be meant.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::answer::Exit;
+use crate::config::{self, ConclaudeConfig, FILE_NAMES, SubagentConfig};
+use crate::hooks::Surroundings;
+use crate::text::count;
+
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
+
+pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
+    let mut out = anstream::stdout().lock();
+    let Some(path) = locate(path)? else {
+        writeln!(out, "{BAD}error{BAD:#}: no config: neither {} here nor in a folder above", FILE_NAMES.join(" nor "))?;
+        return Ok(Exit::Failure);
+    };
+    let checked = config::read(&path).and_then(|text| ConclaudeConfig::parse_and_check(&text, &path));
+    let config = match checked {
+        Ok(config) => config,
+        Err(error) => {
+            let style = if super::is_colourful() { config::Style::Colour } else { config::Style::Plain };
+            let report = error.report(style);
+            if !report.is_empty() {
+                writeln!(out, "{report}\n")?;
+            }
+            writeln!(out, "{BAD}error{BAD:#}: {}", error.summary())?;
+            return Ok(Exit::Failure);
+        }
+    };
+    for suspicion in config.suspicions().iter().chain(&second_file(&path)) {
+        writeln!(out, "{DOUBTFUL}warning{DOUBTFUL:#}: {suspicion}")?;
+    }
+    writeln!(out, "{GOOD}valid{GOOD:#}: {}", path.display())?;
+    for line in contents(&config) {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(Exit::Success)
+}
+
+fn locate(path: Option<&Path>) -> io::Result<Option<PathBuf>> {
+    let start = match path {
+        Some(path) if !path.is_dir() => return Ok(Some(path.to_owned())),
+        Some(folder) => std::path::absolute(folder)?,
+        None => match Surroundings::of_process().project_dir {
+            Some(folder) => folder,
+            None => std::env::current_dir()?,
+        },
+    };
+    Ok(config::find_upward(&start))
+}
+
+/// A second config beside the first would be a rule that silently does nothing.
+fn second_file(path: &Path) -> Option<String> {
+    let [preferred, other] = FILE_NAMES;
+    let other = path.with_file_name(other);
+    (path.ends_with(preferred) && other.exists()).then(|| format!("{} is not read: {preferred} comes first", other.display()))
+}
+
+fn contents(config: &ConclaudeConfig) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(section) = &config.subagent_start {
+        lines.push(section_line("subagentStart", section));
+    }
+    if let Some(section) = &config.subagent_stop {
+        lines.push(section_line("subagentStop", section));
+    }
+    if config.notifications.as_ref().is_some_and(|notifications| notifications.enabled == Some(true)) {
+        lines.push("notifications: on".into());
+    }
+    if lines.is_empty() {
+        lines.push("it asks for nothing".into());
+    }
+    lines
+}
+
+fn section_line<R>(name: &str, section: &SubagentConfig<R>) -> String {
+    let commands: usize = section.entries().iter().map(|(_, commands)| commands.len()).sum();
+    let patterns = count(section.entries().len() as u64, "pattern");
+    format!("{name}: {patterns}, {}", count(commands as u64, "command"))
+}

@@ -1,0 +1,81 @@
+//! The processes of one command, also those that left its group or whose parents have died (Linux).
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use super::ID_VARIABLE;
+
+/// Makes orphans of the command our children, so that they can be found.
+pub(super) fn adopt_orphans() {
+    // Without it they are still found while their parents live.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Parent and children of all processes, by number.
+fn process_tree() -> HashMap<i32, Vec<i32>> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
+    for pid in numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
+        if let Some((parent, _)) = parent_and_state(pid) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    children
+}
+
+fn parent_and_state(pid: i32) -> Option<(i32, char)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may itself contain parentheses and blanks.
+    let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
+    let state = fields.next()?.chars().next()?;
+    Some((fields.next()?.parse().ok()?, state))
+}
+
+/// Our own children now: those left behind by earlier commands, which are none of a later command's business.
+pub(super) fn own_children() -> HashSet<i32> {
+    // The kernel's own list is one small file; without it all processes are looked at.
+    let lists: Option<Vec<String>> = fs::read_dir("/proc/self/task").ok().and_then(|threads| {
+        threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")).ok()).collect()
+    });
+    match lists {
+        Some(lists) => lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|pid| pid.parse().ok()).collect(),
+        None => process_tree().remove(&own_pid()).unwrap_or_default().into_iter().collect(),
+    }
+}
+
+fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}
+
+/// Whether the process carries the mark of another command.
+fn belongs_elsewhere(pid: i32, id: &str) -> bool {
+    let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
+    let prefix = format!("{ID_VARIABLE}=");
+    let mark = environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()));
+    mark.is_some_and(|mark| mark != id.as_bytes())
+}
+
+/// All living processes of the command whose shell is `shell`: its descendants, and orphans that came to us since it
+/// started. The dead ones among our children are buried on the way.
+pub(super) fn living(shell: Pid, id: &str, before: &HashSet<i32>) -> Vec<Pid> {
+    let tree = process_tree();
+    let orphans = tree.get(&own_pid()).into_iter().flatten().copied();
+    let shell = shell.as_raw_nonzero().get();
+    let mut queue: Vec<i32> =
+        orphans.filter(|pid| *pid != shell && !before.contains(pid) && !belongs_elsewhere(*pid, id)).collect();
+    let adopted: HashSet<i32> = queue.iter().copied().collect();
+    queue.push(shell);
+    let mut found = Vec::new();
+    while let Some(pid) = queue.pop() {
+        queue.extend(tree.get(&pid).into_iter().flatten());
+        let Some((pid, (_, state))) = Pid::from_raw(pid).zip(parent_and_state(pid)) else { continue };
+        match state {
+            'Z' if adopted.contains(&pid.as_raw_nonzero().get()) => drop(waitpid(Some(pid), WaitOptions::NOHANG)),
+            'Z' | 'X' => {}
+            _ => found.push(pid),
+        }
+    }
+    found
+}

@@ -1,0 +1,147 @@
+//! All problems of a config at once, each with its place, the line itself, and what to do.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use super::rules::{Problem, problems};
+use super::tree;
+use crate::text::count;
+
+/// Whether a report is for a terminal or for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// With colours.
+    Colour,
+    /// Without.
+    Plain,
+}
+
+/// Why a config cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    path: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Unreadable(String),
+    Invalid { text: String, problems: Vec<Problem> },
+}
+
+impl ConfigError {
+    pub(super) fn unreadable(path: &Path, reason: &str) -> Self {
+        ConfigError { path: path.to_owned(), kind: Kind::Unreadable(reason.to_owned()) }
+    }
+
+    fn invalid(path: &Path, text: &str, problems: Vec<Problem>) -> Self {
+        // A byte order mark would shift the columns of the first line; it is not part of what people see.
+        ConfigError { path: path.to_owned(), kind: Kind::Invalid { text: text.to_owned(), problems } }
+    }
+
+    /// One line that says what is wrong with which file.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match &self.kind {
+            Kind::Unreadable(reason) => format!("cannot read the config {}: {reason}", self.path.display()),
+            Kind::Invalid { problems, .. } => {
+                format!("invalid config {}: {}", self.path.display(), count(problems.len() as u64, "problem"))
+            }
+        }
+    }
+
+    /// Every problem with its place and the line itself.
+    #[must_use]
+    pub fn report(&self, style: Style) -> String {
+        let Kind::Invalid { text, problems } = &self.kind else { return String::new() };
+        let path = self.path.display().to_string();
+        let renderer = match style {
+            Style::Colour => Renderer::styled(),
+            Style::Plain => Renderer::plain(),
+        };
+        let rendered: Vec<String> = problems.iter().map(|problem| render(problem, &path, text, &renderer)).collect();
+        rendered.join("\n\n")
+    }
+}
+
+fn render(problem: &Problem, path: &str, text: &str, renderer: &Renderer) -> String {
+    let snippet = Snippet::source(text)
+        .path(path)
+        .annotation(AnnotationKind::Primary.span(problem.span.clone()).label(problem.label.as_str()));
+    let mut group = Level::ERROR.primary_title(problem.title.as_str()).element(snippet);
+    if let Some(help) = &problem.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.summary())?;
+        match self.report(Style::Plain) {
+            report if report.is_empty() => Ok(()),
+            report => write!(f, "\n\n{report}"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Reads the file again as a tree, to report all that is wrong and not only what the typed reader met first.
+pub(super) fn explain(text: &str, path: &Path, first: &serde_saphyr::Error) -> ConfigError {
+    let found = match tree::read(text) {
+        Ok(tree) => problems(&tree, text),
+        Err(error) => vec![syntax_problem(&error, text)],
+    };
+    let found = if found.is_empty() { vec![syntax_problem(first, text)] } else { found };
+    ConfigError::invalid(path, text, found)
+}
+
+/// Checks what the typed reader leaves to the events: the syntax of every pattern.
+pub(super) fn check_patterns(text: &str, path: &Path) -> Result<(), ConfigError> {
+    let found = tree::read(text).map(|tree| problems(&tree, text)).unwrap_or_default();
+    if found.is_empty() { Ok(()) } else { Err(ConfigError::invalid(path, text, found)) }
+}
+
+fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
+    let location = error.location();
+    let span = location.as_ref().map_or(0..0, |location| place_of(location, text));
+    let line_start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let (title, help) = match unquoted_pattern(line) {
+        Some(key) => (
+            format!("`{key}` must be quoted"),
+            format!("YAML reads a leading `{}` as syntax of its own: write \"{key}\"", key.chars().next().unwrap_or('*')),
+        ),
+        None if line.trim_start_matches(' ').starts_with('\t') => {
+            ("tabs cannot indent YAML".into(), "indent with spaces".into())
+        }
+        None => ("not valid YAML".into(), "check the indentation, quotes and colons around this place".into()),
+    };
+    let reason = error.without_snippet().to_string();
+    // The position is shown by the snippet already.
+    let reason = reason.split(" at line ").next().unwrap_or_default();
+    Problem { span, title, label: reason.to_owned(), help: Some(help) }
+}
+
+/// The error's own position: some errors have line and column but no byte offset.
+fn place_of(location: &serde_saphyr::Location, text: &str) -> std::ops::Range<usize> {
+    if location.span().byte_offset().is_some() {
+        return tree::range(location, text);
+    }
+    let line = usize::try_from(location.line()).unwrap_or(1).saturating_sub(1);
+    let column = usize::try_from(location.column()).unwrap_or(1).saturating_sub(1);
+    let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    let within = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let at = start + within.char_indices().nth(column).map_or(within.len(), |(at, _)| at);
+    at..at
+}
+
+/// The key of a line such as `*coder:`, `[ab]*:` or `{a,b}:`, which YAML does not take for text.
+fn unquoted_pattern(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let key = line.split_once(": ").map_or_else(|| line.strip_suffix(':'), |(key, _)| Some(key))?.trim_end();
+    (key.starts_with(['*', '[', '{', '!', '&']) && !key.contains(['"', '\''])).then_some(key)
+}

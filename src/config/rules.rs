@@ -1,0 +1,231 @@
+//! Walks a config with the schema in hand and notes everything that breaks a rule, since the typed reader stops at
+//! the first. The schema comes from the structs, so the rules are written once.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use serde_saphyr::Spanned;
+
+use super::schema::schema;
+use super::tree::{Node, Place, range};
+use crate::events::nearest;
+use crate::pattern::Pattern;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    /// Where, in bytes of the text.
+    pub(super) span: Range<usize>,
+    /// What is wrong.
+    pub(super) title: String,
+    /// What stands at the place.
+    pub(super) label: String,
+    /// What to do.
+    pub(super) help: Option<String>,
+}
+
+/// All problems of the tree, in the order of the file.
+pub(super) fn problems(tree: &Place, text: &str) -> Vec<Problem> {
+    let schema = schema();
+    let mut walk = Walk { root: &schema, text, found: Vec::new() };
+    // `null` equals absent, also for the whole file.
+    if !matches!(tree.value, Node::Null) {
+        walk.value(tree, &schema, "the config");
+    }
+    walk.found.sort_by_key(|problem| problem.span.start);
+    walk.found
+}
+
+struct Walk<'a> {
+    root: &'a Value,
+    text: &'a str,
+    found: Vec<Problem>,
+}
+
+impl<'a> Walk<'a> {
+    fn note(&mut self, span: Range<usize>, title: String, label: String, help: Option<String>) {
+        self.found.push(Problem { span, title, label, help });
+    }
+
+    /// Follows references and leaves out the alternative `null`.
+    fn resolve(&self, schema: &'a Value) -> &'a Value {
+        if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+            let pointed = name.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            return pointed.map_or(schema, |target| self.resolve(target));
+        }
+        let alternatives = ["anyOf", "allOf"].iter().find_map(|key| schema.get(*key)).and_then(Value::as_array);
+        match alternatives.and_then(|all| all.iter().find(|one| one.get("type") != Some(&"null".into()))) {
+            Some(one) => self.resolve(one),
+            None => schema,
+        }
+    }
+
+    fn value(&mut self, place: &Place, schema: &'a Value, what: &str) {
+        let allows_null = schema.to_string().contains("\"null\"");
+        let schema = self.resolve(schema);
+        let fits = match &place.value {
+            Node::Null => allows_null,
+            Node::Map(entries) if is_type(schema, "object") => {
+                self.mapping(place, entries, schema, what);
+                true
+            }
+            Node::List(items) if is_type(schema, "array") => {
+                if let Some(item_schema) = schema.get("items") {
+                    for item in items {
+                        self.value(item, item_schema, what);
+                    }
+                }
+                true
+            }
+            node => scalar_fits(node, schema),
+        };
+        if !fits {
+            let help = misplaced_help(&place.value, schema).or_else(|| choice_help(&place.value, schema));
+            let title = format!("invalid value for {what}: {}", place.value.describe());
+            self.note(range(&place.referenced, self.text), title, format!("expected {}", expected(schema)), help);
+        }
+    }
+
+    fn mapping(&mut self, place: &Place, entries: &[(Spanned<String>, Place)], schema: &'a Value, what: &str) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (index, (key, value)) in entries.iter().enumerate() {
+            let span = range(&key.referenced, self.text);
+            if let Some((first, _)) = entries.iter().take(index).find(|(other, _)| other.value == key.value) {
+                let title = format!("duplicate key `{}` in {what}", key.value);
+                let label = format!("already given on line {}", first.referenced.line());
+                self.note(span, title, label, Some("merge the two, or remove one".into()));
+                continue;
+            }
+            if let Some(property) = properties.and_then(|known| known.get(&key.value)) {
+                self.value(value, property, &format!("`{}`", key.value));
+            } else if let Some(entry) = schema.get("additionalProperties").filter(|schema| schema.is_object()) {
+                self.pattern(key, span);
+                self.value(value, entry, &format!("`{}`", key.value));
+            } else {
+                let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+                let help = match nearest(&key.value, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("allowed here: {}", quoted(&known)),
+                };
+                let title = format!("unknown key `{}` in {what}", key.value);
+                self.note(span, title, "not a key of this section".into(), Some(help));
+            }
+        }
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            let given = entries.iter().any(|(key, value)| key.value == name && !matches!(value.value, Node::Null));
+            if !given {
+                let title = format!("missing field `{name}` in {what}");
+                let label = format!("`{name}` is required here");
+                self.note(first_key(place, entries, self.text), title, label, None);
+            }
+        }
+    }
+
+    fn pattern(&mut self, key: &Spanned<String>, span: Range<usize>) {
+        let problem = Pattern::try_from(key.value.clone()).and_then(|pattern| pattern.check());
+        if let Err(error) = problem {
+            let help = "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next";
+            self.note(span, error.to_string(), "not a usable pattern".into(), Some(help.into()));
+        }
+    }
+}
+
+/// A mapping is pointed at by its first key: the place of the mapping itself may lie on the line before.
+fn first_key(place: &Place, entries: &[(Spanned<String>, Place)], text: &str) -> Range<usize> {
+    range(entries.first().map_or(&place.referenced, |(key, _)| &key.referenced), text)
+}
+
+fn is_type(schema: &Value, name: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(one)) => one == name,
+        Some(Value::Array(many)) => many.iter().any(|one| one == name),
+        _ => false,
+    }
+}
+
+/// The allowed words of an enumeration, however the schema spells it.
+fn choices(schema: &Value) -> Vec<&str> {
+    let one_of = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let constants = one_of.flat_map(|one| {
+        let several = one.get("enum").and_then(Value::as_array).into_iter().flatten();
+        one.get("const").into_iter().chain(several)
+    });
+    let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    constants.chain(listed).chain(schema.get("const")).filter_map(Value::as_str).collect()
+}
+
+fn scalar_fits(node: &Node, schema: &Value) -> bool {
+    let choices = choices(schema);
+    if !choices.is_empty() {
+        return matches!(node, Node::Text(text) if choices.contains(&text.as_str()));
+    }
+    if is_type(schema, "boolean") {
+        return matches!(node, Node::Bool(_));
+    }
+    if is_type(schema, "integer") {
+        let bound = |key: &str| schema.get(key).and_then(Value::as_i64).map(i128::from);
+        let number = match node {
+            Node::Int(number) => Some(*number),
+            Node::Text(text) => text.parse().ok(),
+            _ => None,
+        };
+        return number.is_some_and(|n| bound("minimum").is_none_or(|low| n >= low) && bound("maximum").is_none_or(|high| n <= high));
+    }
+    if is_type(schema, "string") {
+        return match node {
+            Node::Text(text) => schema.get("minLength").is_none() || !text.trim().is_empty(),
+            // `run: true` is the command of that name.
+            Node::Bool(_) | Node::Int(_) | Node::Float(_) => true,
+            _ => false,
+        };
+    }
+    false
+}
+
+fn expected(schema: &Value) -> String {
+    let choices = choices(schema);
+    if !choices.is_empty() {
+        return match choices.as_slice() {
+            [only] => format!("`{only}`"),
+            many if many.len() > 8 => format!("one of {} known names", many.len()),
+            some => format!("one of {}", quoted(some)),
+        };
+    }
+    if is_type(schema, "integer") {
+        return match (schema.get("minimum"), schema.get("maximum")) {
+            (Some(low), Some(high)) => format!("a whole number from {low} to {high}"),
+            _ => "a whole number".into(),
+        };
+    }
+    let names = [
+        ("boolean", "`true` or `false`"),
+        ("string", "text that is not blank"),
+        ("array", "a list"),
+        ("object", "a mapping of keys to values"),
+    ];
+    names.iter().find(|(kind, _)| is_type(schema, kind)).map_or("another value", |(_, words)| words).into()
+}
+
+/// The two slips that YAML makes easy.
+fn misplaced_help(node: &Node, schema: &Value) -> Option<String> {
+    match node {
+        Node::Map(_) if is_type(schema, "array") => Some("begin each entry with `- `".into()),
+        Node::Text(_) if is_type(schema, "array") => Some("write it as a list: `- run: …`".into()),
+        Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
+        _ => None,
+    }
+}
+
+fn choice_help(node: &Node, schema: &Value) -> Option<String> {
+    let choices = choices(schema);
+    let Node::Text(text) = node else { return None };
+    if text == "block" && choices == ["warn"] {
+        return Some("a subagent's start cannot be blocked: use `subagentStop`, or `warn`".into());
+    }
+    nearest(text, choices).map(|near| format!("did you mean `{near}`?"))
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

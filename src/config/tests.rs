@@ -1,0 +1,333 @@
+use super::*;
+
+fn parse(text: &str) -> ConclaudeConfig {
+    ConclaudeConfig::parse_and_check(text, Path::new(".conclaude.yaml")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(text: &str) -> String {
+    ConclaudeConfig::parse_and_check(text, Path::new(".conclaude.yaml")).unwrap_err().to_string()
+}
+
+// Scenario: Valid subagentStop configuration
+#[test]
+fn a_full_config_loads() {
+    let config = parse(
+        r#"
+maxBlocks: 5
+subagentStart:
+  commands:
+    "*":
+      - run: echo start
+        onFailure: warn
+subagentStop:
+  match: first
+  commands:
+    coder:
+      - run: npm run lint
+        message: Linting failed
+        showStdout: true
+        showStderr: false
+        maxOutputLines: 100
+        timeout: 600
+        onFailure: block
+        onTimeout: warn
+        shell: bash
+    "test*":
+      - run: |
+          npm test
+          npm run e2e
+notifications:
+  enabled: true
+  hooks: ["*", Stop]
+"#,
+    );
+    assert_eq!(config.max_blocks(), 5);
+    let stop = config.subagent_stop.unwrap();
+    assert_eq!(stop.mode, Some(MatchMode::First));
+    let [(coder, commands), (test, scripts)] = stop.entries() else { panic!("two patterns expected") };
+    assert_eq!((coder.as_str(), test.as_str()), ("coder", "test*"));
+    assert_eq!(commands[0].run.as_str(), "npm run lint");
+    assert_eq!(commands[0].message.as_deref(), Some("Linting failed"));
+    assert_eq!(commands[0].max_output_lines.map(Bounded::get), Some(100));
+    assert_eq!(commands[0].timeout.map(Bounded::get), Some(600));
+    assert_eq!(commands[0].on_failure, Some(Reaction::Block));
+    assert_eq!(commands[0].on_timeout, Some(Reaction::Warn));
+    assert_eq!(scripts[0].run.as_str(), "npm test\nnpm run e2e\n");
+    assert_eq!(config.notifications.unwrap().hooks.unwrap(), [HookName::All, HookName::One(Event::Stop)]);
+}
+
+// Scenario: Multiple pattern configuration
+#[test]
+fn wildcard_and_specific_patterns_live_together_in_the_order_of_the_file() {
+    let config = parse("subagentStop:\n  commands:\n    z: [{run: a}]\n    \"*\": [{run: b}]\n    a: [{run: c}]\n");
+    let section = config.subagent_stop.unwrap();
+    let patterns: Vec<_> = section.entries().iter().map(|(p, _)| p.as_str()).collect();
+    assert_eq!(patterns, ["z", "*", "a"]);
+}
+
+#[test]
+fn null_equals_absent_everywhere() {
+    let empty = ConclaudeConfig::default();
+    for text in ["", "# only a comment\n", "---\n", "null\n", "{}\n", "\u{feff}", "maxBlocks: null\nsubagentStop: ~\n"] {
+        assert_eq!(parse(text), empty, "{text:?}");
+    }
+    let config = parse(
+        "subagentStart:\n  match:\n  commands:\nsubagentStop:\n  commands:\n    a:\n    b: [{run: x, message: null, timeout: ~}]\nnotifications:\n  hooks:\n  enabled:\n",
+    );
+    assert_eq!(config.subagent_stop.unwrap().entries().len(), 2);
+}
+
+#[test]
+fn crlf_and_a_bom_do_not_matter() {
+    let config = parse("\u{feff}subagentStop:\r\n  commands:\r\n    a:\r\n      - run: x\r\n");
+    assert_eq!(config.subagent_stop.unwrap().entries()[0].1[0].run.as_str(), "x");
+}
+
+#[test]
+fn a_command_named_like_a_boolean_is_text() {
+    let config = parse("subagentStop: {commands: {a: [{run: true}]}}");
+    assert_eq!(config.subagent_stop.unwrap().entries()[0].1[0].run.as_str(), "true");
+}
+
+// Scenario: Invalid command structure
+#[test]
+fn a_command_without_run_is_named() {
+    insta::assert_snapshot!(refused("subagentStop:\n  commands:\n    coder:\n      - message: Linting failed\n"), @"
+    invalid config .conclaude.yaml: 1 problem
+
+    error: missing field `run` in `coder`
+     --> .conclaude.yaml:4:9
+      |
+    4 |       - message: Linting failed
+      |         ^^^^^^^ `run` is required here
+    ");
+}
+
+// Scenario: Invalid maxOutputLines value
+#[test]
+fn max_output_lines_out_of_range_names_the_range() {
+    for (value, found) in [("0", "the number 0"), ("-1", "the number -1"), ("10001", "the number 10001"), ("1.5", "1.5"), ("many", "\"many\"")] {
+        let error = refused(&format!("subagentStop:\n  commands:\n    a:\n      - run: x\n        maxOutputLines: {value}\n"));
+        assert!(error.contains("expected a whole number from 1 to 10000"), "{error}");
+        assert!(error.contains(found) && error.contains(".conclaude.yaml:5:25"), "{error}");
+    }
+}
+
+// Scenario: Pattern is empty string
+#[test]
+fn an_empty_pattern_is_refused() {
+    insta::assert_snapshot!(refused("subagentStop:\n  commands:\n    \"\":\n      - run: x\n"), @r#"
+    invalid config .conclaude.yaml: 1 problem
+
+    error: invalid pattern: a pattern cannot be empty
+     --> .conclaude.yaml:3:5
+      |
+    3 |     "":
+      |     ^^ not a usable pattern
+      |
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+    "#);
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    insta::assert_snapshot!(
+        refused(
+            r#"maxBlocks: 9
+subagentStop:
+  comands: {}
+  match: frist
+  commands:
+    "[a":
+      - run: ""
+        showStdout: yes
+        timeot: 5
+    coder:
+      run: npm run lint
+    coder: []
+subagentStart:
+  commands:
+    "*":
+      - run: x
+        onFailure: block
+notifications:
+  hooks: [SubagentStoop]
+frobnicate: 1
+"#
+        ),
+        @r#"
+    invalid config .conclaude.yaml: 12 problems
+
+    error: invalid value for `maxBlocks`: the number 9
+     --> .conclaude.yaml:1:12
+      |
+    1 | maxBlocks: 9
+      |            ^ expected a whole number from 1 to 7
+
+    error: unknown key `comands` in `subagentStop`
+     --> .conclaude.yaml:3:3
+      |
+    3 |   comands: {}
+      |   ^^^^^^^ not a key of this section
+      |
+      = help: did you mean `commands`?
+
+    error: invalid value for `match`: the text "frist"
+     --> .conclaude.yaml:4:10
+      |
+    4 |   match: frist
+      |          ^^^^^ expected one of `all`, `first`
+      |
+      = help: did you mean `first`?
+
+    error: invalid pattern `[a`: unclosed character class; missing ']'
+     --> .conclaude.yaml:6:5
+      |
+    6 |     "[a":
+      |     ^^^^ not a usable pattern
+      |
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+
+    error: invalid value for `run`: the text ""
+     --> .conclaude.yaml:7:14
+      |
+    7 |       - run: ""
+      |              ^^ expected text that is not blank
+
+    error: invalid value for `showStdout`: the text "yes"
+     --> .conclaude.yaml:8:21
+      |
+    8 |         showStdout: yes
+      |                     ^^^ expected `true` or `false`
+
+    error: unknown key `timeot` in `[a`
+     --> .conclaude.yaml:9:9
+      |
+    9 |         timeot: 5
+      |         ^^^^^^ not a key of this section
+      |
+      = help: did you mean `timeout`?
+
+    error: invalid value for `coder`: a mapping
+      --> .conclaude.yaml:11:7
+       |
+    11 |       run: npm run lint
+       |       ^ expected a list
+       |
+       = help: begin each entry with `- `
+
+    error: duplicate key `coder` in `commands`
+      --> .conclaude.yaml:12:5
+       |
+    12 |     coder: []
+       |     ^^^^^ already given on line 10
+       |
+       = help: merge the two, or remove one
+
+    error: invalid value for `onFailure`: the text "block"
+      --> .conclaude.yaml:17:20
+       |
+    17 |         onFailure: block
+       |                    ^^^^^ expected `warn`
+       |
+       = help: a subagent's start cannot be blocked: use `subagentStop`, or `warn`
+
+    error: invalid value for `hooks`: the text "SubagentStoop"
+      --> .conclaude.yaml:19:11
+       |
+    19 |   hooks: [SubagentStoop]
+       |           ^^^^^^^^^^^^^ expected one of 34 known names
+       |
+       = help: did you mean `SubagentStop`?
+
+    error: unknown key `frobnicate` in the config
+      --> .conclaude.yaml:20:1
+       |
+    20 | frobnicate: 1
+       | ^^^^^^^^^^ not a key of this section
+       |
+       = help: allowed here: `maxBlocks`, `notifications`, `subagentStart`, `subagentStop`
+    "#
+    );
+}
+
+#[test]
+fn an_unquoted_star_says_quote_it() {
+    insta::assert_snapshot!(refused("subagentStop:\n  commands:\n    *coder:\n      - run: x\n"), @r#"
+    invalid config .conclaude.yaml: 1 problem
+
+    error: `*coder` must be quoted
+     --> .conclaude.yaml:3:5
+      |
+    3 |     *coder:
+      |     ^ alias references unknown anchor
+      |
+      = help: YAML reads a leading `*` as syntax of its own: write "*coder"
+    "#);
+    for key in ["*", "[ab]*", "{foo,bar}", "*:x"] {
+        let error = refused(&format!("subagentStop:\n  commands:\n    {key}:\n      - run: x\n"));
+        assert!(error.contains(&format!("`{key}` must be quoted")), "{error}");
+        assert!(error.contains(".conclaude.yaml:3:"), "{error}");
+    }
+}
+
+#[test]
+fn broken_yaml_has_a_position() {
+    for (text, place) in [
+        ("a: b: c\n", ":1:5"),
+        ("maxBlocks: 3\nsubagentStop: {", ":2:15"),
+        ("a:\n  b: 1\n c: 2\n", ":3:2"),
+        ("- list\n", ":1:1"),
+        ("---\nmaxBlocks: 1\n---\nmaxBlocks: 2\n", ":4:1"),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(&format!(".conclaude.yaml{place}")), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut text = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+    for level in 1..12 {
+        let refs = vec![format!("*a{}", level - 1); 10].join(",");
+        text.push_str(&format!("a{level}: &a{level} [{refs}]\n"));
+    }
+    assert!(refused(&text).contains(".conclaude.yaml:"));
+}
+
+#[test]
+fn what_cannot_be_meant_is_suspicious() {
+    let config = parse(
+        "subagentStop:\n  match: first\n  commands:\n    \"*\": [{run: x, maxOutputLines: 5}]\n    coder: []\nnotifications: {enabled: true}\n",
+    );
+    let suspicions = config.suspicions();
+    assert_eq!(suspicions.len(), 4, "{suspicions:?}");
+    assert!(suspicions.iter().any(|s| s.contains("`coder` can never run")));
+    assert!(suspicions.iter().any(|s| s.contains("`coder` has no commands")));
+    assert!(suspicions.iter().any(|s| s.contains("shows none")));
+    assert!(suspicions.iter().any(|s| s.contains("names no event")));
+}
+
+#[test]
+fn files_that_are_no_config_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".conclaude.yaml");
+    let error = |path: &Path| ConclaudeConfig::load(path).unwrap_err().to_string();
+    assert!(error(&path).contains("cannot read the config"));
+    std::fs::create_dir(&path).unwrap();
+    assert!(error(&path).contains("not a regular file"));
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::write(&path, vec![b'#'; (1 << 20) + 1]).unwrap();
+    assert!(error(&path).contains("at most 1048576 are read"));
+    std::fs::write(&path, b"a: \xff").unwrap();
+    assert!(error(&path).contains("not UTF-8 at byte 3"));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_config_panic(text in "[-a-z:*\\[\\]{}\"'#&! \n\t0-9]{0,80}") {
+        if let Err(error) = ConclaudeConfig::parse_and_check(&text, Path::new("x")) {
+            proptest::prop_assert!(error.to_string().contains("x:"), "{}", error);
+        }
+    }
+}

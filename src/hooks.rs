@@ -1,0 +1,347 @@
+//! One hook call: payload and config make a plan, the plan is run, the results make one answer.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::agent::{self, Agent};
+use crate::answer::{Answer, Exit};
+use crate::config::{self, ConclaudeConfig, ConfigError, Root};
+use crate::events::{Blocking, Commands, Event};
+use crate::notify::{self, Outcome};
+use crate::state::{self, Bound, Session};
+use crate::types::{HookPayload, PayloadError};
+use crate::{command, log};
+
+mod guard;
+mod input;
+pub mod plan;
+mod report;
+mod run;
+
+pub use plan::{Plan, Step};
+pub use run::Run;
+
+/// What a hook decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing is in the way.
+    Allow,
+    /// The agent is sent back, with this reason.
+    Block(String),
+}
+
+/// What a hook came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookResult {
+    /// What was decided.
+    pub decision: Decision,
+    /// What is to be shown.
+    pub message: Option<String>,
+}
+
+impl HookResult {
+    /// Allowed, and nothing to show.
+    #[must_use]
+    pub fn success() -> Self {
+        HookResult { decision: Decision::Allow, message: None }
+    }
+
+    /// Blocked for this reason.
+    #[must_use]
+    pub fn blocked(reason: impl Into<String>) -> Self {
+        HookResult { decision: Decision::Block(reason.into()), message: None }
+    }
+}
+
+/// Why a hook could not be handled. Always exit 1, never a block.
+#[derive(Debug)]
+pub enum HookError {
+    /// stdin did not give a payload.
+    Input(String),
+    /// The payload is not valid.
+    Payload(PayloadError),
+    /// The config is not valid.
+    Config(Box<ConfigError>),
+    /// We were told to stop.
+    Interrupted(String),
+}
+
+impl fmt::Display for HookError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HookError::Input(reason) | HookError::Interrupted(reason) => f.write_str(reason),
+            HookError::Payload(error) => error.fmt(f),
+            HookError::Config(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for HookError {}
+
+impl From<PayloadError> for HookError {
+    fn from(error: PayloadError) -> Self {
+        HookError::Payload(error)
+    }
+}
+
+impl From<ConfigError> for HookError {
+    fn from(error: ConfigError) -> Self {
+        HookError::Config(Box::new(error))
+    }
+}
+
+/// The result of handling a hook.
+pub type Result<T, E = HookError> = std::result::Result<T, E>;
+
+/// What a call takes from its process, given explicitly so that it can be played without one.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// `CLAUDE_PROJECT_DIR`.
+    pub project_dir: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        let project_dir = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty());
+        Surroundings { project_dir: project_dir.map(PathBuf::from) }
+    }
+}
+
+/// Whether notifications about the event obey `showSystemEvents`.
+#[must_use]
+pub fn is_system_event_hook(hook_name: &str) -> bool {
+    Event::named(hook_name).is_some_and(|event| event.row().system)
+}
+
+/// Handles a SubagentStart whose payload comes on stdin.
+///
+/// # Errors
+/// When payload or config are invalid.
+#[expect(clippy::unused_async, reason = "the signature is part of the contract; there is nothing to wait for")]
+pub async fn handle_subagent_start() -> Result<HookResult> {
+    handle_stdin(Event::SubagentStart)
+}
+
+/// Handles a SubagentStop whose payload comes on stdin.
+///
+/// # Errors
+/// When payload or config are invalid.
+#[expect(clippy::unused_async, reason = "the signature is part of the contract; there is nothing to wait for")]
+pub async fn handle_subagent_stop() -> Result<HookResult> {
+    handle_stdin(Event::SubagentStop)
+}
+
+/// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
+#[must_use]
+pub fn call(event: Event) -> Exit {
+    guard::install(event);
+    let result = match event {
+        Event::SubagentStart => at_once(handle_subagent_start()),
+        Event::SubagentStop => at_once(handle_subagent_stop()),
+        other => handle_stdin(other),
+    };
+    let answer = Answer::of(event, &result, &log::take());
+    answer.emit();
+    answer.exit
+}
+
+/// The output of a future that never waits: no runtime is needed to poll it once.
+fn at_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookResult> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(HookError::Input("internal error: a handler waited".into())),
+    }
+}
+
+fn handle_stdin(event: Event) -> Result<HookResult> {
+    let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
+    match input::read(wait) {
+        Ok(payload) => handle(event, &payload, &Surroundings::of_process()),
+        Err(_) if event.row().commands == Commands::None => Ok(HookResult::success()),
+        Err(reason) => Err(HookError::Input(reason)),
+    }
+}
+
+/// Handles an event.
+///
+/// # Errors
+/// When payload or config are invalid.
+pub fn handle(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<HookResult> {
+    trace(event, input, surroundings).map(|trace| trace.result)
+}
+
+/// A call in all its parts.
+#[derive(Debug)]
+pub struct Trace {
+    /// What applied.
+    pub plan: Plan,
+    /// What was run, in order.
+    pub runs: Vec<Run>,
+    /// What it came to.
+    pub result: HookResult,
+}
+
+/// Handles an event, and keeps what was planned and run.
+///
+/// # Errors
+/// When payload or config are invalid.
+pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<Trace> {
+    let nothing = |result| Trace { plan: Plan::empty(event), runs: Vec::new(), result };
+    if event.row().commands == Commands::None {
+        return without_commands(event, input, surroundings).map(nothing);
+    }
+    let payload = HookPayload::parse(event.name(), input)?;
+    let root = Root::find(surroundings.project_dir.as_deref(), Path::new(payload.cwd()));
+    state::touch_last(&root.folder, event.name());
+    if agent::is_phantom(&payload) {
+        log::info(|| format!("{event:?} of no agent ({:?}): nothing to do", payload.agent_id()));
+        return Ok(nothing(HookResult::success()));
+    }
+    let config = Config::load(&root)?;
+    let agent = Agent::of(&payload);
+    log::info(|| {
+        format!(
+            "Processing {} hook: session_id={}, agent_id={}, subagent_type={}",
+            event.name(),
+            payload.session_id(),
+            agent.id.as_deref().unwrap_or("-"),
+            agent.name,
+        )
+    });
+    let plan = config.plan(event, &payload, &agent, &root)?;
+    guard::gate_applies(plan.can_block() && !payload.stop_hook_active());
+    guard::panic_here_in_tests();
+    let session = Session::new(&root.folder, payload.session_id());
+    let runs = run::run(&plan, input, &session);
+    if let Some(signal) = command::stop_signal() {
+        return Err(HookError::Interrupted(report::interrupted(&plan, &runs, signal)));
+    }
+    let result = conclude(&plan, &runs, &payload, &session, config.settings.max_blocks());
+    let outcome = if runs.iter().all(Run::is_success) { Outcome::Success } else { Outcome::Failure };
+    if notify::is_wanted(config.settings.notifications.as_ref(), event, outcome) {
+        notify::send(&report::notification_title(event), &report::notification_body(&plan, &runs));
+    }
+    Ok(Trace { plan, runs, result })
+}
+
+/// The results as one decision, within the bound on blocks.
+fn conclude(plan: &Plan, runs: &[Run], payload: &HookPayload, session: &Session, max: u32) -> HookResult {
+    let shown = report::shown(runs);
+    if plan.event.row().blocking != Blocking::Stop || !runs.iter().any(Run::wants_block) {
+        let message = shown.map(|text| report::message(plan, &text));
+        return HookResult { decision: Decision::Allow, message };
+    }
+    let shown = shown.unwrap_or_default();
+    match session.count_block(&plan.agent, max) {
+        Ok(Bound::Blocks(nth)) => HookResult::blocked(report::block_reason(plan, &shown, nth, max)),
+        Ok(Bound::Exhausted) => {
+            log::warn(|| format!("{} may stop: it was sent back {max} times already", plan.agent.name));
+            let text = report::let_go(&shown, &format!("it was sent back {max} times already (maxBlocks)"));
+            HookResult { decision: Decision::Allow, message: Some(report::message(plan, &text)) }
+        }
+        // Without a count the bound is one: the client tells whether a hook has sent the agent back before.
+        Err(error) if payload.stop_hook_active() => {
+            log::warn(|| format!("cannot count blocks: {error}"));
+            let text = report::let_go(&shown, &format!("it was sent back before, and blocks cannot be counted: {error}"));
+            HookResult { decision: Decision::Allow, message: Some(report::message(plan, &text)) }
+        }
+        Err(error) => {
+            let uncounted = format!("{shown}\n(blocks cannot be counted: {error})");
+            HookResult::blocked(report::block_reason(plan, &uncounted, 1, 1))
+        }
+    }
+}
+
+/// An event that runs no commands. Whatever is wrong with its payload is not worth a word: it is called all day.
+fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<HookResult> {
+    let payload = match HookPayload::parse(event.name(), input) {
+        Ok(payload) => payload,
+        Err(error) => {
+            log::debug(|| error.to_string());
+            return Ok(HookResult::success());
+        }
+    };
+    let root = Root::find(surroundings.project_dir.as_deref(), Path::new(payload.cwd()));
+    state::touch_last(&root.folder, event.name());
+    if event == Event::SessionEnd {
+        Session::new(&root.folder, payload.session_id()).end();
+    }
+    let config = match Config::load(&root) {
+        // A broken config is told when the session starts, where the person sees it, and not at every event after.
+        Ok(config) if event == Event::SessionStart => config.checked()?,
+        Err(error) if event == Event::SessionStart => return Err(error),
+        Err(error) => {
+            log::debug(|| error.to_string());
+            return Ok(HookResult::success());
+        }
+        Ok(config) => config,
+    };
+    if notify::is_wanted(config.settings.notifications.as_ref(), event, Outcome::Success) {
+        notify::send(&report::notification_title(event), &format!("session {}", payload.session_id()));
+    }
+    Ok(HookResult::success())
+}
+
+/// The config with its text, which is needed again where a pattern turns out to be broken.
+#[derive(Default)]
+struct Config {
+    settings: ConclaudeConfig,
+    source: Option<(String, PathBuf)>,
+}
+
+impl Config {
+    fn load(root: &Root) -> Result<Self> {
+        let Some(path) = &root.config else { return Ok(Config::default()) };
+        let text = config::read(path)?;
+        let settings = ConclaudeConfig::parse(&text, path)?;
+        Ok(Config { settings, source: Some((text, path.clone())) })
+    }
+
+    /// With every pattern checked, also those that this event does not need.
+    fn checked(self) -> Result<Self> {
+        if let Some((text, path)) = &self.source {
+            ConclaudeConfig::parse_and_check(text, path)?;
+        }
+        Ok(self)
+    }
+
+    fn plan(&self, event: Event, payload: &HookPayload, agent: &Agent, root: &Root) -> Result<Plan> {
+        plan::plan(event, payload, agent, &self.settings, root).map_err(|error| match &self.source {
+            Some((text, path)) => match ConclaudeConfig::parse_and_check(text, path) {
+                Err(report) => report.into(),
+                Ok(_) => HookError::Input(error.to_string()),
+            },
+            None => HookError::Input(error.to_string()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Scenario: SubagentStart recognized as system event
+    #[test]
+    fn system_events_are_the_seven_of_the_table() {
+        assert!(is_system_event_hook("SubagentStart"));
+        let system: Vec<&str> = crate::events::names().filter(|name| is_system_event_hook(name)).collect();
+        assert_eq!(
+            system,
+            [
+                "UserPromptSubmit",
+                "SessionStart",
+                "SessionEnd",
+                "SubagentStart",
+                "SubagentStop",
+                "Notification",
+                "PreCompact"
+            ]
+        );
+        assert!(!is_system_event_hook("Stop") && !is_system_event_hook("nonsense"));
+    }
+}

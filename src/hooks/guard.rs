@@ -1,0 +1,56 @@
+//! A panic anywhere ends in a documented answer: never in a silent allow where a gate applies.
+
+use std::panic::PanicHookInfo;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::answer::Answer;
+use crate::events::Event;
+
+static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
+
+/// Says whether a gate was found to apply, and may still block.
+pub(super) fn gate_applies(applies: bool) {
+    GATE_APPLIES.store(applies, Ordering::SeqCst);
+}
+
+/// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
+pub(super) fn install(event: Event) {
+    let main = std::thread::current().id();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() != main {
+            // A courtesy failed, such as a notification: the main thread goes on without it.
+            loop {
+                std::thread::park();
+            }
+        }
+        let answer = answer(event, info);
+        answer.emit();
+        #[expect(clippy::exit, reason = "after a panic there is nothing to return to")]
+        std::process::exit(answer.exit as i32);
+    }));
+}
+
+fn answer(event: Event, info: &PanicHookInfo<'_>) -> Answer {
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    let what = info.payload_as_str().unwrap_or("no message");
+    let text = format!(
+        "internal error at {place}: {what}. This is a bug in conclaude {}; please report it with this message",
+        env!("CARGO_PKG_VERSION")
+    );
+    if GATE_APPLIES.load(Ordering::SeqCst) {
+        Answer::block(&format!("conclaude: {text}. The stop is blocked once, since a gate could not be evaluated."))
+    } else {
+        Answer::failure(event, &text)
+    }
+}
+
+/// Debug builds panic on request, so that the answer can be tested.
+pub(super) fn panic_here_in_tests() {
+    #[cfg(debug_assertions)]
+    if std::env::var_os("CONCLAUDE_TEST_PANIC").is_some() {
+        #[expect(clippy::panic, reason = "this is its purpose")]
+        {
+            panic!("asked for by CONCLAUDE_TEST_PANIC");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Reading the payload: one JSON value and no further, with a deadline, since a pipe may never close.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// A payload is never this large; what is larger is something else.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Reads one JSON value from stdin.
+///
+/// # Errors
+/// Says why there is none, in words for a person.
+pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Err("expected the payload of the hook on stdin, as Claude Code sends it; `conclaude demo` shows one".into());
+    }
+    let deadline = Instant::now() + wait;
+    let mut payload = Vec::new();
+    let mut scanner = Scanner::default();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        if !wait_for_input(&stdin, deadline) {
+            let got = payload.len();
+            return Err(format!("the payload on stdin did not end within {} s ({got} bytes came)", wait.as_secs_f32()));
+        }
+        // Unbuffered: what std's own buffer swallowed could not be waited for.
+        let read = match read_some(&mut buffer) {
+            Ok(0) => return Ok(payload),
+            Ok(read) => read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(format!("cannot read the payload from stdin: {error}")),
+        };
+        let chunk = buffer.get(..read).unwrap_or_default();
+        payload.extend_from_slice(chunk);
+        if scanner.ends_in(chunk) {
+            return Ok(payload);
+        }
+        if payload.len() > MAX_BYTES {
+            return Err(format!("the payload on stdin is larger than {} MiB", MAX_BYTES >> 20));
+        }
+    }
+}
+
+#[cfg(unix)]
+fn wait_for_input(stdin: &std::io::Stdin, deadline: Instant) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok(left_spec) = Timespec::try_from(left) else { return false };
+        let mut fds = [PollFd::new(stdin, PollFlags::IN)];
+        match poll(&mut fds, Some(&left_spec)) {
+            Ok(0) => return false,
+            Err(rustix::io::Errno::INTR) if !left.is_zero() => {}
+            // Any error shows again, and is told, when reading.
+            _ => return true,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_some(buffer: &mut [u8]) -> std::io::Result<usize> {
+    Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?)
+}
+
+/// Windows cannot wait for a pipe with a deadline; the client closes it.
+#[cfg(windows)]
+fn wait_for_input(_: &std::io::Stdin, _: Instant) -> bool {
+    true
+}
+
+#[cfg(windows)]
+fn read_some(buffer: &mut [u8]) -> std::io::Result<usize> {
+    std::io::Read::read(&mut std::io::stdin(), buffer)
+}
+
+
+/// Finds the end of the first JSON value without parsing it.
+#[derive(Default)]
+struct Scanner {
+    depth: u64,
+    in_string: bool,
+    escaped: bool,
+    begun: bool,
+}
+
+impl Scanner {
+    /// Whether the value ends in this chunk. What is no object or list ends at once: it is refused anyway.
+    fn ends_in(&mut self, chunk: &[u8]) -> bool {
+        chunk.iter().any(|byte| self.ends_at(*byte))
+    }
+
+    fn ends_at(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        match byte {
+            b'{' | b'[' => {
+                self.begun = true;
+                self.depth += 1;
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                return self.depth == 0;
+            }
+            b'"' if self.begun => self.in_string = true,
+            // White space and a byte order mark may come before the value.
+            b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf => {}
+            _ => return !self.begun,
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(text: &str) -> Option<usize> {
+        let mut scanner = Scanner::default();
+        text.bytes().position(|byte| scanner.ends_at(byte))
+    }
+
+    #[test]
+    fn the_end_of_the_first_value_is_found() {
+        assert_eq!(ends(r#"{"a": "}\"]", "b": [1, {}]} {"next": 1}"#), Some(26));
+        assert_eq!(ends("\u{feff} \n{}"), Some("\u{feff} \n{".len()));
+        assert_eq!(ends(r#"{"a": "never closed}"#), None);
+        assert_eq!(ends(r#"{"a": "\\"}"#), Some(10));
+    }
+
+    #[test]
+    fn what_is_no_object_ends_at_once() {
+        assert_eq!(ends("nonsense"), Some(0));
+        assert_eq!(ends("\"text\""), Some(0));
+        assert_eq!(ends("}"), Some(0));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_value_ends_where_serde_says(map: std::collections::BTreeMap<String, String>, junk in "[ -~]{0,9}") {
+            let value = serde_json::to_string(&map).unwrap();
+            proptest::prop_assert_eq!(ends(&format!("{value}{junk}")), Some(value.len() - 1));
+        }
+    }
+}

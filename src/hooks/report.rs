@@ -1,0 +1,107 @@
+//! The words of an answer, made from what was planned and run.
+
+use super::plan::Plan;
+use super::run::Run;
+use crate::events::Event;
+use crate::text::{clean, clean_line, count, indent};
+
+/// A script in one line.
+pub(super) fn short(script: &str) -> String {
+    let mut lines = script.trim().lines();
+    let first = clean_line(lines.next().unwrap_or_default());
+    let cut: String = first.chars().take(80).collect();
+    if cut.len() < first.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
+}
+
+/// What the runs have to show: output that is wanted, and every failure.
+pub(super) fn shown(runs: &[Run]) -> Option<String> {
+    let parts: Vec<String> = runs.iter().filter_map(one).collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+fn one(run: &Run) -> Option<String> {
+    let stdout = run.finished.stdout.excerpt(run.step.max_lines);
+    let stderr = run.finished.stderr.excerpt(run.step.max_lines);
+    let script = short(&run.step.script);
+    let mut text = match (&run.step.message, run.is_success()) {
+        (_, true) if stdout.is_none() && stderr.is_none() => return None,
+        (_, true) => format!("✓ {script}"),
+        (None, false) => format!("✗ `{script}` {}", run.finished.status.describe()),
+        (Some(message), false) => {
+            format!("✗ {}\n  `{script}` {}", clean(message).trim_end(), run.finished.status.describe())
+        }
+    };
+    let both = stdout.is_some() && stderr.is_some();
+    for (name, stream) in [("stdout", stdout), ("stderr", stderr)] {
+        if let Some(stream) = stream {
+            if both {
+                text.push_str(&format!("\n  {name}:"));
+            }
+            text.push('\n');
+            text.push_str(&indent(&stream, if both { "    " } else { "  " }));
+        }
+    }
+    Some(text)
+}
+
+fn agent_words(plan: &Plan) -> String {
+    let name = clean_line(&plan.agent.name);
+    match plan.agent.id.as_deref().map(clean_line) {
+        Some(id) if id != name => format!("{name} ({id})"),
+        _ => name,
+    }
+}
+
+/// What is shown to the person.
+pub(super) fn message(plan: &Plan, shown: &str) -> String {
+    format!("conclaude: {} of {}\n{shown}", plan.event.name(), agent_words(plan))
+}
+
+/// What the agent reads when it is sent back.
+pub(super) fn block_reason(plan: &Plan, shown: &str, nth: u32, max: u32) -> String {
+    format!(
+        "conclaude: {} may not stop yet (block {nth} of {max}):\n{shown}\nMend what is marked ✗, then finish again.",
+        agent_words(plan)
+    )
+}
+
+/// What is shown when a block is due and must not be.
+pub(super) fn let_go(shown: &str, why: &str) -> String {
+    format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
+}
+
+/// Why a call ended early.
+pub(super) fn interrupted(plan: &Plan, runs: &[Run], signal: &str) -> String {
+    let running = runs.last().map_or_else(|| "no command".into(), |run| format!("`{}`", short(&run.step.script)));
+    format!(
+        "stopped by {signal} while {running} ran; it was terminated with its children, {} did not run",
+        count(plan.steps.len().saturating_sub(runs.len()) as u64, "further command")
+    )
+}
+
+pub(super) fn notification_title(event: Event) -> String {
+    format!("conclaude: {}", event.name())
+}
+
+pub(super) fn notification_body(plan: &Plan, runs: &[Run]) -> String {
+    let failed = runs.iter().filter(|run| !run.is_success()).count() as u64;
+    let agent = agent_words(plan);
+    match (runs.len() as u64, failed) {
+        (0, _) => agent,
+        (all, 0) => format!("{agent}: {} ran", count(all, "command")),
+        (all, failed) => format!("{agent}: {failed} of {} failed", count(all, "command")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_named_by_its_first_line() {
+        assert_eq!(short("npm test"), "npm test");
+        assert_eq!(short("\nnpm test\nnpm run e2e\n"), "npm test …");
+        assert_eq!(short(&"x".repeat(100)), format!("{} …", "x".repeat(80)));
+        assert_eq!(short("printf '\u{1b}[31m<b>'"), "printf '‹b>'");
+    }
+}

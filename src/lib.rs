@@ -1,0 +1,19 @@
+//! conclaude: one small binary that Claude Code calls for its hook events, and that makes subagents trustworthy.
+//!
+//! The path of one event is a straight line: read the payload, plan what applies, run it, answer. Plans and answers
+//! are pure data; side effects live in `hooks::run`, `state` and `notify`.
+
+pub mod agent;
+pub mod answer;
+pub mod cli;
+pub mod command;
+pub mod config;
+pub mod events;
+pub mod hooks;
+pub mod log;
+pub mod notify;
+pub mod pattern;
+pub mod state;
+pub mod text;
+pub mod transcript;
+pub mod types;

@@ -1,0 +1,108 @@
+//! Log lines for people who debug: held back until the answer is known, since the stderr of an exit 1 or 2
+//! is read by people and models and must hold the reason alone.
+
+use std::fmt;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How much is worth a line. `CONCLAUDE_LOG` picks the lowest that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Details of interest only when something is being looked for.
+    Debug,
+    /// What was done.
+    Info,
+    /// Something is not as it should be; the hook goes on.
+    Warn,
+    /// Something could not be done.
+    Error,
+    /// Nothing is written.
+    Off,
+}
+
+impl Level {
+    fn named(name: &str) -> Option<Level> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "debug" => Level::Debug,
+            "info" | "" => Level::Info,
+            "warn" => Level::Warn,
+            "error" => Level::Error,
+            "off" => Level::Off,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Level::Debug => "debug",
+            Level::Info => "info",
+            Level::Warn => "warn",
+            Level::Error => "error",
+            Level::Off => "off",
+        })
+    }
+}
+
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn threshold() -> Level {
+    static THRESHOLD: OnceLock<Level> = OnceLock::new();
+    *THRESHOLD.get_or_init(|| match std::env::var("CONCLAUDE_LOG") {
+        Err(_) => Level::Info,
+        Ok(name) => Level::named(&name).unwrap_or_else(|| {
+            push(format!(
+                "conclaude: warn: CONCLAUDE_LOG={name:?} is not error, warn, info, debug or off; using info"
+            ));
+            Level::Info
+        }),
+    })
+}
+
+fn push(line: String) {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+}
+
+/// Adds a line, if the level is wanted. The text is only made when it is.
+pub fn line(level: Level, text: impl FnOnce() -> String) {
+    if level >= threshold() {
+        // A line break in the text would let data pose as a line of the log.
+        push(format!("conclaude: {level}: {}", text().replace(['\n', '\r'], " ")));
+    }
+}
+
+/// A line at level `debug`.
+pub fn debug(text: impl FnOnce() -> String) {
+    line(Level::Debug, text);
+}
+
+/// A line at level `info`.
+pub fn info(text: impl FnOnce() -> String) {
+    line(Level::Info, text);
+}
+
+/// A line at level `warn`.
+pub fn warn(text: impl FnOnce() -> String) {
+    line(Level::Warn, text);
+}
+
+/// Takes all lines that were held back.
+#[must_use]
+pub fn take() -> Vec<String> {
+    std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_ordered_and_named() {
+        assert!(Level::Debug < Level::Info && Level::Warn < Level::Error && Level::Error < Level::Off);
+        assert_eq!(Level::named("WARN"), Some(Level::Warn));
+        assert_eq!(Level::named("loud"), None);
+        for level in [Level::Debug, Level::Info, Level::Warn, Level::Error, Level::Off] {
+            assert_eq!(Level::named(&level.to_string()), Some(level));
+        }
+    }
+}

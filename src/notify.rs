@@ -1,0 +1,115 @@
+//! Desktop notifications. They are a courtesy: never a failure, never a delay worth noticing.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::config::NotificationsConfig;
+use crate::events::Event;
+use crate::log;
+
+/// How long the desktop may take. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// How an event went, for the question whether to notify.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// As it should.
+    Success,
+    /// A command, or the hook itself, failed.
+    Failure,
+}
+
+/// Whether the config asks for a notification about this event.
+#[must_use]
+pub fn is_wanted(config: Option<&NotificationsConfig>, event: Event, outcome: Outcome) -> bool {
+    let Some(config) = config.filter(|config| config.enabled == Some(true)) else { return false };
+    if !config.hooks.iter().flatten().any(|hook| hook.covers(event)) {
+        return false;
+    }
+    let system = event.row().system && config.show_system_events.unwrap_or(true);
+    let errors = outcome == Outcome::Failure && config.show_errors.unwrap_or(false);
+    let success = !event.row().system && outcome == Outcome::Success && config.show_success.unwrap_or(false);
+    system || errors || success
+}
+
+/// Shows a notification, waiting no longer than [`WAIT`] for the desktop.
+pub fn send(title: &str, body: &str) {
+    if !is_desktop_there() {
+        log::debug(|| "no notification: there is no session bus".into());
+        return;
+    }
+    let wait = std::env::var("CONCLAUDE_NOTIFY_WAIT_MS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .map_or(WAIT, |ms: u64| Duration::from_millis(ms.min(10_000)));
+    let (sender, receiver) = mpsc::channel();
+    let (title, body) = (title.to_owned(), body.to_owned());
+    // A desktop that does not answer must not hold the hook: the thread ends with the process.
+    std::thread::spawn(move || {
+        let shown = notify_rust::Notification::new().appname("conclaude").summary(&title).body(&body).show();
+        let _ = sender.send(shown.map(drop).map_err(|error| error.to_string()));
+    });
+    match receiver.recv_timeout(wait) {
+        Ok(Ok(())) => log::debug(|| "notification sent".into()),
+        Ok(Err(error)) => log::debug(|| format!("no notification: {error}")),
+        Err(_) => log::debug(|| format!("no notification: no answer within {} ms", wait.as_millis())),
+    }
+}
+
+/// Whether a session bus can be there at all, so that a machine without one costs nothing.
+#[cfg(all(unix, not(target_os = "macos")))]
+fn is_desktop_there() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("DBUS_SESSION_BUS_ADDRESS").is_some()
+        || set("XDG_RUNTIME_DIR").is_some_and(|folder| std::path::Path::new(&folder).join("bus").exists())
+}
+
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn is_desktop_there() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(yaml: &str) -> NotificationsConfig {
+        serde_saphyr::from_str(yaml).unwrap()
+    }
+
+    fn wanted(yaml: &str, event: Event, outcome: Outcome) -> bool {
+        is_wanted(Some(&config(yaml)), event, outcome)
+    }
+
+    #[test]
+    fn nothing_is_sent_unless_enabled_and_listed() {
+        assert!(!is_wanted(None, Event::SubagentStop, Outcome::Success));
+        assert!(!wanted("hooks: ['*']", Event::SubagentStop, Outcome::Success));
+        assert!(!wanted("enabled: true", Event::SubagentStop, Outcome::Success));
+        assert!(!wanted("{enabled: true, hooks: [Stop]}", Event::SubagentStop, Outcome::Success));
+        assert!(wanted("{enabled: true, hooks: [SubagentStop]}", Event::SubagentStop, Outcome::Success));
+        assert!(wanted("{enabled: true, hooks: ['*']}", Event::SubagentStop, Outcome::Success));
+    }
+
+    #[test]
+    fn system_events_obey_their_flag_also_when_a_command_failed() {
+        let on = "{enabled: true, hooks: ['*']}";
+        let off = "{enabled: true, hooks: ['*'], showSystemEvents: false}";
+        for outcome in [Outcome::Success, Outcome::Failure] {
+            assert!(wanted(on, Event::SubagentStop, outcome));
+            assert!(!wanted(off, Event::SubagentStop, outcome));
+        }
+    }
+
+    #[test]
+    fn failures_and_successes_obey_theirs() {
+        let errors = "{enabled: true, hooks: ['*'], showSystemEvents: false, showErrors: true}";
+        assert!(wanted(errors, Event::SubagentStop, Outcome::Failure));
+        assert!(!wanted(errors, Event::SubagentStop, Outcome::Success));
+        assert!(!wanted(errors, Event::Stop, Outcome::Success));
+        let success = "{enabled: true, hooks: ['*'], showSuccess: true}";
+        assert!(wanted(success, Event::Stop, Outcome::Success));
+        assert!(!wanted(success, Event::Stop, Outcome::Failure));
+        assert!(!wanted("{enabled: true, hooks: ['*']}", Event::Stop, Outcome::Success));
+    }
+}

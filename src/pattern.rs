@@ -1,0 +1,264 @@
+//! Patterns over subagent names, and which of a list apply in which order.
+
+use std::fmt;
+
+use globset::GlobBuilder;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A glob over the subagent's name: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`; `*` also crosses `/` and `:`,
+/// and case counts. A pattern without any of these is the name itself, or the agent's id.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Pattern(String);
+
+/// Why a pattern cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternError {
+    /// It is empty or blank.
+    Empty,
+    /// The glob does not parse.
+    Glob {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PatternError::Empty => f.write_str("invalid pattern: a pattern cannot be empty"),
+            PatternError::Glob { pattern, reason } => write!(f, "invalid pattern `{pattern}`: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl TryFrom<String> for Pattern {
+    type Error = PatternError;
+
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        if text.trim().is_empty() { Err(PatternError::Empty) } else { Ok(Pattern(text)) }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Which of several matching patterns run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MatchMode {
+    /// All that match: `*` first, the rest in the order of the file.
+    #[default]
+    All,
+    /// The first that matches in the order of the file, and no other.
+    First,
+}
+
+fn has_glob_characters(text: &str) -> bool {
+    text.contains(['*', '?', '[', ']', '{', '}', '\\'])
+}
+
+impl Pattern {
+    /// The pattern as written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is `*` alone.
+    #[must_use]
+    pub fn is_wildcard(&self) -> bool {
+        self.0 == "*"
+    }
+
+    /// Checks the glob's syntax.
+    ///
+    /// # Errors
+    /// Says what is wrong with the glob.
+    pub fn check(&self) -> Result<(), PatternError> {
+        if has_glob_characters(&self.0) { self.compile().map(drop) } else { Ok(()) }
+    }
+
+    /// Whether the pattern matches the agent.
+    ///
+    /// Building a matcher is the cost, so the usual forms (`*`, a name, `prefix*`, `*suffix`) are decided without one.
+    ///
+    /// # Errors
+    /// Says what is wrong with the glob.
+    pub fn matches(&self, name: &str, agent_id: Option<&str>) -> Result<bool, PatternError> {
+        let pattern = self.0.as_str();
+        if self.is_wildcard() {
+            return Ok(true);
+        }
+        if !has_glob_characters(pattern) {
+            return Ok(pattern == name || Some(pattern) == agent_id);
+        }
+        if let Some(prefix) = pattern.strip_suffix('*').filter(|rest| !has_glob_characters(rest)) {
+            return Ok(name.starts_with(prefix));
+        }
+        if let Some(suffix) = pattern.strip_prefix('*').filter(|rest| !has_glob_characters(rest)) {
+            return Ok(name.ends_with(suffix));
+        }
+        self.compile().map(|matcher| matcher.is_match(name))
+    }
+
+    fn compile(&self) -> Result<globset::GlobMatcher, PatternError> {
+        GlobBuilder::new(&self.0)
+            .literal_separator(false)
+            .backslash_escape(true)
+            .build()
+            .map(|glob| glob.compile_matcher())
+            .map_err(|error| PatternError::Glob { pattern: self.0.clone(), reason: error.kind().to_string() })
+    }
+}
+
+/// The entries whose pattern matches the agent, in the order in which they run.
+///
+/// # Errors
+/// Says which pattern cannot be evaluated: a broken rule must not silently mean "does not apply".
+pub fn select<'a, T>(
+    entries: &'a [(Pattern, T)],
+    mode: MatchMode,
+    name: &str,
+    agent_id: Option<&str>,
+) -> Result<Vec<&'a (Pattern, T)>, PatternError> {
+    let mut selected = Vec::new();
+    for entry in entries {
+        if entry.0.matches(name, agent_id)? {
+            selected.push(entry);
+            if mode == MatchMode::First {
+                break;
+            }
+        }
+    }
+    // A stable sort: the wildcard moves to the front, the others keep the order of the file.
+    selected.sort_by_key(|(pattern, _)| !pattern.is_wildcard());
+    Ok(selected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, name: &str) -> bool {
+        Pattern::try_from(pattern.to_owned()).unwrap().matches(name, None).unwrap()
+    }
+
+    fn assert_pattern(pattern: &str, yes: &[&str], no: &[&str]) {
+        for name in yes {
+            assert!(matches(pattern, name), "{pattern} should match {name}");
+        }
+        for name in no {
+            assert!(!matches(pattern, name), "{pattern} should not match {name}");
+        }
+    }
+
+    fn selected(patterns: &[&str], mode: MatchMode, name: &str) -> Vec<String> {
+        let entries: Vec<_> = patterns.iter().map(|p| (Pattern::try_from((*p).to_owned()).unwrap(), ())).collect();
+        select(&entries, mode, name, None).unwrap().iter().map(|(p, ())| p.to_string()).collect()
+    }
+
+    // Scenario: Wildcard matches all subagents
+    #[test]
+    fn wildcard_matches_all() {
+        assert_pattern("*", &["coder", "tester", "stuck", "plugin:name", "a/b", ".hidden", "ü"], &[]);
+    }
+
+    // Scenario: Exact match pattern
+    #[test]
+    fn a_literal_matches_itself_alone() {
+        assert_pattern("coder", &["coder"], &["auto-coder", "coder-agent", "Coder", "code", ""]);
+    }
+
+    // Scenario: Prefix glob pattern
+    #[test]
+    fn prefix_glob() {
+        assert_pattern("test*", &["tester", "test-runner", "testing", "test"], &["runner-test", "Tester"]);
+    }
+
+    // Scenario: Suffix glob pattern
+    #[test]
+    fn suffix_glob() {
+        assert_pattern("*coder", &["coder", "auto-coder", "smart-coder"], &["coder-agent"]);
+    }
+
+    // Scenario: Character class glob pattern
+    #[test]
+    fn character_class_glob() {
+        assert_pattern("agent_[0-9]*", &["agent_1", "agent_2x", "agent_99test"], &["agent_x", "agent"]);
+        assert_pattern("[abc]x", &["ax", "cx"], &["dx", "x"]);
+        assert_pattern("[!a]x", &["bx"], &["ax"]);
+    }
+
+    #[test]
+    fn braces_and_question_mark() {
+        assert_pattern("{foo,bar}", &["foo", "bar"], &["baz", "foobar"]);
+        assert_pattern("{foo,ba?}-*", &["foo-1", "bat-"], &["ba-1"]);
+        assert_pattern("?", &["a", ":"], &["", "ab"]);
+    }
+
+    #[test]
+    fn a_star_crosses_colons_and_slashes() {
+        assert_pattern("plug*r", &["plugin:coder", "plug/in/coder"], &[]);
+        assert_pattern("*:*er", &["plugin:coder", "a/b:tester"], &["coder"]);
+    }
+
+    // Scenario: Multiple patterns match same subagent
+    #[test]
+    fn all_matching_patterns_are_collected() {
+        assert_eq!(selected(&["*", "coder", "*coder"], MatchMode::All, "coder"), ["*", "coder", "*coder"]);
+    }
+
+    #[test]
+    fn the_wildcard_moves_first_and_the_rest_keep_the_order_of_the_file() {
+        assert_eq!(
+            selected(&["*coder", "auto*", "tester", "*", "z*,", "a*"], MatchMode::All, "auto-coder"),
+            ["*", "*coder", "auto*", "a*"]
+        );
+    }
+
+    #[test]
+    fn first_takes_the_order_of_the_file_alone() {
+        assert_eq!(selected(&["*coder", "auto*", "*"], MatchMode::First, "auto-coder"), ["*coder"]);
+        assert_eq!(selected(&["*", "coder"], MatchMode::First, "coder"), ["*"]);
+        assert_eq!(selected(&["coder", "*"], MatchMode::First, "tester"), ["*"]);
+    }
+
+    #[test]
+    fn a_literal_may_be_the_agent_id_and_a_glob_may_not() {
+        let by = |pattern: &str| {
+            Pattern::try_from(pattern.to_owned()).unwrap().matches("coder", Some("ae7af48d32583d25f")).unwrap()
+        };
+        assert!(by("ae7af48d32583d25f"));
+        assert!(!by("ae7af*"), "ids are random: a glob over them would hit strangers");
+        assert!(!by("?e7af48d32583d25f"));
+    }
+
+    #[test]
+    fn broken_globs_are_said_aloud() {
+        for broken in ["[a", "{a", "a}", "[z-a]", "\\"] {
+            let pattern = Pattern::try_from(broken.to_owned()).unwrap();
+            let error = pattern.matches("a", None).unwrap_err().to_string();
+            assert!(error.contains(&format!("invalid pattern `{broken}`")), "{error}");
+            assert!(pattern.check().is_err());
+        }
+        assert_eq!(Pattern::try_from(" ".to_owned()), Err(PatternError::Empty));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_short_cuts_agree_with_the_glob(pattern in "[ab*:/]{1,5}", name in "[ab:/]{0,6}") {
+            let pattern = Pattern::try_from(pattern).unwrap();
+            let quick = pattern.matches(&name, None).unwrap();
+            proptest::prop_assert_eq!(quick, pattern.compile().unwrap().is_match(&name));
+        }
+    }
+}

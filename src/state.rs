@@ -1,0 +1,303 @@
+//! What is remembered between calls, in `.conclaude/` at the project's root: one folder per session, one file per
+//! agent, named by hash so that no id can lead elsewhere.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::agent::Agent;
+use crate::log;
+
+/// The folder of everything that we write.
+pub const FOLDER: &str = ".conclaude";
+
+/// How long another call may keep us waiting.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// How long a session's state stays after its end, and how long that of a session which never ended.
+const KEPT_AFTER_END: Duration = Duration::from_hours(7 * 24);
+const KEPT_WITHOUT_END: Duration = Duration::from_hours(30 * 24);
+
+/// What is remembered of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct AgentState {
+    /// How often its stop was blocked.
+    blocks: u32,
+    /// What a newer version remembers, kept as it is.
+    #[serde(flatten)]
+    other: serde_json::Map<String, serde_json::Value>,
+}
+
+/// The state of one session.
+#[derive(Clone, Debug)]
+pub struct Session {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+/// What counting a block came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It may block; it is this time of so many.
+    Blocks(u32),
+    /// It has blocked as often as it may.
+    Exhausted,
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Session {
+    /// The session's place. Nothing is made until something is written.
+    #[must_use]
+    pub fn new(root: &Path, session_id: &str) -> Session {
+        Session { root: root.to_owned(), folder: root.join(FOLDER).join("state").join(hash(session_id)) }
+    }
+
+    /// Counts a block of the agent, unless it has reached the bound.
+    ///
+    /// # Errors
+    /// When the count cannot be read or written.
+    pub fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Bound> {
+        self.make_folder(&self.folder)?;
+        let _lock = self.lock()?;
+        let path = self.folder.join(format!("{}.json", hash(agent.key())));
+        let mut state = read_state(&path)?;
+        if state.blocks >= max {
+            return Ok(Bound::Exhausted);
+        }
+        state.blocks += 1;
+        write_atomically(&path, &serde_json::to_vec(&state)?)?;
+        Ok(Bound::Blocks(state.blocks))
+    }
+
+    /// A new file for output that is too long to be shown.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn output_file(&self, label: &str) -> io::Result<(File, PathBuf)> {
+        let folder = self.folder.join("output");
+        self.make_folder(&folder)?;
+        let made = tempfile::Builder::new().prefix(&format!("{label}-")).suffix(".txt").tempfile_in(&folder)?;
+        made.keep().map_err(|error| error.error)
+    }
+
+    /// Notes that the session has ended, and removes what ended long ago.
+    pub fn end(&self) {
+        if self.folder.is_dir()
+            && let Err(error) = open_new(&self.folder.join("ended")).and_then(|mut file| file.write_all(b"ended\n"))
+        {
+            log::warn(|| format!("cannot note the session's end in {}: {error}", self.folder.display()));
+        }
+        let sessions = self.folder.parent().map(fs::read_dir).and_then(Result::ok);
+        for entry in sessions.into_iter().flatten().flatten() {
+            let is_session = entry.file_name().len() == 64 && entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_session && is_old(&entry.path()) {
+                log::debug(|| format!("removing the state of an old session, {}", entry.path().display()));
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        let file = open_options().read(true).write(true).create(true).truncate(false).open(self.folder.join("lock"))?;
+        let over = Instant::now() + LOCK_WAIT;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if Instant::now() < over => std::thread::sleep(Duration::from_millis(2)),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, "another call holds the lock"));
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Makes the folder and those above it up to the root, none of which may be a link to somewhere else.
+    fn make_folder(&self, folder: &Path) -> io::Result<()> {
+        let inside = folder.strip_prefix(&self.root).map_err(io::Error::other)?;
+        let mut path = self.root.clone();
+        for part in inside.components() {
+            path.push(part);
+            match fs::create_dir(&path) {
+                Ok(()) if path.file_name().is_some_and(|name| name == FOLDER) => {
+                    open_new(&path.join(".gitignore"))?.write_all(b"*\n")?;
+                    fs::create_dir_all(path.join("state/last"))?;
+                }
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    if !path.symlink_metadata()?.is_dir() {
+                        let problem = format!("{} is not a folder", path.display());
+                        return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
+                    }
+                }
+                Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Notes that the event really arrived, once the folder for that exists.
+pub fn touch_last(root: &Path, event: &str) {
+    let folder = root.join(FOLDER).join("state/last");
+    let times = fs::FileTimes::new().set_modified(SystemTime::now());
+    if folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+        && let Err(error) = open_new(&folder.join(event)).and_then(|file| file.set_times(times))
+    {
+        log::debug(|| format!("cannot note the arrival of {event}: {error}"));
+    }
+}
+
+fn is_old(session: &Path) -> bool {
+    let age = |path: &Path| path.symlink_metadata().and_then(|m| m.modified()).ok().and_then(|time| time.elapsed().ok());
+    match age(&session.join("ended")) {
+        Some(age) => age > KEPT_AFTER_END,
+        None => age(session).is_some_and(|age| age > KEPT_WITHOUT_END),
+    }
+}
+
+fn read_state(path: &Path) -> io::Result<AgentState> {
+    let mut text = Vec::new();
+    match open_options().read(true).open(path) {
+        Ok(file) => file.take(1 << 20).read_to_end(&mut text)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AgentState::default()),
+        Err(error) => return Err(error),
+    };
+    serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+}
+
+/// A file is replaced whole or not at all.
+fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+fn open_new(path: &Path) -> io::Result<File> {
+    open_options().write(true).create(true).truncate(true).open(path)
+}
+
+/// A link in the place of a file of ours is refused, not followed.
+fn open_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    #[cfg(windows)]
+    options.read(false);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent(id: &str) -> Agent {
+        Agent { name: "coder".into(), kind: None, id: Some(id.into()), transcript: None }
+    }
+
+    #[test]
+    fn blocks_are_counted_per_session_and_agent_up_to_the_bound() {
+        let root = tempfile::tempdir().unwrap();
+        let session = Session::new(root.path(), "s1");
+        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Bound::Blocks(1));
+        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Bound::Blocks(2));
+        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Bound::Exhausted);
+        assert_eq!(session.count_block(&agent("b"), 2).unwrap(), Bound::Blocks(1));
+        let other = Session::new(root.path(), "s2");
+        assert_eq!(other.count_block(&agent("a"), 2).unwrap(), Bound::Blocks(1));
+        assert_eq!(fs::read_to_string(root.path().join(".conclaude/.gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn ids_cannot_lead_out_of_the_folder() {
+        let root = tempfile::tempdir().unwrap();
+        Session::new(root.path(), "../../etc").count_block(&agent("../../passwd"), 1).unwrap();
+        let names: Vec<_> = fs::read_dir(root.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, [FOLDER]);
+    }
+
+    #[test]
+    fn concurrent_blocks_are_all_counted() {
+        let root = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| Session::new(root.path(), "s").count_block(&agent("a"), 100).unwrap());
+            }
+        });
+        let last = Session::new(root.path(), "s").count_block(&agent("a"), 100).unwrap();
+        assert_eq!(last, Bound::Blocks(17));
+    }
+
+    #[test]
+    fn what_a_newer_version_remembers_is_kept() {
+        let root = tempfile::tempdir().unwrap();
+        let session = Session::new(root.path(), "s");
+        session.count_block(&agent("a"), 9).unwrap();
+        let path = session.folder.join(format!("{}.json", hash("a")));
+        fs::write(&path, r#"{"blocks":4,"novelty":{"x":1}}"#).unwrap();
+        assert_eq!(session.count_block(&agent("a"), 9).unwrap(), Bound::Blocks(5));
+        assert!(fs::read_to_string(&path).unwrap().contains(r#""novelty":{"x":1}"#));
+    }
+
+    #[test]
+    fn a_damaged_count_is_an_error_not_a_zero() {
+        let root = tempfile::tempdir().unwrap();
+        let session = Session::new(root.path(), "s");
+        session.count_block(&agent("a"), 9).unwrap();
+        fs::write(session.folder.join(format!("{}.json", hash("a"))), "{torn").unwrap();
+        assert!(session.count_block(&agent("a"), 9).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_the_place_of_our_folders_are_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER)).unwrap();
+        assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1).is_err());
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn sessions_that_ended_long_ago_go_and_others_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let age = |session: &Session, name: &str, days: u64| {
+            let path = session.folder.join(name);
+            let then = SystemTime::now() - Duration::from_hours(days * 24);
+            File::open(path).unwrap().set_times(fs::FileTimes::new().set_modified(then)).unwrap();
+        };
+        let sessions: Vec<Session> = (0..3).map(|n| Session::new(root.path(), &format!("s{n}"))).collect();
+        for session in &sessions {
+            session.count_block(&agent("a"), 9).unwrap();
+        }
+        sessions[0].end();
+        age(&sessions[0], "ended", 8);
+        sessions[1].end();
+        age(&sessions[1], "ended", 6);
+        sessions[2].end();
+        let left: Vec<bool> = sessions.iter().map(|s| s.folder.exists()).collect();
+        assert_eq!(left, [false, true, true]);
+    }
+
+    #[test]
+    fn arrivals_are_noted_once_the_folder_exists() {
+        let root = tempfile::tempdir().unwrap();
+        touch_last(root.path(), "Stop");
+        assert!(!root.path().join(FOLDER).exists());
+        fs::create_dir_all(root.path().join(".conclaude/state/last")).unwrap();
+        touch_last(root.path(), "Stop");
+        assert!(root.path().join(".conclaude/state/last/Stop").is_file());
+    }
+}

@@ -1,0 +1,289 @@
+//! Reading the client's transcripts: JSON lines that are appended to while we look, and that grow to 100 MB.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// How far back a call is searched for. What started a subagent that is stopping now is near the end.
+const WINDOW: u64 = 8 << 20;
+const CHUNK: u64 = 256 << 10;
+
+/// A call of the Agent tool (`Task` in older clients) in a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCall {
+    /// The call's id.
+    pub id: Option<String>,
+    /// The subagent that was called.
+    pub subagent_type: String,
+}
+
+/// What looking for a call came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The call.
+    Call(AgentCall),
+    /// The transcript, as far as it was read, has no such call.
+    Nothing,
+    /// A line that is not JSON lies between the end and any call: what it hides cannot be known.
+    Malformed,
+}
+
+/// Finds the most recent Agent call with this id, or the most recent of all, reading from the end.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
+    let mut lines = LinesFromEnd::open(path)?;
+    let mut last_line = true;
+    while let Some(line) = lines.next_line()? {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        match calls_in(line) {
+            Ok(calls) => {
+                let wanted = |call: &AgentCall| id.is_none() || call.id.as_deref() == id;
+                if let Some(call) = calls.into_iter().rev().find(wanted) {
+                    return Ok(Found::Call(call));
+                }
+            }
+            // The client may be in the middle of writing the last line.
+            Err(_) if last_line => {}
+            Err(_) => return Ok(Found::Malformed),
+        }
+        last_line = false;
+    }
+    Ok(Found::Nothing)
+}
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default)]
+    message: Option<Message>,
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    input: Option<Input>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Option<Content>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Blocks(Vec<Block>),
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Block {
+    Call { name: String, id: Option<String>, input: Input },
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Input {
+    Agent { subagent_type: String },
+    Other(IgnoredAny),
+}
+
+/// The Agent calls on one line, in order: in the client's form, as a plain message, or as a bare call.
+fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
+    // Most lines are anything but a call: they are checked, not taken apart.
+    if memchr::memmem::find(line, b"subagent_type").is_none() {
+        return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
+    }
+    let Ok(line) = serde_json::from_slice::<Line>(line) else {
+        return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
+    };
+    // Other kinds of lines (snapshots of requests among them) repeat calls of long ago.
+    if !matches!(line.kind.as_deref(), None | Some("assistant" | "message" | "tool_use")) {
+        return Ok(Vec::new());
+    }
+    let mut calls = Vec::new();
+    for content in [line.message.and_then(|message| message.content), line.content].into_iter().flatten() {
+        if let Content::Blocks(blocks) = content {
+            calls.extend(blocks.into_iter().filter_map(|block| match block {
+                Block::Call { name, id, input } => agent_call(&name, id, input),
+                Block::Other(_) => None,
+            }));
+        }
+    }
+    if let (Some(name), Some(input)) = (line.name, line.input) {
+        calls.extend(agent_call(&name, line.id, input));
+    }
+    Ok(calls)
+}
+
+fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall> {
+    match input {
+        Input::Agent { subagent_type } if matches!(tool, "Agent" | "Task") && !subagent_type.trim().is_empty() => {
+            Some(AgentCall { id, subagent_type })
+        }
+        _ => None,
+    }
+}
+
+/// The lines of a file from the last to the first, read in chunks and no further back than [`WINDOW`].
+struct LinesFromEnd {
+    file: File,
+    /// Where the part that was read begins.
+    start: u64,
+    floor: u64,
+    /// What was read and not yet given out.
+    pending: Vec<u8>,
+}
+
+impl LinesFromEnd {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        let end = metadata.len();
+        Ok(LinesFromEnd { file, start: end, floor: end.saturating_sub(WINDOW), pending: Vec::new() })
+    }
+
+    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut searched = 0;
+        loop {
+            let unsearched = self.pending.len() - searched;
+            if let Some(at) = self.pending.get(..unsearched).and_then(|part| memchr::memrchr(b'\n', part)) {
+                let line = self.pending.split_off(at + 1);
+                self.pending.truncate(at);
+                return Ok(Some(line));
+            }
+            searched = self.pending.len();
+            if self.start <= self.floor {
+                // At the floor a line is whole only if the file begins there.
+                let rest = std::mem::take(&mut self.pending);
+                return Ok((self.floor == 0 && !rest.is_empty()).then_some(rest));
+            }
+            // A long line is read in ever larger steps, so that its length costs no more than itself.
+            let step = CHUNK.max(searched as u64).min(self.start - self.floor);
+            self.start -= step;
+            self.file.seek(SeekFrom::Start(self.start))?;
+            let mut chunk = Vec::new();
+            (&self.file).take(step).read_to_end(&mut chunk)?;
+            if (chunk.len() as u64) < step {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
+            }
+            chunk.append(&mut self.pending);
+            self.pending = chunk;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn file(content: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(content.as_bytes()).unwrap();
+        file
+    }
+
+    fn call(id: &str, name: &str, kind: &str) -> String {
+        format!(
+            r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"x"}},{{"type":"tool_use","id":"{id}","name":"{name}","input":{{"subagent_type":"{kind}","prompt":"p"}}}}]}}}}"#
+        )
+    }
+
+    fn found(content: &str, id: Option<&str>) -> Option<String> {
+        match last_agent_call(file(content).path(), id).unwrap() {
+            Found::Call(call) => Some(call.subagent_type),
+            Found::Nothing => None,
+            Found::Malformed => panic!("malformed"),
+        }
+    }
+
+    #[test]
+    fn the_most_recent_call_wins_in_any_form() {
+        let first = call("t1", "Task", "tester");
+        assert_eq!(found(&format!("{first}\n{}\n", call("t2", "Agent", "coder")), None).as_deref(), Some("coder"));
+        for form in [
+            r#"{"role":"assistant","content":[{"type":"tool_use","name":"Task","input":{"subagent_type":"coder"}}]}"#,
+            r#"{"type":"tool_use","name":"Task","input":{"subagent_type":"coder"}}"#,
+            r#"{"type":"assistant","message":{"content":[{"name":"Task","input":{"subagent_type":"coder"}}]},"id":7}"#,
+        ] {
+            let expected = if form.ends_with("7}") { "tester" } else { "coder" };
+            assert_eq!(found(&format!("{first}\n{form}"), None).as_deref(), Some(expected), "{form}");
+        }
+    }
+
+    #[test]
+    fn two_calls_on_one_line_are_told_apart_by_id() {
+        let line = r#"{"type":"assistant","message":{"content":[{"id":"t1","name":"Agent","input":{"subagent_type":"one"}},{"id":"t2","name":"Agent","input":{"subagent_type":"two"}}]}}"#;
+        assert_eq!(found(line, None).as_deref(), Some("two"));
+        assert_eq!(found(line, Some("t1")).as_deref(), Some("one"));
+        assert_eq!(found(line, Some("t3")), None);
+    }
+
+    #[test]
+    fn what_only_quotes_a_call_is_not_one() {
+        let call = call("t1", "Agent", "coder");
+        let quoted = serde_json::json!({"type":"user","message":{"content": call}}).to_string();
+        let snapshot = call.replace(r#""type":"assistant""#, r#""type":"api-request-blob""#);
+        let other_tool = call.replace(r#""Agent""#, r#""TaskCreate""#);
+        assert_eq!(found(&format!("{quoted}\n{snapshot}\n{other_tool}\n"), None), None);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_tolerated_and_any_other_is_not() {
+        let call = call("t1", "Agent", "coder");
+        assert_eq!(found(&format!("{call}\n{{\"type\":\"assi"), None).as_deref(), Some("coder"));
+        let path = file(&format!("{call}\n{{invalid json}}\n{{}}\n"));
+        assert_eq!(last_agent_call(path.path(), None).unwrap(), Found::Malformed);
+    }
+
+    #[test]
+    fn a_transcript_of_one_hundred_megabytes_is_read_from_its_end() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(100 << 20).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        write!(file, "\n{}\n", call("t1", "Agent", "coder")).unwrap();
+        let Found::Call(call) = last_agent_call(file.path(), None).unwrap() else { panic!("not found") };
+        assert_eq!(call.subagent_type, "coder");
+        // Without a call the search ends at the window, not at the beginning.
+        let mut lines = LinesFromEnd::open(file.path()).unwrap();
+        while lines.next_line().unwrap().is_some() {}
+        assert!(lines.start >= (92 << 20));
+    }
+
+    #[test]
+    fn lines_come_from_last_to_first_whatever_the_chunks() {
+        let long = "y".repeat(CHUNK as usize * 3);
+        let file = file(&format!("a\n\n{long}\nb"));
+        let mut lines = LinesFromEnd::open(file.path()).unwrap();
+        let mut all = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            all.push(String::from_utf8(line).unwrap());
+        }
+        assert_eq!(all, ["b", long.as_str(), "", "a"]);
+    }
+
+    #[test]
+    fn a_folder_or_a_missing_file_is_an_error_not_a_hang() {
+        assert!(last_agent_call(Path::new("/"), None).is_err());
+        assert!(last_agent_call(Path::new("/does/not/exist"), None).is_err());
+    }
+}

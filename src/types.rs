@@ -1,0 +1,210 @@
+//! The payloads that Claude Code sends on stdin, and what must hold for them.
+//!
+//! Tolerant in: unknown fields, nulls and new enum values are accepted. A field that is required and missing,
+//! blank or of the wrong type is an error that names it.
+
+use serde::{Deserialize, Serialize};
+
+mod parse;
+mod wire;
+
+pub use parse::{PayloadError, strip_bom};
+use wire::Wire;
+
+/// The fields that every payload has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Wire")]
+pub struct BasePayload {
+    /// The session; its subagents share it.
+    pub session_id: String,
+    /// The main transcript, also for events inside a subagent.
+    pub transcript_path: String,
+    /// The event's name.
+    pub hook_event_name: String,
+    /// The session's current directory.
+    pub cwd: String,
+    /// `default`, `acceptEdits`, `plan`, … Some events have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
+}
+
+/// A subagent begins its work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Wire")]
+pub struct SubagentStartPayload {
+    /// The fields that every payload has.
+    #[serde(flatten)]
+    pub base: BasePayload,
+    /// The subagent's id, unique in the session.
+    pub agent_id: String,
+    /// The subagent's type, which is its name to people; the client calls the field `agent_type`.
+    pub subagent_type: String,
+    /// The subagent's transcript. The client does not send it with this event: see [`HookPayload::agent_transcript`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_transcript_path: Option<String>,
+}
+
+/// A subagent says that it is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Wire")]
+pub struct SubagentStopPayload {
+    /// The fields that every payload has.
+    #[serde(flatten)]
+    pub base: BasePayload,
+    /// The subagent's id; older clients send none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The subagent's type; older clients send none, and compaction an empty one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<String>,
+    /// The subagent's transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_transcript_path: Option<String>,
+    /// A hook has already sent this agent back.
+    pub stop_hook_active: bool,
+    /// What the agent said last; the transcript may lag behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_assistant_message: Option<String>,
+}
+
+/// The payload of any event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum HookPayload {
+    /// A subagent begins.
+    #[serde(rename = "SubagentStart")]
+    SubagentStart(SubagentStartPayload),
+    /// A subagent stops.
+    #[serde(rename = "SubagentStop")]
+    SubagentStop(SubagentStopPayload),
+    /// Any other event, of which the common fields are enough.
+    Other(BasePayload),
+}
+
+impl HookPayload {
+    /// The fields that every payload has.
+    #[must_use]
+    pub fn base(&self) -> &BasePayload {
+        match self {
+            HookPayload::SubagentStart(payload) => &payload.base,
+            HookPayload::SubagentStop(payload) => &payload.base,
+            HookPayload::Other(base) => base,
+        }
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        &self.base().session_id
+    }
+
+    /// The path of the main transcript.
+    #[must_use]
+    pub fn transcript_path(&self) -> &str {
+        &self.base().transcript_path
+    }
+
+    /// The event's name.
+    #[must_use]
+    pub fn hook_event_name(&self) -> &str {
+        &self.base().hook_event_name
+    }
+
+    /// The session's current directory.
+    #[must_use]
+    pub fn cwd(&self) -> &str {
+        &self.base().cwd
+    }
+
+    /// The subagent's id, for the events of a subagent.
+    #[must_use]
+    pub fn agent_id(&self) -> Option<&str> {
+        match self {
+            HookPayload::SubagentStart(payload) => Some(&payload.agent_id),
+            HookPayload::SubagentStop(payload) => payload.agent_id.as_deref(),
+            HookPayload::Other(_) => None,
+        }
+    }
+
+    /// The subagent's type as the payload gives it, unless it is blank.
+    #[must_use]
+    pub fn agent_type(&self) -> Option<&str> {
+        match self {
+            HookPayload::SubagentStart(payload) => Some(payload.subagent_type.as_str()),
+            HookPayload::SubagentStop(payload) => payload.agent_type.as_deref(),
+            HookPayload::Other(_) => None,
+        }
+        .filter(|name| !is_blank(name))
+    }
+
+    /// The path of the subagent's transcript: as given, else where the client puts it.
+    #[must_use]
+    pub fn agent_transcript(&self) -> Option<String> {
+        let given = match self {
+            HookPayload::SubagentStart(payload) => payload.agent_transcript_path.as_ref(),
+            HookPayload::SubagentStop(payload) => payload.agent_transcript_path.as_ref(),
+            HookPayload::Other(_) => return None,
+        };
+        match given {
+            Some(path) => Some(path.clone()),
+            None => derived_transcript(self.transcript_path(), self.agent_id()?),
+        }
+    }
+
+    /// Whether a stop hook has already sent this agent back.
+    #[must_use]
+    pub fn stop_hook_active(&self) -> bool {
+        matches!(self, HookPayload::SubagentStop(payload) if payload.stop_hook_active)
+    }
+}
+
+/// Where the client keeps a subagent's transcript. Nothing is derived from a path or an id that does not have the
+/// client's form, since it could lead anywhere.
+fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
+    let folder = main.strip_suffix(".jsonl")?;
+    let unsafe_id = agent_id.contains(['/', '\\', '\0']) || agent_id.contains("..");
+    (!unsafe_id && !folder.contains('\0')).then(|| format!("{folder}/subagents/agent-{agent_id}.jsonl"))
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+fn not_blank(field: &str, value: &str) -> Result<(), String> {
+    if is_blank(value) { Err(format!("{field} cannot be empty")) } else { Ok(()) }
+}
+
+/// Checks the fields that every payload has.
+///
+/// # Errors
+/// Names the first field that is blank.
+pub fn validate_base_payload(base: &BasePayload) -> Result<(), String> {
+    not_blank("session_id", &base.session_id)?;
+    not_blank("transcript_path", &base.transcript_path)?;
+    not_blank("hook_event_name", &base.hook_event_name)?;
+    not_blank("cwd", &base.cwd)
+}
+
+/// Checks the payload of a SubagentStart.
+///
+/// # Errors
+/// Names the first field that is blank, those of the base first.
+pub fn validate_subagent_start_payload(payload: &SubagentStartPayload) -> Result<(), String> {
+    validate_base_payload(&payload.base)?;
+    not_blank("agent_id", &payload.agent_id)?;
+    not_blank("subagent_type", &payload.subagent_type)?;
+    payload.agent_transcript_path.iter().try_for_each(|path| not_blank("agent_transcript_path", path))
+}
+
+/// Checks the payload of a SubagentStop. An empty type is not an error: compaction sends one.
+///
+/// # Errors
+/// Names the first field that is blank, those of the base first.
+pub fn validate_subagent_stop_payload(payload: &SubagentStopPayload) -> Result<(), String> {
+    validate_base_payload(&payload.base)?;
+    payload.agent_id.iter().try_for_each(|id| not_blank("agent_id", id))?;
+    payload.agent_transcript_path.iter().try_for_each(|path| not_blank("agent_transcript_path", path))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! What may be on the wire: every field optional, both names of a renamed one, so that nulls and older or newer
+//! clients are accepted and each missing field is named by us.
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+
+use super::{BasePayload, HookPayload, SubagentStartPayload, SubagentStopPayload};
+
+/// All fields of all payloads that conclaude reads.
+#[derive(Deserialize)]
+pub(super) struct Wire {
+    session_id: Option<String>,
+    transcript_path: Option<String>,
+    hook_event_name: Option<String>,
+    cwd: Option<String>,
+    agent_id: Option<String>,
+    agent_type: Option<String>,
+    subagent_type: Option<String>,
+    agent_transcript_path: Option<String>,
+    // What is not required may have any type: only the expected one is taken.
+    permission_mode: Option<Value>,
+    stop_hook_active: Option<Value>,
+    last_assistant_message: Option<Value>,
+}
+
+/// The fields of [`Wire`] that must be strings where they are given.
+pub(super) const STRING_FIELDS: [&str; 8] = [
+    "session_id",
+    "transcript_path",
+    "hook_event_name",
+    "cwd",
+    "agent_id",
+    "agent_type",
+    "subagent_type",
+    "agent_transcript_path",
+];
+
+fn required(field: &str, value: Option<String>) -> Result<String, String> {
+    value.ok_or_else(|| format!("missing required field `{field}`: expected a non-empty string"))
+}
+
+fn text(value: Option<Value>) -> Option<String> {
+    match value {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+impl TryFrom<Wire> for BasePayload {
+    type Error = String;
+
+    fn try_from(wire: Wire) -> Result<Self, String> {
+        Ok(BasePayload {
+            session_id: required("session_id", wire.session_id)?,
+            transcript_path: required("transcript_path", wire.transcript_path)?,
+            hook_event_name: required("hook_event_name", wire.hook_event_name)?,
+            cwd: required("cwd", wire.cwd)?,
+            permission_mode: text(wire.permission_mode),
+        })
+    }
+}
+
+impl TryFrom<Wire> for SubagentStartPayload {
+    type Error = String;
+
+    fn try_from(mut wire: Wire) -> Result<Self, String> {
+        let agent_id = wire.agent_id.take();
+        let kind = wire.agent_type.take().or(wire.subagent_type.take());
+        let agent_transcript_path = wire.agent_transcript_path.take();
+        Ok(SubagentStartPayload {
+            base: wire.try_into()?,
+            agent_id: required("agent_id", agent_id)?,
+            subagent_type: kind.ok_or(
+                "missing required field `subagent_type` (the client calls it `agent_type`): expected a non-empty string",
+            )?,
+            agent_transcript_path,
+        })
+    }
+}
+
+impl TryFrom<Wire> for SubagentStopPayload {
+    type Error = String;
+
+    fn try_from(mut wire: Wire) -> Result<Self, String> {
+        Ok(SubagentStopPayload {
+            agent_id: wire.agent_id.take(),
+            agent_type: wire.agent_type.take().or(wire.subagent_type.take()),
+            agent_transcript_path: wire.agent_transcript_path.take(),
+            stop_hook_active: matches!(wire.stop_hook_active.take(), Some(Value::Bool(true))),
+            last_assistant_message: text(wire.last_assistant_message.take()),
+            base: wire.try_into()?,
+        })
+    }
+}
+
+impl TryFrom<Wire> for HookPayload {
+    type Error = String;
+
+    /// `hook_event_name` says which payload it is.
+    fn try_from(wire: Wire) -> Result<Self, String> {
+        match wire.hook_event_name.as_deref() {
+            Some("SubagentStart") => wire.try_into().map(HookPayload::SubagentStart),
+            Some("SubagentStop") => wire.try_into().map(HookPayload::SubagentStop),
+            _ => wire.try_into().map(HookPayload::Other),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HookPayload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Wire::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
