@@ -64,7 +64,11 @@ impl Answer {
             Ok(HookResult { decision: Decision::Allow, message }) => {
                 let message = message.as_deref().map(fit);
                 let stdout = message.map(|m| Json { system_message: Some(&m), ..Json::default() }.text());
-                Answer { exit: Exit::Success, stdout: stdout.unwrap_or_default(), stderr: log_lines.join("\n") }
+                Answer {
+                    exit: Exit::Success,
+                    stdout: stdout.unwrap_or_default(),
+                    stderr: log_lines.join("\n"),
+                }
             }
             Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::block(reason),
             Err(error) => Answer::failure(event, &error.to_string()),
@@ -84,7 +88,8 @@ impl Answer {
     #[must_use]
     pub fn failure(event: Event, what: &str) -> Answer {
         let stderr = fit(&format!("conclaude: {what}"));
-        let told = event.row().shown.then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
+        let told =
+            event.row().shown.then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
         Answer { exit: Exit::Failure, stdout: told.unwrap_or_default(), stderr }
     }
 

@@ -153,5 +153,6 @@ fn refuse(error: &clap::Error, typed: Option<&str>) -> Exit {
 
 /// Whether colours suit the place that stdout leads to.
 fn is_colourful() -> bool {
-    std::io::stdout().is_terminal() && anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+    std::io::stdout().is_terminal()
+        && anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }

@@ -122,7 +122,10 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
 ///
 /// # Errors
 /// When payload or config are invalid.
-#[expect(clippy::unused_async, reason = "the signature is part of the contract; there is nothing to wait for")]
+#[expect(
+    clippy::unused_async,
+    reason = "the signature is part of the contract; there is nothing to wait for"
+)]
 pub async fn handle_subagent_start() -> Result<HookResult> {
     handle_stdin(Event::SubagentStart)
 }
@@ -131,7 +134,10 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 ///
 /// # Errors
 /// When payload or config are invalid.
-#[expect(clippy::unused_async, reason = "the signature is part of the contract; there is nothing to wait for")]
+#[expect(
+    clippy::unused_async,
+    reason = "the signature is part of the contract; there is nothing to wait for"
+)]
 pub async fn handle_subagent_stop() -> Result<HookResult> {
     handle_stdin(Event::SubagentStop)
 }
@@ -231,29 +237,33 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
 
 /// The results as one decision, within the bound on blocks.
 fn conclude(plan: &Plan, runs: &[Run], payload: &HookPayload, session: &Session, max: u32) -> HookResult {
+    let allow = |text: String| {
+        let message = run::shorten(report::message(plan, &text), session);
+        HookResult { decision: Decision::Allow, message: Some(message) }
+    };
+    let block = |text: &str, nth, max| {
+        HookResult::blocked(run::shorten(report::block_reason(plan, text, nth, max), session))
+    };
     let shown = report::shown(runs);
     if plan.event.row().blocking != Blocking::Stop || !runs.iter().any(Run::wants_block) {
-        let message = shown.map(|text| report::message(plan, &text));
-        return HookResult { decision: Decision::Allow, message };
+        return shown.map_or_else(HookResult::success, allow);
     }
     let shown = shown.unwrap_or_default();
     match session.count_block(&plan.agent, max) {
-        Ok(Bound::Blocks(nth)) => HookResult::blocked(report::block_reason(plan, &shown, nth, max)),
+        Ok(Bound::Blocks(nth)) => block(&shown, nth, max),
         Ok(Bound::Exhausted) => {
             log::warn(|| format!("{} may stop: it was sent back {max} times already", plan.agent.name));
-            let text = report::let_go(&shown, &format!("it was sent back {max} times already (maxBlocks)"));
-            HookResult { decision: Decision::Allow, message: Some(report::message(plan, &text)) }
+            allow(report::let_go(&shown, &format!("it was sent back {max} times already (maxBlocks)")))
         }
         // Without a count the bound is one: the client tells whether a hook has sent the agent back before.
         Err(error) if payload.stop_hook_active() => {
             log::warn(|| format!("cannot count blocks: {error}"));
-            let text = report::let_go(&shown, &format!("it was sent back before, and blocks cannot be counted: {error}"));
-            HookResult { decision: Decision::Allow, message: Some(report::message(plan, &text)) }
+            allow(report::let_go(
+                &shown,
+                &format!("it was sent back before, and blocks cannot be counted: {error}"),
+            ))
         }
-        Err(error) => {
-            let uncounted = format!("{shown}\n(blocks cannot be counted: {error})");
-            HookResult::blocked(report::block_reason(plan, &uncounted, 1, 1))
-        }
+        Err(error) => block(&format!("{shown}\n(blocks cannot be counted: {error})"), 1, 1),
     }
 }
 

@@ -162,7 +162,8 @@ mod tests {
     }
 
     fn selected(patterns: &[&str], mode: MatchMode, name: &str) -> Vec<String> {
-        let entries: Vec<_> = patterns.iter().map(|p| (Pattern::try_from((*p).to_owned()).unwrap(), ())).collect();
+        let entries: Vec<_> =
+            patterns.iter().map(|p| (Pattern::try_from((*p).to_owned()).unwrap(), ())).collect();
         select(&entries, mode, name, None).unwrap().iter().map(|(p, ())| p.to_string()).collect()
     }
 
@@ -235,7 +236,10 @@ mod tests {
     #[test]
     fn a_literal_may_be_the_agent_id_and_a_glob_may_not() {
         let by = |pattern: &str| {
-            Pattern::try_from(pattern.to_owned()).unwrap().matches("coder", Some("ae7af48d32583d25f")).unwrap()
+            Pattern::try_from(pattern.to_owned())
+                .unwrap()
+                .matches("coder", Some("ae7af48d32583d25f"))
+                .unwrap()
         };
         assert!(by("ae7af48d32583d25f"));
         assert!(!by("ae7af*"), "ids are random: a glob over them would hit strangers");

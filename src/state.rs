@@ -84,20 +84,23 @@ impl Session {
     pub fn output_file(&self, label: &str) -> io::Result<(File, PathBuf)> {
         let folder = self.folder.join("output");
         self.make_folder(&folder)?;
-        let made = tempfile::Builder::new().prefix(&format!("{label}-")).suffix(".txt").tempfile_in(&folder)?;
+        let made =
+            tempfile::Builder::new().prefix(&format!("{label}-")).suffix(".txt").tempfile_in(&folder)?;
         made.keep().map_err(|error| error.error)
     }
 
     /// Notes that the session has ended, and removes what ended long ago.
     pub fn end(&self) {
         if self.folder.is_dir()
-            && let Err(error) = open_new(&self.folder.join("ended")).and_then(|mut file| file.write_all(b"ended\n"))
+            && let Err(error) =
+                open_new(&self.folder.join("ended")).and_then(|mut file| file.write_all(b"ended\n"))
         {
             log::warn(|| format!("cannot note the session's end in {}: {error}", self.folder.display()));
         }
         let sessions = self.folder.parent().map(fs::read_dir).and_then(Result::ok);
         for entry in sessions.into_iter().flatten().flatten() {
-            let is_session = entry.file_name().len() == 64 && entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_session =
+                entry.file_name().len() == 64 && entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_session && is_old(&entry.path()) {
                 log::debug(|| format!("removing the state of an old session, {}", entry.path().display()));
                 let _ = fs::remove_dir_all(entry.path());
@@ -106,12 +109,19 @@ impl Session {
     }
 
     fn lock(&self) -> io::Result<File> {
-        let file = open_options().read(true).write(true).create(true).truncate(false).open(self.folder.join("lock"))?;
+        let file = open_options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(self.folder.join("lock"))?;
         let over = Instant::now() + LOCK_WAIT;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if Instant::now() < over => std::thread::sleep(Duration::from_millis(2)),
+                Err(TryLockError::WouldBlock) if Instant::now() < over => {
+                    std::thread::sleep(Duration::from_millis(2))
+                }
                 Err(TryLockError::WouldBlock) => {
                     return Err(io::Error::new(io::ErrorKind::TimedOut, "another call holds the lock"));
                 }
@@ -138,7 +148,9 @@ impl Session {
                         return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
                     }
                 }
-                Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+                Err(error) => {
+                    return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
+                }
             }
         }
         Ok(())
@@ -157,7 +169,9 @@ pub fn touch_last(root: &Path, event: &str) {
 }
 
 fn is_old(session: &Path) -> bool {
-    let age = |path: &Path| path.symlink_metadata().and_then(|m| m.modified()).ok().and_then(|time| time.elapsed().ok());
+    let age = |path: &Path| {
+        path.symlink_metadata().and_then(|m| m.modified()).ok().and_then(|time| time.elapsed().ok())
+    };
     match age(&session.join("ended")) {
         Some(age) => age > KEPT_AFTER_END,
         None => age(session).is_some_and(|age| age > KEPT_WITHOUT_END),

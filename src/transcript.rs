@@ -132,7 +132,9 @@ fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
 
 fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall> {
     match input {
-        Input::Agent { subagent_type } if matches!(tool, "Agent" | "Task") && !subagent_type.trim().is_empty() => {
+        Input::Agent { subagent_type }
+            if matches!(tool, "Agent" | "Task") && !subagent_type.trim().is_empty() =>
+        {
             Some(AgentCall { id, subagent_type })
         }
         _ => None,
@@ -182,7 +184,10 @@ impl LinesFromEnd {
             let mut chunk = Vec::new();
             (&self.file).take(step).read_to_end(&mut chunk)?;
             if (chunk.len() as u64) < step {
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "the file became shorter while it was read",
+                ));
             }
             chunk.append(&mut self.pending);
             self.pending = chunk;
@@ -219,7 +224,10 @@ mod tests {
     #[test]
     fn the_most_recent_call_wins_in_any_form() {
         let first = call("t1", "Task", "tester");
-        assert_eq!(found(&format!("{first}\n{}\n", call("t2", "Agent", "coder")), None).as_deref(), Some("coder"));
+        assert_eq!(
+            found(&format!("{first}\n{}\n", call("t2", "Agent", "coder")), None).as_deref(),
+            Some("coder")
+        );
         for form in [
             r#"{"role":"assistant","content":[{"type":"tool_use","name":"Task","input":{"subagent_type":"coder"}}]}"#,
             r#"{"type":"tool_use","name":"Task","input":{"subagent_type":"coder"}}"#,

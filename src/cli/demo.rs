@@ -49,10 +49,16 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     writeln!(out, "{TITLE}1. Claude Code starts the subagent `coder`: conclaude SubagentStart{TITLE:#}")?;
     play(&mut out, Event::SubagentStart, &folder, false)?;
 
-    writeln!(out, "{TITLE}2. `coder` says \"done\", but CHANGES.md is empty: conclaude SubagentStop{TITLE:#}")?;
+    writeln!(
+        out,
+        "{TITLE}2. `coder` says \"done\", but CHANGES.md is empty: conclaude SubagentStop{TITLE:#}"
+    )?;
     play(&mut out, Event::SubagentStop, &folder, false)?;
 
-    writeln!(out, "{TITLE}3. `coder` reads the reason, writes CHANGES.md and stops again: conclaude SubagentStop{TITLE:#}")?;
+    writeln!(
+        out,
+        "{TITLE}3. `coder` reads the reason, writes CHANGES.md and stops again: conclaude SubagentStop{TITLE:#}"
+    )?;
     std::fs::write(folder.join("CHANGES.md"), "- a greeting\n")?;
     play(&mut out, Event::SubagentStop, &folder, true)?;
 
@@ -82,7 +88,11 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
     let result = match traced {
         Ok(Trace { plan, runs, result }) => {
             let patterns: Vec<&str> = plan.steps.iter().map(|step| step.pattern.as_str()).collect();
-            writeln!(out, "  matched   {}", if patterns.is_empty() { "nothing".into() } else { patterns.join(", ") })?;
+            writeln!(
+                out,
+                "  matched   {}",
+                if patterns.is_empty() { "nothing".into() } else { patterns.join(", ") }
+            )?;
             for run in &runs {
                 ran(out, run)?;
             }

@@ -17,7 +17,11 @@ const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
     let mut out = anstream::stdout().lock();
     let Some(path) = locate(path)? else {
-        writeln!(out, "{BAD}error{BAD:#}: no config: neither {} here nor in a folder above", FILE_NAMES.join(" nor "))?;
+        writeln!(
+            out,
+            "{BAD}error{BAD:#}: no config: neither {} here nor in a folder above",
+            FILE_NAMES.join(" nor ")
+        )?;
         return Ok(Exit::Failure);
     };
     let checked = config::read(&path).and_then(|text| ConclaudeConfig::parse_and_check(&text, &path));
@@ -59,7 +63,8 @@ fn locate(path: Option<&Path>) -> io::Result<Option<PathBuf>> {
 fn second_file(path: &Path) -> Option<String> {
     let [preferred, other] = FILE_NAMES;
     let other = path.with_file_name(other);
-    (path.ends_with(preferred) && other.exists()).then(|| format!("{} is not read: {preferred} comes first", other.display()))
+    (path.ends_with(preferred) && other.exists())
+        .then(|| format!("{} is not read: {preferred} comes first", other.display()))
 }
 
 fn contents(config: &ConclaudeConfig) -> Vec<String> {

@@ -139,7 +139,8 @@ impl Captured {
             return None;
         }
         let whole = self.bytes <= self.limit as u64;
-        let head = if whole { &self.head[..] } else { whole_lines(self.head.get(..self.limit / 2)?, Side::Head) };
+        let head =
+            if whole { &self.head[..] } else { whole_lines(self.head.get(..self.limit / 2)?, Side::Head) };
         let tail = if whole { &[][..] } else { whole_lines(&self.tail, Side::Tail) };
         let (head, tail) = (clean(&String::from_utf8_lossy(head)), clean(&String::from_utf8_lossy(tail)));
         let (mut first, mut last): (Vec<&str>, Vec<&str>) = (head.lines().collect(), tail.lines().collect());

@@ -40,7 +40,11 @@ pub(super) fn own_children() -> HashSet<i32> {
         threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")).ok()).collect()
     });
     match lists {
-        Some(lists) => lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|pid| pid.parse().ok()).collect(),
+        Some(lists) => lists
+            .iter()
+            .flat_map(|list| list.split_ascii_whitespace())
+            .filter_map(|pid| pid.parse().ok())
+            .collect(),
         None => process_tree().remove(&own_pid()).unwrap_or_default().into_iter().collect(),
     }
 }
@@ -53,7 +57,8 @@ fn own_pid() -> i32 {
 fn belongs_elsewhere(pid: i32, id: &str) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
     let prefix = format!("{ID_VARIABLE}=");
-    let mark = environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()));
+    let mark =
+        environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()));
     mark.is_some_and(|mark| mark != id.as_bytes())
 }
 
@@ -63,8 +68,9 @@ pub(super) fn living(shell: Pid, id: &str, before: &HashSet<i32>) -> Vec<Pid> {
     let tree = process_tree();
     let orphans = tree.get(&own_pid()).into_iter().flatten().copied();
     let shell = shell.as_raw_nonzero().get();
-    let mut queue: Vec<i32> =
-        orphans.filter(|pid| *pid != shell && !before.contains(pid) && !belongs_elsewhere(*pid, id)).collect();
+    let mut queue: Vec<i32> = orphans
+        .filter(|pid| *pid != shell && !before.contains(pid) && !belongs_elsewhere(*pid, id))
+        .collect();
     let adopted: HashSet<i32> = queue.iter().copied().collect();
     queue.push(shell);
     let mut found = Vec::new();
@@ -72,7 +78,9 @@ pub(super) fn living(shell: Pid, id: &str, before: &HashSet<i32>) -> Vec<Pid> {
         queue.extend(tree.get(&pid).into_iter().flatten());
         let Some((pid, (_, state))) = Pid::from_raw(pid).zip(parent_and_state(pid)) else { continue };
         match state {
-            'Z' if adopted.contains(&pid.as_raw_nonzero().get()) => drop(waitpid(Some(pid), WaitOptions::NOHANG)),
+            'Z' if adopted.contains(&pid.as_raw_nonzero().get()) => {
+                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+            }
             'Z' | 'X' => {}
             _ => found.push(pid),
         }

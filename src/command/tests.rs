@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -116,7 +118,8 @@ fn a_time_out_kills_what_ignores_it() {
 fn a_time_out_finds_what_left_the_group_and_what_was_orphaned() {
     let sleep = unique(300);
     // A session of its own whose parent is gone, once with our mark in its environment and once without.
-    let script = format!("(setsid sleep {sleep} &) ; (env -i setsid sleep {sleep} &) ; kill -STOP $$; sleep {sleep}");
+    let script =
+        format!("(setsid sleep {sleep} &) ; (env -i setsid sleep {sleep} &) ; kill -STOP $$; sleep {sleep}");
     let finished = run_spec(&CommandSpec { timeout: Some(Duration::from_secs(1)), ..spec(&script) });
     assert_eq!(finished.status, Status::TimedOut(Duration::from_secs(1)));
     assert!(!is_running(&sleep));

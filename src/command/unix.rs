@@ -39,7 +39,8 @@ fn stop_signals() -> Option<&'static StopSignals> {
             let (arrived, writer) = UnixStream::pair().ok()?;
             let which = Arc::new(AtomicUsize::new(0));
             for signal in [SIGTERM, SIGINT, SIGHUP] {
-                signal_hook::flag::register_usize(signal, Arc::clone(&which), signal.unsigned_abs() as usize).ok()?;
+                signal_hook::flag::register_usize(signal, Arc::clone(&which), signal.unsigned_abs() as usize)
+                    .ok()?;
                 signal_hook::low_level::pipe::register(signal, writer.try_clone().ok()?).ok()?;
             }
             Some(StopSignals { arrived, which })
@@ -180,8 +181,10 @@ impl<'a> Running<'a> {
             (self.ended.as_ref().map(AsFd::as_fd), PollFlags::IN),
             (signals, PollFlags::IN),
         ];
-        let mut fds: Vec<PollFd<'_>> =
-            watched.iter().filter_map(|(fd, flags)| fd.map(|fd| PollFd::from_borrowed_fd(fd, *flags))).collect();
+        let mut fds: Vec<PollFd<'_>> = watched
+            .iter()
+            .filter_map(|(fd, flags)| fd.map(|fd| PollFd::from_borrowed_fd(fd, *flags)))
+            .collect();
         // An interrupted wait is a wake-up like any other: the caller looks at everything again.
         if poll(&mut fds, wait.as_ref()).is_ok() {
             self.write_some();
@@ -192,7 +195,9 @@ impl<'a> Running<'a> {
     fn write_some(&mut self) {
         let Some((pipe, rest)) = &mut self.stdin else { return };
         match pipe.write(rest) {
-            Ok(written) if written > 0 && written < rest.len() => *rest = rest.get(written..).unwrap_or_default(),
+            Ok(written) if written > 0 && written < rest.len() => {
+                *rest = rest.get(written..).unwrap_or_default()
+            }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             // All is written, or the command does not want it: closed either way.
             _ => self.stdin = None,
@@ -304,7 +309,11 @@ fn die_with_parent(command: &mut Command) {
         command.pre_exec(move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             // The parent may have died before the call above.
-            if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
+            if rustix::process::getppid() == Some(parent) {
+                Ok(())
+            } else {
+                Err(rustix::io::Errno::SRCH.into())
+            }
         });
     }
 }

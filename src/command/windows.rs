@@ -18,8 +18,9 @@ pub(super) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
     let started = Instant::now();
     let mut stdout = Capture::new("stdout", spec.stdout);
     let mut stderr = Capture::new("stderr", spec.stderr);
-    let status = watch(spec, started, &mut stdout, &mut stderr, spill)
-        .unwrap_or_else(|error| Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display())));
+    let status = watch(spec, started, &mut stdout, &mut stderr, spill).unwrap_or_else(|error| {
+        Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display()))
+    });
     Finished { status, stdout: stdout.finish(), stderr: stderr.finish(), duration: started.elapsed() }
 }
 
@@ -68,7 +69,11 @@ fn watch(
     }
 }
 
-fn read_in_background(mut pipe: impl Read + Send + 'static, is_stdout: bool, to: mpsc::SyncSender<(bool, Vec<u8>)>) {
+fn read_in_background(
+    mut pipe: impl Read + Send + 'static,
+    is_stdout: bool,
+    to: mpsc::SyncSender<(bool, Vec<u8>)>,
+) {
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
         while let Ok(read @ 1..) = pipe.read(&mut buffer) {

@@ -23,7 +23,9 @@ impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Bounded<MIN, MAX>
         if (MIN..=MAX).contains(&number) {
             Ok(Bounded(number))
         } else {
-            Err(de::Error::custom(format!("{number} is out of range: expected a whole number from {MIN} to {MAX}")))
+            Err(de::Error::custom(format!(
+                "{number} is out of range: expected a whole number from {MIN} to {MAX}"
+            )))
         }
     }
 }
@@ -57,7 +59,11 @@ impl NonBlank {
 impl<'de> Deserialize<'de> for NonBlank {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        if text.trim().is_empty() { Err(de::Error::custom("expected text that is not blank")) } else { Ok(NonBlank(text)) }
+        if text.trim().is_empty() {
+            Err(de::Error::custom("expected text that is not blank"))
+        } else {
+            Ok(NonBlank(text))
+        }
     }
 }
 

@@ -61,7 +61,8 @@ impl ConfigError {
             Style::Colour => Renderer::styled(),
             Style::Plain => Renderer::plain(),
         };
-        let rendered: Vec<String> = problems.iter().map(|problem| render(problem, &path, text, &renderer)).collect();
+        let rendered: Vec<String> =
+            problems.iter().map(|problem| render(problem, &path, text, &renderer)).collect();
         rendered.join("\n\n")
     }
 }
@@ -113,12 +114,17 @@ fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
     let (title, help) = match unquoted_pattern(line) {
         Some(key) => (
             format!("`{key}` must be quoted"),
-            format!("YAML reads a leading `{}` as syntax of its own: write \"{key}\"", key.chars().next().unwrap_or('*')),
+            format!(
+                "YAML reads a leading `{}` as syntax of its own: write \"{key}\"",
+                key.chars().next().unwrap_or('*')
+            ),
         ),
         None if line.trim_start_matches(' ').starts_with('\t') => {
             ("tabs cannot indent YAML".into(), "indent with spaces".into())
         }
-        None => ("not valid YAML".into(), "check the indentation, quotes and colons around this place".into()),
+        None => {
+            ("not valid YAML".into(), "check the indentation, quotes and colons around this place".into())
+        }
     };
     let reason = error.without_snippet().to_string();
     // The position is shown by the snippet already.

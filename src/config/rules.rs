@@ -53,7 +53,8 @@ impl<'a> Walk<'a> {
             let pointed = name.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
             return pointed.map_or(schema, |target| self.resolve(target));
         }
-        let alternatives = ["anyOf", "allOf"].iter().find_map(|key| schema.get(*key)).and_then(Value::as_array);
+        let alternatives =
+            ["anyOf", "allOf"].iter().find_map(|key| schema.get(*key)).and_then(Value::as_array);
         match alternatives.and_then(|all| all.iter().find(|one| one.get("type") != Some(&"null".into()))) {
             Some(one) => self.resolve(one),
             None => schema,
@@ -82,11 +83,22 @@ impl<'a> Walk<'a> {
         if !fits {
             let help = misplaced_help(&place.value, schema).or_else(|| choice_help(&place.value, schema));
             let title = format!("invalid value for {what}: {}", place.value.describe());
-            self.note(range(&place.referenced, self.text), title, format!("expected {}", expected(schema)), help);
+            self.note(
+                range(&place.referenced, self.text),
+                title,
+                format!("expected {}", expected(schema)),
+                help,
+            );
         }
     }
 
-    fn mapping(&mut self, place: &Place, entries: &[(Spanned<String>, Place)], schema: &'a Value, what: &str) {
+    fn mapping(
+        &mut self,
+        place: &Place,
+        entries: &[(Spanned<String>, Place)],
+        schema: &'a Value,
+        what: &str,
+    ) {
         let properties = schema.get("properties").and_then(Value::as_object);
         for (index, (key, value)) in entries.iter().enumerate() {
             let span = range(&key.referenced, self.text);
@@ -98,11 +110,13 @@ impl<'a> Walk<'a> {
             }
             if let Some(property) = properties.and_then(|known| known.get(&key.value)) {
                 self.value(value, property, &format!("`{}`", key.value));
-            } else if let Some(entry) = schema.get("additionalProperties").filter(|schema| schema.is_object()) {
+            } else if let Some(entry) = schema.get("additionalProperties").filter(|schema| schema.is_object())
+            {
                 self.pattern(key, span);
                 self.value(value, entry, &format!("`{}`", key.value));
             } else {
-                let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+                let known: Vec<&str> =
+                    properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
                 let help = match nearest(&key.value, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("allowed here: {}", quoted(&known)),
@@ -113,7 +127,8 @@ impl<'a> Walk<'a> {
         }
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         for name in required.filter_map(Value::as_str) {
-            let given = entries.iter().any(|(key, value)| key.value == name && !matches!(value.value, Node::Null));
+            let given =
+                entries.iter().any(|(key, value)| key.value == name && !matches!(value.value, Node::Null));
             if !given {
                 let title = format!("missing field `{name}` in {what}");
                 let label = format!("`{name}` is required here");
@@ -170,7 +185,9 @@ fn scalar_fits(node: &Node, schema: &Value) -> bool {
             Node::Text(text) => text.parse().ok(),
             _ => None,
         };
-        return number.is_some_and(|n| bound("minimum").is_none_or(|low| n >= low) && bound("maximum").is_none_or(|high| n <= high));
+        return number.is_some_and(|n| {
+            bound("minimum").is_none_or(|low| n >= low) && bound("maximum").is_none_or(|high| n <= high)
+        });
     }
     if is_type(schema, "string") {
         return match node {

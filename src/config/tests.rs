@@ -1,7 +1,8 @@
 use super::*;
 
 fn parse(text: &str) -> ConclaudeConfig {
-    ConclaudeConfig::parse_and_check(text, Path::new(".conclaude.yaml")).unwrap_or_else(|error| panic!("{error}"))
+    ConclaudeConfig::parse_and_check(text, Path::new(".conclaude.yaml"))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refused(text: &str) -> String {
@@ -59,7 +60,8 @@ notifications:
 // Scenario: Multiple pattern configuration
 #[test]
 fn wildcard_and_specific_patterns_live_together_in_the_order_of_the_file() {
-    let config = parse("subagentStop:\n  commands:\n    z: [{run: a}]\n    \"*\": [{run: b}]\n    a: [{run: c}]\n");
+    let config =
+        parse("subagentStop:\n  commands:\n    z: [{run: a}]\n    \"*\": [{run: b}]\n    a: [{run: c}]\n");
     let section = config.subagent_stop.unwrap();
     let patterns: Vec<_> = section.entries().iter().map(|(p, _)| p.as_str()).collect();
     assert_eq!(patterns, ["z", "*", "a"]);
@@ -68,7 +70,15 @@ fn wildcard_and_specific_patterns_live_together_in_the_order_of_the_file() {
 #[test]
 fn null_equals_absent_everywhere() {
     let empty = ConclaudeConfig::default();
-    for text in ["", "# only a comment\n", "---\n", "null\n", "{}\n", "\u{feff}", "maxBlocks: null\nsubagentStop: ~\n"] {
+    for text in [
+        "",
+        "# only a comment\n",
+        "---\n",
+        "null\n",
+        "{}\n",
+        "\u{feff}",
+        "maxBlocks: null\nsubagentStop: ~\n",
+    ] {
         assert_eq!(parse(text), empty, "{text:?}");
     }
     let config = parse(
@@ -106,8 +116,16 @@ fn a_command_without_run_is_named() {
 // Scenario: Invalid maxOutputLines value
 #[test]
 fn max_output_lines_out_of_range_names_the_range() {
-    for (value, found) in [("0", "the number 0"), ("-1", "the number -1"), ("10001", "the number 10001"), ("1.5", "1.5"), ("many", "\"many\"")] {
-        let error = refused(&format!("subagentStop:\n  commands:\n    a:\n      - run: x\n        maxOutputLines: {value}\n"));
+    for (value, found) in [
+        ("0", "the number 0"),
+        ("-1", "the number -1"),
+        ("10001", "the number 10001"),
+        ("1.5", "1.5"),
+        ("many", "\"many\""),
+    ] {
+        let error = refused(&format!(
+            "subagentStop:\n  commands:\n    a:\n      - run: x\n        maxOutputLines: {value}\n"
+        ));
         assert!(error.contains("expected a whole number from 1 to 10000"), "{error}");
         assert!(error.contains(found) && error.contains(".conclaude.yaml:5:25"), "{error}");
     }

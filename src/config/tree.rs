@@ -56,7 +56,8 @@ pub(super) fn range(location: &Location, text: &str) -> std::ops::Range<usize> {
     let start = span.byte_offset().and_then(|at| usize::try_from(at).ok()).unwrap_or(0).min(text.len());
     let length = span.byte_len().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     // A mapping or a list spans lines: its first line is enough to point at.
-    let line_end = text.get(start..).and_then(|rest| rest.find(['\n', '\r'])).map_or(text.len(), |at| start + at);
+    let line_end =
+        text.get(start..).and_then(|rest| rest.find(['\n', '\r'])).map_or(text.len(), |at| start + at);
     start..(start + length).clamp(start, line_end)
 }
 

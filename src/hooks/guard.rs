@@ -38,7 +38,9 @@ fn answer(event: Event, info: &PanicHookInfo<'_>) -> Answer {
         env!("CARGO_PKG_VERSION")
     );
     if GATE_APPLIES.load(Ordering::SeqCst) {
-        Answer::block(&format!("conclaude: {text}. The stop is blocked once, since a gate could not be evaluated."))
+        Answer::block(&format!(
+            "conclaude: {text}. The stop is blocked once, since a gate could not be evaluated."
+        ))
     } else {
         Answer::failure(event, &text)
     }

@@ -13,7 +13,10 @@ const MAX_BYTES: usize = 64 << 20;
 pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Err("expected the payload of the hook on stdin, as Claude Code sends it; `conclaude demo` shows one".into());
+        return Err(
+            "expected the payload of the hook on stdin, as Claude Code sends it; `conclaude demo` shows one"
+                .into(),
+        );
     }
     let deadline = Instant::now() + wait;
     let mut payload = Vec::new();
@@ -22,7 +25,10 @@ pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
     loop {
         if !wait_for_input(&stdin, deadline) {
             let got = payload.len();
-            return Err(format!("the payload on stdin did not end within {} s ({got} bytes came)", wait.as_secs_f32()));
+            return Err(format!(
+                "the payload on stdin did not end within {} s ({got} bytes came)",
+                wait.as_secs_f32()
+            ));
         }
         // Unbuffered: what std's own buffer swallowed could not be waited for.
         let read = match read_some(&mut buffer) {
@@ -73,7 +79,6 @@ fn wait_for_input(_: &std::io::Stdin, _: Instant) -> bool {
 fn read_some(buffer: &mut [u8]) -> std::io::Result<usize> {
     std::io::Read::read(&mut std::io::stdin(), buffer)
 }
-
 
 /// Finds the end of the first JSON value without parsing it.
 #[derive(Default)]

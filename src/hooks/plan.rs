@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::command::DEFAULT_SHELL;
-use crate::config::{Bounded, ConclaudeConfig, Names, NonBlank, Reaction, Root, SubagentCommand, SubagentConfig};
+use crate::config::{
+    Bounded, ConclaudeConfig, Names, NonBlank, Reaction, Root, SubagentCommand, SubagentConfig,
+};
 use crate::events::{Blocking, Commands, Event};
 use crate::log;
 use crate::pattern::{self, PatternError};
@@ -63,7 +65,8 @@ impl Plan {
     #[must_use]
     pub fn can_block(&self) -> bool {
         self.steps.iter().any(|step| {
-            step.on_failure == Reaction::Block || (step.timeout.is_some() && step.on_timeout == Reaction::Block)
+            step.on_failure == Reaction::Block
+                || (step.timeout.is_some() && step.on_timeout == Reaction::Block)
         })
     }
 }
@@ -103,7 +106,9 @@ fn steps<R: Names + Copy>(
     let selected = pattern::select(section.entries(), mode, &agent.name, agent.id.as_deref())?;
     Ok(selected
         .into_iter()
-        .flat_map(|(pattern, commands)| commands.iter().map(move |command| step(pattern.as_str(), command, event)))
+        .flat_map(|(pattern, commands)| {
+            commands.iter().map(move |command| step(pattern.as_str(), command, event))
+        })
         .collect())
 }
 

@@ -72,7 +72,8 @@ pub(super) fn let_go(shown: &str, why: &str) -> String {
 
 /// Why a call ended early.
 pub(super) fn interrupted(plan: &Plan, runs: &[Run], signal: &str) -> String {
-    let running = runs.last().map_or_else(|| "no command".into(), |run| format!("`{}`", short(&run.step.script)));
+    let running =
+        runs.last().map_or_else(|| "no command".into(), |run| format!("`{}`", short(&run.step.script)));
     format!(
         "stopped by {signal} while {running} ran; it was terminated with its children, {} did not run",
         count(plan.steps.len().saturating_sub(runs.len()) as u64, "further command")

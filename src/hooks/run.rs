@@ -1,7 +1,7 @@
 //! Runs a plan: the one place where commands are started.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::plan::{Plan, Step};
@@ -10,7 +10,7 @@ use crate::command::{self, CommandSpec, Finished, Keep, Status};
 use crate::config::Reaction;
 use crate::log;
 use crate::state::Session;
-use crate::text::LIMIT;
+use crate::text::{LIMIT, head_and_tail};
 
 /// The most of one stream that is shown, and the least that is worth showing.
 const MOST_SHOWN: usize = 4_000;
@@ -46,7 +46,8 @@ impl Run {
 /// Runs all steps, whatever becomes of each, unless we are told to stop.
 pub(super) fn run(plan: &Plan, payload: &[u8], session: &Session) -> Vec<Run> {
     // All that is shown must fit into one answer, so each stream gets its share.
-    let shown = plan.steps.iter().map(|step| usize::from(step.show_stdout) + usize::from(step.show_stderr)).sum();
+    let shown =
+        plan.steps.iter().map(|step| usize::from(step.show_stdout) + usize::from(step.show_stderr)).sum();
     let share = (LIMIT * 8 / 10).checked_div(shown).unwrap_or(0).clamp(LEAST_SHOWN, MOST_SHOWN);
     let mut runs = Vec::new();
     for step in &plan.steps {
@@ -76,7 +77,24 @@ fn run_step(plan: &Plan, step: &Step, payload: &[u8], session: &Session, share: 
     let level = if finished.status.is_success() { log::Level::Info } else { log::Level::Warn };
     log::line(level, || {
         let (pattern, script) = (&step.pattern, short(&step.script));
-        format!("pattern {pattern:?}: `{script}` {} in {} ms", finished.status.describe(), finished.duration.as_millis())
+        format!(
+            "pattern {pattern:?}: `{script}` {} in {} ms",
+            finished.status.describe(),
+            finished.duration.as_millis()
+        )
     });
     Run { step: step.clone(), finished }
+}
+
+/// A text that is too long for an answer: its beginning and its end, and where all of it is.
+pub(super) fn shorten(text: String, session: &Session) -> String {
+    let Some((head, tail, between)) = head_and_tail(&text, LIMIT - 500) else { return text };
+    let saved = session
+        .output_file("answer")
+        .and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
+    let place = match saved {
+        Ok(path) => format!("all of it is in {}", path.display()),
+        Err(error) => format!("it could not be saved: {error}"),
+    };
+    format!("{head}\n… {between} characters left out; {place} …\n{tail}")
 }

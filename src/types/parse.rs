@@ -6,7 +6,9 @@ use std::fmt;
 use serde_json::Value;
 
 use super::wire::{STRING_FIELDS, Wire};
-use super::{HookPayload, validate_base_payload, validate_subagent_start_payload, validate_subagent_stop_payload};
+use super::{
+    HookPayload, validate_base_payload, validate_subagent_start_payload, validate_subagent_stop_payload,
+};
 
 /// Why a payload was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,8 +93,12 @@ fn read(input: &[u8]) -> Result<Wire, PayloadError> {
         return Ok(wire);
     }
     match first_value::<Value>(&mended) {
-        Ok(Some(Value::Object(fields))) => Err(PayloadError::Field(wrong_type(&fields).unwrap_or(error.to_string()))),
-        Ok(Some(other)) => Err(PayloadError::Field(format!("expected a JSON object, found {}", kind(&other)))),
+        Ok(Some(Value::Object(fields))) => {
+            Err(PayloadError::Field(wrong_type(&fields).unwrap_or(error.to_string())))
+        }
+        Ok(Some(other)) => {
+            Err(PayloadError::Field(format!("expected a JSON object, found {}", kind(&other))))
+        }
         _ => Err(PayloadError::Json(error.to_string())),
     }
 }

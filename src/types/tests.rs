@@ -124,7 +124,8 @@ fn empty_agent_id_is_refused() {
 // Scenario: Missing subagent_type field
 #[test]
 fn missing_subagent_type_is_named() {
-    let error = serde_json::from_str::<SubagentStartPayload>(&without("subagent_type")).unwrap_err().to_string();
+    let error =
+        serde_json::from_str::<SubagentStartPayload>(&without("subagent_type")).unwrap_err().to_string();
     assert!(error.contains("missing required field `subagent_type`"), "{error}");
 }
 
@@ -193,10 +194,14 @@ fn half_a_surrogate_pair_or_a_stray_byte_does_not_refuse_the_event() {
         r#""permission_mode": "default""#,
         r#""last_assistant_message": "half \ud83d, whole \ud83d\ude00, \\ud83d, lone \ude00""#,
     );
-    let HookPayload::SubagentStop(payload) = HookPayload::parse("SubagentStop", stop.as_bytes()).unwrap() else {
+    let HookPayload::SubagentStop(payload) = HookPayload::parse("SubagentStop", stop.as_bytes()).unwrap()
+    else {
         panic!("another variant");
     };
-    assert_eq!(payload.last_assistant_message.as_deref(), Some("half \u{fffd}, whole 😀, \\ud83d, lone \u{fffd}"));
+    assert_eq!(
+        payload.last_assistant_message.as_deref(),
+        Some("half \u{fffd}, whole 😀, \\ud83d, lone \u{fffd}")
+    );
 
     let mut bytes = stop.into_bytes();
     let at = bytes.windows(4).position(|w| w == b"half").unwrap();
@@ -224,17 +229,20 @@ fn deep_nesting_is_refused_without_a_crash() {
 fn a_stop_without_an_id_is_accepted_and_a_blank_id_is_not() {
     let base = r#""session_id":"s","transcript_path":"/t.jsonl","cwd":"/","hook_event_name":"SubagentStop""#;
     assert!(HookPayload::parse("SubagentStop", format!("{{{base}}}").as_bytes()).is_ok());
-    let error = HookPayload::parse("SubagentStop", format!("{{{base},\"agent_id\":\" \"}}").as_bytes()).unwrap_err();
+    let error =
+        HookPayload::parse("SubagentStop", format!("{{{base},\"agent_id\":\" \"}}").as_bytes()).unwrap_err();
     assert!(error.to_string().contains("agent_id cannot be empty"), "{error}");
     let error =
-        HookPayload::parse("SubagentStop", format!("{{{base},\"agent_transcript_path\":\"\"}}").as_bytes()).unwrap_err();
+        HookPayload::parse("SubagentStop", format!("{{{base},\"agent_transcript_path\":\"\"}}").as_bytes())
+            .unwrap_err();
     assert!(error.to_string().contains("agent_transcript_path cannot be empty"), "{error}");
 }
 
 #[test]
 fn the_transcript_of_a_starting_agent_is_derived_where_that_is_safe() {
     let derived = |main: &str, id: &str| {
-        let mut payload = SubagentStartPayload { agent_id: id.into(), agent_transcript_path: None, ..start() };
+        let mut payload =
+            SubagentStartPayload { agent_id: id.into(), agent_transcript_path: None, ..start() };
         payload.base.transcript_path = main.into();
         HookPayload::SubagentStart(payload).agent_transcript()
     };
@@ -243,7 +251,10 @@ fn the_transcript_of_a_starting_agent_is_derived_where_that_is_safe() {
     for id in ["../x", "a/b", "..", "a\0b"] {
         assert_eq!(derived("/p/s.jsonl", id), None, "{id:?}");
     }
-    assert_eq!(HookPayload::SubagentStart(start()).agent_transcript().as_deref(), Some("/tmp/agent_coder.json"));
+    assert_eq!(
+        HookPayload::SubagentStart(start()).agent_transcript().as_deref(),
+        Some("/tmp/agent_coder.json")
+    );
 }
 
 proptest::proptest! {
