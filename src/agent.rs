@@ -1,14 +1,12 @@
 //! Who the subagent is: the name that patterns are compared with.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::log;
 use crate::transcript::{self, Found};
 use crate::types::HookPayload;
+use crate::{files, log};
 
 /// The name when there is nothing to tell it from.
 pub const UNKNOWN: &str = "unknown";
@@ -58,16 +56,28 @@ pub fn is_phantom(payload: &HookPayload) -> bool {
     typeless && !payload.agent_transcript().is_some_and(|path| expand_home(&path).exists())
 }
 
-#[derive(Deserialize, Default)]
+/// What the client writes about an agent beside its transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Meta {
-    tool_use_id: Option<String>,
-    agent_type: Option<String>,
+pub struct Meta {
+    /// The call that started the agent.
+    pub tool_use_id: Option<String>,
+    /// The agent's type.
+    pub agent_type: Option<String>,
+}
+
+impl Meta {
+    /// The file beside this transcript, if it is there and can be read.
+    #[must_use]
+    pub fn beside(transcript: &Path) -> Option<Meta> {
+        let text = files::read_text(&transcript.with_extension("meta.json"), 1 << 20).ok()?;
+        serde_json::from_str(&text).ok()
+    }
 }
 
 /// The type of the call that started the agent: the one that its `.meta.json` names, else the most recent.
 fn from_transcripts(main: &str, own: Option<&str>) -> Option<String> {
-    let meta = own.and_then(read_meta).unwrap_or_default();
+    let meta = own.and_then(|path| Meta::beside(&expand_home(path))).unwrap_or_default();
     let main = expand_home(main);
     let by_id = meta.tool_use_id.as_deref().and_then(|id| call_type(&main, Some(id)));
     by_id.or(meta.agent_type.filter(|kind| !kind.trim().is_empty())).or_else(|| call_type(&main, None))
@@ -78,6 +88,12 @@ fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
         Ok(Found::Call(call)) => Some(call.subagent_type),
         Ok(Found::Nothing) => {
             log::debug(|| format!("no Agent call found in {}", main.display()));
+            None
+        }
+        Ok(Found::NotNear) => {
+            log::warn(|| {
+                format!("no Agent call near the end of {}: the rest of it was not read", main.display())
+            });
             None
         }
         Ok(Found::Malformed) => {
@@ -91,17 +107,9 @@ fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
     }
 }
 
-fn read_meta(transcript: &str) -> Option<Meta> {
-    let path = expand_home(&format!("{}.meta.json", transcript.strip_suffix(".jsonl")?));
-    let mut text = Vec::new();
-    let file = File::open(path).ok()?;
-    file.metadata().ok()?.is_file().then_some(())?;
-    file.take(1 << 20).read_to_end(&mut text).ok()?;
-    serde_json::from_slice(&text).ok()
-}
-
 /// A leading `~/` as the user's home.
-fn expand_home(path: &str) -> PathBuf {
+#[must_use]
+pub fn expand_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),

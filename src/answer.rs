@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::events::Event;
-use crate::hooks::{Decision, HookError, HookResult};
 use crate::log;
+use crate::outcome::{Decision, HookError, HookResult};
 use crate::text::{LIMIT, head_and_tail};
 
 /// The exit codes of conclaude.

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::answer::Exit;
@@ -81,10 +81,9 @@ fn about_events() -> String {
 /// Runs the verb that was asked for.
 #[must_use]
 pub fn run() -> Exit {
-    let arguments: Vec<_> = std::env::args_os().collect();
-    let matches = match command().try_get_matches_from(&arguments) {
+    let matches = match command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return refuse(&error, arguments.get(1).and_then(|argument| argument.to_str())),
+        Err(error) => return refuse(&error),
     };
     // `conclaude -- SubagentStop` is still that event.
     if let Some(event) = matches.subcommand_name().and_then(Event::named) {
@@ -92,7 +91,7 @@ pub fn run() -> Exit {
     }
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.verb.run(),
-        Err(error) => refuse(&error, None),
+        Err(error) => refuse(&error),
     }
 }
 
@@ -130,13 +129,13 @@ fn fail(what: &str) -> Exit {
 }
 
 /// Wrong arguments are exit 1: clap's own 2 would block.
-fn refuse(error: &clap::Error, typed: Option<&str>) -> Exit {
-    match (error.kind(), typed) {
+fn refuse(error: &clap::Error) -> Exit {
+    match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, _) => {
             let _ = error.print();
             return Exit::Success;
         }
-        (ErrorKind::InvalidSubcommand, Some(typed)) => {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
             let verbs = command();
             let names = verbs.get_subcommands().map(clap::Command::get_name);
             let hint = match events::nearest(typed, names) {

@@ -112,5 +112,5 @@ pub fn stop_signal() -> Option<&'static str> {
     platform::stop_signal()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;

@@ -239,6 +239,7 @@ impl ConclaudeConfig {
     /// # Errors
     /// Lists every problem of the file with its position.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         // Strict, typed and fast; only when that fails is the file read again to find all that is wrong with it.
         match serde_saphyr::from_str_with_options::<Option<ConclaudeConfig>>(text, tree::options()) {
             Ok(config) => Ok(config.unwrap_or_default()),
@@ -252,7 +253,7 @@ impl ConclaudeConfig {
     /// Lists every problem of the file with its position.
     pub fn parse_and_check(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let config = Self::parse(text, path)?;
-        diagnose::check_patterns(text, path)?;
+        diagnose::check_patterns(text.strip_prefix('\u{feff}').unwrap_or(text), path)?;
         Ok(config)
     }
 

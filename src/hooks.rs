@@ -1,6 +1,5 @@
 //! One hook call: payload and config make a plan, the plan is run, the results make one answer.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -8,10 +7,11 @@ use std::time::Duration;
 
 use crate::agent::{self, Agent};
 use crate::answer::{Answer, Exit};
-use crate::config::{self, ConclaudeConfig, ConfigError, Root};
+use crate::config::{self, ConclaudeConfig, Root};
 use crate::events::{Blocking, Commands, Event};
 use crate::notify::{self, Outcome};
 use crate::state::{self, Bound, Session};
+use crate::text::clean_line;
 use crate::types::{HookPayload, PayloadError};
 use crate::{command, log};
 
@@ -21,80 +21,9 @@ pub mod plan;
 mod report;
 mod run;
 
+pub use crate::outcome::{Decision, HookError, HookResult, Result};
 pub use plan::{Plan, Step};
 pub use run::Run;
-
-/// What a hook decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Nothing is in the way.
-    Allow,
-    /// The agent is sent back, with this reason.
-    Block(String),
-}
-
-/// What a hook came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookResult {
-    /// What was decided.
-    pub decision: Decision,
-    /// What is to be shown.
-    pub message: Option<String>,
-}
-
-impl HookResult {
-    /// Allowed, and nothing to show.
-    #[must_use]
-    pub fn success() -> Self {
-        HookResult { decision: Decision::Allow, message: None }
-    }
-
-    /// Blocked for this reason.
-    #[must_use]
-    pub fn blocked(reason: impl Into<String>) -> Self {
-        HookResult { decision: Decision::Block(reason.into()), message: None }
-    }
-}
-
-/// Why a hook could not be handled. Always exit 1, never a block.
-#[derive(Debug)]
-pub enum HookError {
-    /// stdin did not give a payload.
-    Input(String),
-    /// The payload is not valid.
-    Payload(PayloadError),
-    /// The config is not valid.
-    Config(Box<ConfigError>),
-    /// We were told to stop.
-    Interrupted(String),
-}
-
-impl fmt::Display for HookError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HookError::Input(reason) | HookError::Interrupted(reason) => f.write_str(reason),
-            HookError::Payload(error) => error.fmt(f),
-            HookError::Config(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for HookError {}
-
-impl From<PayloadError> for HookError {
-    fn from(error: PayloadError) -> Self {
-        HookError::Payload(error)
-    }
-}
-
-impl From<ConfigError> for HookError {
-    fn from(error: ConfigError) -> Self {
-        HookError::Config(Box::new(error))
-    }
-}
-
-/// The result of handling a hook.
-pub type Result<T, E = HookError> = std::result::Result<T, E>;
 
 /// What a call takes from its process, given explicitly so that it can be played without one.
 #[derive(Clone, Debug, Default)]
@@ -202,13 +131,14 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
         return without_commands(event, input, surroundings).map(nothing);
     }
     let payload = HookPayload::parse(event.name(), input)?;
-    let root = Root::find(surroundings.project_dir.as_deref(), Path::new(payload.cwd()));
-    state::touch_last(&root.folder, event.name());
+    let root = root_of(&payload, surroundings)?;
     if agent::is_phantom(&payload) {
+        state::touch_last(&root.folder, event.name());
         log::info(|| format!("{event:?} of no agent ({:?}): nothing to do", payload.agent_id()));
         return Ok(nothing(HookResult::success()));
     }
     let config = Config::load(&root)?;
+    state::touch_last(&root.folder, event.name());
     let agent = Agent::of(&payload);
     log::info(|| {
         format!(
@@ -219,28 +149,59 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
             agent.name,
         )
     });
-    let plan = config.plan(event, &payload, &agent, &root)?;
-    guard::gate_applies(plan.can_block() && !payload.stop_hook_active());
+    let notify = |outcome, body: &str| {
+        if notify::is_wanted(config.settings.notifications.as_ref(), event, outcome) {
+            notify::send(&report::notification_title(event), body);
+        }
+    };
+    match act(event, input, &payload, &agent, &config, &root) {
+        Ok(trace) => {
+            let good = trace.runs.iter().all(Run::is_success);
+            let outcome = if good { Outcome::Success } else { Outcome::Failure };
+            notify(outcome, &report::notification_body(&trace.plan, &trace.runs));
+            Ok(trace)
+        }
+        Err(error) => {
+            notify(Outcome::Failure, &format!("{}: {error}", report::agent_words(&agent)));
+            Err(error)
+        }
+    }
+}
+
+/// The folders of a call, which never depend on where our own process runs.
+fn root_of(payload: &HookPayload, surroundings: &Surroundings) -> Result<Root> {
+    let cwd = Path::new(payload.cwd());
+    if !cwd.is_absolute() {
+        let what = format!("`cwd` is {:?}, expected an absolute path", payload.cwd());
+        return Err(PayloadError::Field(what).into());
+    }
+    Ok(Root::find(surroundings.project_dir.as_deref(), cwd))
+}
+
+/// Plans, runs and concludes.
+fn act(
+    event: Event,
+    input: &[u8],
+    payload: &HookPayload,
+    agent: &Agent,
+    config: &Config,
+    root: &Root,
+) -> Result<Trace> {
+    let plan = config.plan(event, payload, agent, root)?;
+    guard::gate_applies(plan.can_block() && payload.is_first_stop());
     guard::panic_here_in_tests();
     let session = Session::new(&root.folder, payload.session_id());
     let runs = run::run(&plan, input, &session);
     if let Some(signal) = command::stop_signal() {
         return Err(HookError::Interrupted(report::interrupted(&plan, &runs, signal)));
     }
-    let result = conclude(&plan, &runs, &payload, &session, config.settings.max_blocks());
-    let outcome = if runs.iter().all(Run::is_success) { Outcome::Success } else { Outcome::Failure };
-    if notify::is_wanted(config.settings.notifications.as_ref(), event, outcome) {
-        notify::send(&report::notification_title(event), &report::notification_body(&plan, &runs));
-    }
+    let result = conclude(&plan, &runs, payload, &session, config.settings.max_blocks());
     Ok(Trace { plan, runs, result })
 }
 
 /// The results as one decision, within the bound on blocks.
 fn conclude(plan: &Plan, runs: &[Run], payload: &HookPayload, session: &Session, max: u32) -> HookResult {
-    let allow = |text: String| {
-        let message = run::shorten(report::message(plan, &text), session);
-        HookResult { decision: Decision::Allow, message: Some(message) }
-    };
+    let allow = |text: String| HookResult::showing(run::shorten(report::message(plan, &text), session));
     let block = |text: &str, nth, max| {
         HookResult::blocked(run::shorten(report::block_reason(plan, text, nth, max), session))
     };
@@ -255,15 +216,17 @@ fn conclude(plan: &Plan, runs: &[Run], payload: &HookPayload, session: &Session,
             log::warn(|| format!("{} may stop: it was sent back {max} times already", plan.agent.name));
             allow(report::let_go(&shown, &format!("it was sent back {max} times already (maxBlocks)")))
         }
-        // Without a count the bound is one: the client tells whether a hook has sent the agent back before.
-        Err(error) if payload.stop_hook_active() => {
+        // Without a count the bound is one, and only where the client says that nobody has sent the agent back yet.
+        Err(error) if payload.is_first_stop() => {
+            block(&format!("{shown}\n(blocks cannot be counted: {error})"), 1, 1)
+        }
+        Err(error) => {
             log::warn(|| format!("cannot count blocks: {error}"));
             allow(report::let_go(
                 &shown,
-                &format!("it was sent back before, and blocks cannot be counted: {error}"),
+                &format!("it may have been sent back before, and blocks cannot be counted: {error}"),
             ))
         }
-        Err(error) => block(&format!("{shown}\n(blocks cannot be counted: {error})"), 1, 1),
     }
 }
 
@@ -276,10 +239,13 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
             return Ok(HookResult::success());
         }
     };
-    let root = Root::find(surroundings.project_dir.as_deref(), Path::new(payload.cwd()));
+    let Ok(root) = root_of(&payload, surroundings) else { return Ok(HookResult::success()) };
     state::touch_last(&root.folder, event.name());
-    if event == Event::SessionEnd {
-        Session::new(&root.folder, payload.session_id()).end();
+    let session = Session::new(&root.folder, payload.session_id());
+    match event {
+        Event::SessionStart => session.resume(),
+        Event::SessionEnd => session.end(),
+        _ => {}
     }
     let config = match Config::load(&root) {
         // A broken config is told when the session starts, where the person sees it, and not at every event after.
@@ -292,7 +258,10 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
         Ok(config) => config,
     };
     if notify::is_wanted(config.settings.notifications.as_ref(), event, Outcome::Success) {
-        notify::send(&report::notification_title(event), &format!("session {}", payload.session_id()));
+        notify::send(
+            &report::notification_title(event),
+            &format!("session {}", clean_line(payload.session_id())),
+        );
     }
     Ok(HookResult::success())
 }

@@ -66,8 +66,8 @@ fn push(line: String) {
 /// Adds a line, if the level is wanted. The text is only made when it is.
 pub fn line(level: Level, text: impl FnOnce() -> String) {
     if level >= threshold() {
-        // A line break in the text would let data pose as a line of the log.
-        push(format!("conclaude: {level}: {}", text().replace(['\n', '\r'], " ")));
+        // A line break or an escape in the text would let data pose as a line of the log.
+        push(format!("conclaude: {level}: {}", crate::text::clean_line(&text())));
     }
 }
 

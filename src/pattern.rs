@@ -107,7 +107,12 @@ impl Pattern {
         if let Some(suffix) = pattern.strip_prefix('*').filter(|rest| !has_glob_characters(rest)) {
             return Ok(name.ends_with(suffix));
         }
-        self.compile().map(|matcher| matcher.is_match(name))
+        if pattern.is_ascii() && name.is_ascii() {
+            return self.compile().map(|matcher| matcher.is_match(name));
+        }
+        self.check()?;
+        let (pattern, name) = in_ascii(pattern, name);
+        Pattern(pattern).compile().map(|matcher| matcher.is_match(name))
     }
 
     fn compile(&self) -> Result<globset::GlobMatcher, PatternError> {
@@ -118,6 +123,20 @@ impl Pattern {
             .map(|glob| glob.compile_matcher())
             .map_err(|error| PatternError::Glob { pattern: self.0.clone(), reason: error.kind().to_string() })
     }
+}
+
+/// The matcher compares bytes. Where letters have several, each is replaced by a control character of its own, the
+/// same in pattern and name and in the order of the alphabet, so that `?`, classes and ranges count letters.
+fn in_ascii(pattern: &str, name: &str) -> (String, String) {
+    let letters: std::collections::BTreeSet<char> =
+        pattern.chars().chain(name.chars()).filter(|c| !c.is_ascii()).collect();
+    let codes: Vec<(char, char)> = letters.into_iter().zip('\u{1}'..='\u{1f}').collect();
+    let replace = |text: &str| -> String {
+        text.chars()
+            .map(|c| codes.iter().find(|(letter, _)| *letter == c).map_or(c, |(_, code)| *code))
+            .collect()
+    };
+    (replace(pattern), replace(name))
 }
 
 /// The entries whose pattern matches the agent, in the order in which they run.
@@ -203,7 +222,12 @@ mod tests {
     fn braces_and_question_mark() {
         assert_pattern("{foo,bar}", &["foo", "bar"], &["baz", "foobar"]);
         assert_pattern("{foo,ba?}-*", &["foo-1", "bat-"], &["ba-1"]);
-        assert_pattern("?", &["a", ":"], &["", "ab"]);
+        assert_pattern("?", &["a", "ü", ":"], &["", "ab"]);
+        assert_pattern("?ber", &["über", "aber"], &["ber", "xüber"]);
+        assert_pattern("[üä]ber", &["über", "äber"], &["ober", "ber"]);
+        assert_pattern("[à-ÿ]ber", &["über"], &["aber"]);
+        assert_pattern("[!ü]ber", &["aber", "öber"], &["über"]);
+        assert_pattern("{ü,ö}*", &["übung", "öl"], &["ähre"]);
     }
 
     #[test]

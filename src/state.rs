@@ -1,22 +1,25 @@
 //! What is remembered between calls, in `.conclaude/` at the project's root: one folder per session, one file per
 //! agent, named by hash so that no id can lead elsewhere.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
-use crate::log;
+use crate::{files, log};
 
 /// The folder of everything that we write.
 pub const FOLDER: &str = ".conclaude";
 
 /// How long another call may keep us waiting.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// How many long outputs of a session are kept.
+const MOST_OUTPUTS: usize = 100;
 
 /// How long a session's state stays after its end, and how long that of a session which never ended.
 const KEPT_AFTER_END: Duration = Duration::from_hours(7 * 24);
@@ -49,7 +52,9 @@ pub enum Bound {
     Exhausted,
 }
 
-fn hash(text: &str) -> String {
+/// The name of an id in the file system.
+#[must_use]
+pub fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -65,7 +70,8 @@ impl Session {
     /// # Errors
     /// When the count cannot be read or written.
     pub fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Bound> {
-        self.make_folder(&self.folder)?;
+        make_folder(&self.root, &self.folder)?;
+        make_folder(&self.root, &self.last())?;
         let _lock = self.lock()?;
         let path = self.folder.join(format!("{}.json", hash(agent.key())));
         let mut state = read_state(&path)?;
@@ -73,7 +79,7 @@ impl Session {
             return Ok(Bound::Exhausted);
         }
         state.blocks += 1;
-        write_atomically(&path, &serde_json::to_vec(&state)?)?;
+        files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
         Ok(Bound::Blocks(state.blocks))
     }
 
@@ -83,15 +89,26 @@ impl Session {
     /// When it cannot be made.
     pub fn output_file(&self, label: &str) -> io::Result<(File, PathBuf)> {
         let folder = self.folder.join("output");
-        self.make_folder(&folder)?;
+        make_folder(&self.root, &folder)?;
+        make_room(&folder);
         let made =
             tempfile::Builder::new().prefix(&format!("{label}-")).suffix(".txt").tempfile_in(&folder)?;
         made.keep().map_err(|error| error.error)
     }
 
+    /// Notes that the session goes on.
+    pub fn resume(&self) {
+        if self.is_ours() {
+            let _ = fs::remove_file(self.folder.join("ended"));
+        }
+    }
+
     /// Notes that the session has ended, and removes what ended long ago.
     pub fn end(&self) {
-        if self.folder.is_dir()
+        if !self.is_ours() {
+            return;
+        }
+        if files::is_real_folder(&self.folder)
             && let Err(error) =
                 open_new(&self.folder.join("ended")).and_then(|mut file| file.write_all(b"ended\n"))
         {
@@ -108,63 +125,69 @@ impl Session {
         }
     }
 
-    fn lock(&self) -> io::Result<File> {
-        let file = open_options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(self.folder.join("lock"))?;
-        let over = Instant::now() + LOCK_WAIT;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if Instant::now() < over => {
-                    std::thread::sleep(Duration::from_millis(2))
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, "another call holds the lock"));
-                }
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-        }
+    /// Whether the folders above are real ones, and not links to what is none of our business.
+    fn is_ours(&self) -> bool {
+        let ours = self.root.join(FOLDER);
+        files::is_real_folder(&ours) && files::is_real_folder(&ours.join("state"))
     }
 
-    /// Makes the folder and those above it up to the root, none of which may be a link to somewhere else.
-    fn make_folder(&self, folder: &Path) -> io::Result<()> {
-        let inside = folder.strip_prefix(&self.root).map_err(io::Error::other)?;
-        let mut path = self.root.clone();
-        for part in inside.components() {
-            path.push(part);
-            match fs::create_dir(&path) {
-                Ok(()) if path.file_name().is_some_and(|name| name == FOLDER) => {
-                    open_new(&path.join(".gitignore"))?.write_all(b"*\n")?;
-                    fs::create_dir_all(path.join("state/last"))?;
-                }
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    if !path.symlink_metadata()?.is_dir() {
-                        let problem = format!("{} is not a folder", path.display());
-                        return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
-                    }
-                }
-                Err(error) => {
-                    return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
+    fn last(&self) -> PathBuf {
+        self.root.join(FOLDER).join("state/last")
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        files::lock(&self.folder.join("lock"), LOCK_WAIT)?
+            .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "another call holds the lock"))
+    }
+}
+
+/// Makes the folder and those between the root and it, none of which may be a link to somewhere else.
+///
+/// # Errors
+/// When one of them cannot be made, or is something else.
+pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
+    let inside = folder.strip_prefix(root).map_err(io::Error::other)?;
+    let mut path = root.to_owned();
+    for part in inside.components() {
+        path.push(part);
+        match fs::create_dir(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if !files::is_real_folder(&path) {
+                    let problem = format!("{} is not a folder", path.display());
+                    return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
                 }
             }
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
         }
-        Ok(())
+        // Also where a person made the folder, or a call was killed between the two.
+        if path.ends_with(FOLDER) && !path.join(".gitignore").exists() {
+            open_new(&path.join(".gitignore"))?.write_all(b"*\n")?;
+        }
     }
+    Ok(())
 }
 
 /// Notes that the event really arrived, once the folder for that exists.
 pub fn touch_last(root: &Path, event: &str) {
-    let folder = root.join(FOLDER).join("state/last");
+    let ours = root.join(FOLDER);
+    let folder = ours.join("state/last");
     let times = fs::FileTimes::new().set_modified(SystemTime::now());
-    if folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+    if [&ours, &ours.join("state"), &folder].into_iter().all(|path| files::is_real_folder(path))
         && let Err(error) = open_new(&folder.join(event)).and_then(|file| file.set_times(times))
     {
         log::debug(|| format!("cannot note the arrival of {event}: {error}"));
+    }
+}
+
+/// Keeps the folder of long outputs from growing without end: the oldest go.
+fn make_room(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> =
+        entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
+    files.sort();
+    for (_, path) in files.iter().take((files.len() + 1).saturating_sub(MOST_OUTPUTS)) {
+        let _ = fs::remove_file(path);
     }
 }
 
@@ -180,7 +203,7 @@ fn is_old(session: &Path) -> bool {
 
 fn read_state(path: &Path) -> io::Result<AgentState> {
     let mut text = Vec::new();
-    match open_options().read(true).open(path) {
+    match files::no_links().read(true).open(path) {
         Ok(file) => file.take(1 << 20).read_to_end(&mut text)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AgentState::default()),
         Err(error) => return Err(error),
@@ -188,29 +211,8 @@ fn read_state(path: &Path) -> io::Result<AgentState> {
     serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }
 
-/// A file is replaced whole or not at all.
-fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(content)?;
-    file.persist(path).map(drop).map_err(|error| error.error)
-}
-
 fn open_new(path: &Path) -> io::Result<File> {
-    open_options().write(true).create(true).truncate(true).open(path)
-}
-
-/// A link in the place of a file of ours is refused, not followed.
-fn open_options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
-    }
-    #[cfg(windows)]
-    options.read(false);
-    options
+    files::no_links().write(true).create(true).truncate(true).open(path)
 }
 
 #[cfg(test)]
@@ -282,6 +284,17 @@ mod tests {
         std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER)).unwrap();
         assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1).is_err());
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+        // Nor is anything noted or removed behind it.
+        let old = elsewhere.path().join("state").join("0".repeat(64));
+        fs::create_dir_all(&old).unwrap();
+        fs::create_dir_all(elsewhere.path().join("state/last")).unwrap();
+        File::open(&old)
+            .unwrap()
+            .set_times(fs::FileTimes::new().set_modified(SystemTime::UNIX_EPOCH))
+            .unwrap();
+        touch_last(root.path(), "Stop");
+        Session::new(root.path(), "s").end();
+        assert!(old.exists() && !elsewhere.path().join("state/last/Stop").exists());
     }
 
     #[test]
@@ -303,6 +316,38 @@ mod tests {
         sessions[2].end();
         let left: Vec<bool> = sessions.iter().map(|s| s.folder.exists()).collect();
         assert_eq!(left, [false, true, true]);
+    }
+
+    #[test]
+    fn a_session_that_goes_on_keeps_its_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let session = Session::new(root.path(), "s");
+        session.count_block(&agent("a"), 9).unwrap();
+        session.end();
+        assert!(session.folder.join("ended").exists());
+        session.resume();
+        assert!(!session.folder.join("ended").exists());
+    }
+
+    #[test]
+    fn a_folder_that_a_person_made_ignores_itself_too() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join(FOLDER)).unwrap();
+        Session::new(root.path(), "s").count_block(&agent("a"), 1).unwrap();
+        assert!(
+            root.path().join(".conclaude/.gitignore").exists()
+                && root.path().join(".conclaude/state/last").is_dir()
+        );
+    }
+
+    #[test]
+    fn long_outputs_do_not_pile_up() {
+        let root = tempfile::tempdir().unwrap();
+        let session = Session::new(root.path(), "s");
+        for _ in 0..MOST_OUTPUTS + 5 {
+            session.output_file("stdout").unwrap();
+        }
+        assert_eq!(fs::read_dir(session.folder.join("output")).unwrap().count(), MOST_OUTPUTS);
     }
 
     #[test]

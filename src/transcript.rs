@@ -7,6 +7,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::files;
+
 /// How far back a call is searched for. What started a subagent that is stopping now is near the end.
 const WINDOW: u64 = 8 << 20;
 const CHUNK: u64 = 256 << 10;
@@ -25,8 +27,10 @@ pub struct AgentCall {
 pub enum Found {
     /// The call.
     Call(AgentCall),
-    /// The transcript, as far as it was read, has no such call.
+    /// The transcript has no such call.
     Nothing,
+    /// There is none near its end; the rest was not read.
+    NotNear,
     /// A line that is not JSON lies between the end and any call: what it hides cannot be known.
     Malformed,
 }
@@ -37,9 +41,11 @@ pub enum Found {
 /// When the file cannot be read.
 pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
     let mut lines = LinesFromEnd::open(path)?;
-    let mut last_line = true;
+    // What stands after the last line break is a line that the client is in the middle of writing.
+    let mut torn = true;
     while let Some(line) = lines.next_line()? {
         let line = line.trim_ascii();
+        let is_torn = std::mem::take(&mut torn);
         if line.is_empty() {
             continue;
         }
@@ -50,13 +56,11 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
                     return Ok(Found::Call(call));
                 }
             }
-            // The client may be in the middle of writing the last line.
-            Err(_) if last_line => {}
+            Err(_) if is_torn => {}
             Err(_) => return Ok(Found::Malformed),
         }
-        last_line = false;
     }
-    Ok(Found::Nothing)
+    Ok(if lines.floor > 0 { Found::NotNear } else { Found::Nothing })
 }
 
 #[derive(Deserialize)]
@@ -153,12 +157,8 @@ struct LinesFromEnd {
 
 impl LinesFromEnd {
     fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        let end = metadata.len();
+        let file = files::open_regular(path)?;
+        let end = file.metadata()?.len();
         Ok(LinesFromEnd { file, start: end, floor: end.saturating_sub(WINDOW), pending: Vec::new() })
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn found(content: &str, id: Option<&str>) -> Option<String> {
         match last_agent_call(file(content).path(), id).unwrap() {
             Found::Call(call) => Some(call.subagent_type),
-            Found::Nothing => None,
+            Found::Nothing | Found::NotNear => None,
             Found::Malformed => panic!("malformed"),
         }
     }
@@ -259,8 +259,10 @@ mod tests {
     fn a_torn_last_line_is_tolerated_and_any_other_is_not() {
         let call = call("t1", "Agent", "coder");
         assert_eq!(found(&format!("{call}\n{{\"type\":\"assi"), None).as_deref(), Some("coder"));
-        let path = file(&format!("{call}\n{{invalid json}}\n{{}}\n"));
-        assert_eq!(last_agent_call(path.path(), None).unwrap(), Found::Malformed);
+        for bad in ["{invalid json}\n{}\n", "{broken}\n", "not json\n"] {
+            let path = file(&format!("{call}\n{bad}"));
+            assert_eq!(last_agent_call(path.path(), None).unwrap(), Found::Malformed);
+        }
     }
 
     #[test]

@@ -60,8 +60,9 @@ pub struct SubagentStopPayload {
     /// The subagent's transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_transcript_path: Option<String>,
-    /// A hook has already sent this agent back.
-    pub stop_hook_active: bool,
+    /// Whether a hook has already sent this agent back; older clients do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_hook_active: Option<bool>,
     /// What the agent said last; the transcript may lag behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_assistant_message: Option<String>,
@@ -151,10 +152,10 @@ impl HookPayload {
         }
     }
 
-    /// Whether a stop hook has already sent this agent back.
+    /// Whether this is certainly the first stop of the agent that a hook sees: none has sent it back before.
     #[must_use]
-    pub fn stop_hook_active(&self) -> bool {
-        matches!(self, HookPayload::SubagentStop(payload) if payload.stop_hook_active)
+    pub fn is_first_stop(&self) -> bool {
+        matches!(self, HookPayload::SubagentStop(payload) if payload.stop_hook_active == Some(false))
     }
 }
 

@@ -6,6 +6,7 @@ mod common;
 
 use common::{Test, capture, conclaude};
 use conclaude::events;
+use conclaude::types::HookPayload;
 
 const BLOCKING: &str = r#"
 subagentStop:
@@ -47,9 +48,12 @@ fn on_timeout_warn_and_on_failure_warn_do_not_block() {
 
 #[test]
 fn what_only_warns_is_told_with_the_block_too() {
-    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: echo note, showStdout: true}\n      - {run: 'false', onFailure: block}\n";
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: echo note, showStdout: true}\n      - {run: exit 3, onFailure: warn}\n      - {run: 'false', onFailure: block}\n";
     let reason = Test::stop().config(config).run().blocked();
-    assert!(reason.contains("✓ echo note\n  note\n✗ `false` exited with code 1"), "{reason}");
+    assert!(
+        reason.contains("✓ echo note\n  note\n⚠ `exit 3` exited with code 3\n✗ `false` exited with code 1"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -104,17 +108,25 @@ fn max_blocks_is_three_by_default() {
 #[test]
 fn blocks_that_cannot_be_counted_are_bounded_by_one() {
     // A file where our folder should be: nothing can be remembered.
-    let done = Test::stop().config(BLOCKING).file(".conclaude", "in the way").run();
+    let test = Test::stop().config(BLOCKING).file(".conclaude", "in the way");
+    let done = test.payload("stop_hook_active", false).run();
     let reason = done.blocked();
     assert!(
         reason.contains("blocks cannot be counted") && reason.contains(".conclaude is not a folder"),
         "{reason}"
     );
-    let message = done.again().payload("stop_hook_active", true).run().message();
-    assert!(
-        message.contains("the agent may stop: it was sent back before, and blocks cannot be counted"),
-        "{message}"
-    );
+    for again in [serde_json::json!(true), serde_json::Value::Null] {
+        let message = Test::stop()
+            .config(BLOCKING)
+            .file(".conclaude", "x")
+            .payload("stop_hook_active", again)
+            .run()
+            .message();
+        assert!(
+            message.contains("the agent may stop: it may have been sent back before, and blocks cannot be"),
+            "{message}"
+        );
+    }
 }
 
 #[test]
@@ -136,10 +148,77 @@ fn all_events_without_behaviour_are_a_silent_exit_0() {
 }
 
 #[test]
-fn every_capture_of_the_client_is_accepted() {
-    for name in events::names() {
-        Test::event(name).stdin(capture(&format!("{name}.json"))).run().silent();
+fn every_capture_of_the_client_parses() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures");
+    let mut parsed = 0;
+    for name in ["", "variants"] {
+        for entry in std::fs::read_dir(folder.join(name)).unwrap() {
+            let path = entry.unwrap().path();
+            let file = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if !file.ends_with(".json") || file.starts_with("transcript") {
+                continue;
+            }
+            let event = file.split('.').next().unwrap();
+            HookPayload::parse(event, &std::fs::read(&path).unwrap())
+                .unwrap_or_else(|error| panic!("{file}: {error}"));
+            parsed += 1;
+        }
     }
+    assert!(parsed >= 33 + 29, "{parsed}");
+}
+
+#[test]
+fn a_relative_cwd_is_refused_and_never_taken_from_the_process() {
+    Test::stop()
+        .payload("cwd", ".")
+        .run()
+        .error("invalid payload: `cwd` is \".\", expected an absolute path");
+}
+
+#[test]
+fn a_payload_that_is_too_large_is_refused() {
+    let mut input = b"{\"session_id\": \"".to_vec();
+    input.resize(65 << 20, b'x');
+    Test::stop().stdin(input).run().error("the payload on stdin is larger than 64 MiB");
+}
+
+#[test]
+fn the_end_of_a_session_waits_half_a_second_for_its_payload() {
+    let test = Test::event("SessionEnd");
+    let mut child = test.command().spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
+    let started = std::time::Instant::now();
+    assert!(child.wait().unwrap().success());
+    assert!(started.elapsed() < std::time::Duration::from_secs(4), "the client gives it 1.5 s");
+    drop(stdin);
+}
+
+#[test]
+fn the_end_of_a_session_removes_what_ended_long_ago() {
+    let done = Test::stop().config(BLOCKING).run();
+    done.blocked();
+    let done = done.again().then("SessionEnd").run().silent();
+    let state = done.root().join(".conclaude/state");
+    let session =
+        std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap().path();
+    let age = |days: u64| {
+        let then = std::time::SystemTime::now() - std::time::Duration::from_secs(days * 24 * 3600);
+        let file = std::fs::File::open(session.join("ended")).unwrap();
+        file.set_times(std::fs::FileTimes::new().set_modified(then)).unwrap();
+    };
+    age(6);
+    let done = done.again().payload("session_id", "another").run().silent();
+    assert!(session.exists());
+    age(8);
+    // A session that is taken up again is not an old one.
+    let done = done.again().payload("session_id", "session-1").then("SessionStart").run().silent();
+    let done = done.again().payload("session_id", "another").then("SessionEnd").run().silent();
+    assert!(session.exists());
+    let done = done.again().payload("session_id", "session-1").run().silent();
+    age(8);
+    done.again().payload("session_id", "another").run().silent();
+    assert!(!session.exists());
 }
 
 #[test]
@@ -147,6 +226,8 @@ fn an_unknown_event_is_exit_1_with_the_nearest_name() {
     for (typed, near) in
         [("SubagentStopp", "SubagentStop"), ("subagentstart", "SubagentStart"), ("valdate", "validate")]
     {
+        let output = conclaude().args(["help", typed]).output().unwrap();
+        assert!(String::from_utf8(output.stderr).unwrap().contains(&format!("did you mean `{near}`?")));
         let output = conclaude().arg(typed).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert!(output.stdout.is_empty());
@@ -259,7 +340,8 @@ fn a_panic_is_exit_1_and_asks_for_a_report() {
 
 #[test]
 fn a_panic_where_a_gate_applies_blocks_once_and_never_silently_allows() {
-    let test = Test::stop().config(BLOCKING).env("CONCLAUDE_TEST_PANIC", "1");
+    let test =
+        Test::stop().config(BLOCKING).env("CONCLAUDE_TEST_PANIC", "1").payload("stop_hook_active", false);
     let done = test.run();
     assert!(done.blocked().contains("please report it"));
     done.again().payload("stop_hook_active", true).run().error_with("please report it");

@@ -49,7 +49,7 @@ fn without_show_nothing_of_the_output_is_shown() {
 #[test]
 fn a_failure_is_logged_and_shown_and_the_rest_runs() {
     let done = one("{run: 'exit 3', message: Linting failed}\n      - {run: touch ran.txt}").run();
-    assert_eq!(done.message(), format!("{HEAD}✗ Linting failed\n  `exit 3` exited with code 3"));
+    assert_eq!(done.message(), format!("{HEAD}⚠ Linting failed\n  `exit 3` exited with code 3"));
     assert!(done.has("ran.txt"));
     done.stderr_has("warn: pattern \"coder\": `exit 3` exited with code 3");
 }
@@ -68,9 +68,9 @@ fn what_cannot_be_started_is_logged_and_the_rest_runs() {
         .env("CONCLAUDE_NOTIFY_WAIT_MS", "10000")
         .run();
     let message = done.message();
-    assert!(message.contains("✗ `x` could not be started: /no/such/shell"), "{message}");
-    assert!(message.contains("✗ `no-such-program` exited with code 127"), "{message}");
-    assert!(message.contains("✗ `/etc/passwd` exited with code 126"), "{message}");
+    assert!(message.contains("⚠ `x` could not be started: /no/such/shell"), "{message}");
+    assert!(message.contains("⚠ `no-such-program` exited with code 127"), "{message}");
+    assert!(message.contains("⚠ `/etc/passwd` exited with code 126"), "{message}");
     assert!(done.has("ran.txt"));
     done.stderr_has("warn: pattern \"coder\": `x` could not be started");
     assert_eq!(desktop.arrived().len(), 1, "the notification is still sent");
@@ -92,7 +92,7 @@ fn all_commands_are_attempted() {
 fn a_script_of_many_lines_is_one_script() {
     let config = "subagentStop:\n  commands:\n    coder:\n      - run: |\n          set -e\n          x=one\n          cd sub\n          echo \"$x $(basename \"$PWD\")\"\n          false\n          echo not reached\n        showStdout: true\n";
     let message = Test::stop().config(config).file("sub/x", "").run().message();
-    assert_eq!(message, format!("{HEAD}✗ `set -e …` exited with code 1\n  one sub"));
+    assert_eq!(message, format!("{HEAD}⚠ `set -e …` exited with code 1\n  one sub"));
 }
 
 #[test]
@@ -150,6 +150,7 @@ fn many_commands_share_one_answer() {
     assert_eq!(std::fs::read_to_string(place).unwrap().matches("✓ seq 1 5000").count(), 30);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn one_hundred_megabytes_on_both_streams_stay_in_bounded_memory() {
     let test = one(
@@ -173,6 +174,14 @@ fn one_hundred_megabytes_on_both_streams_stay_in_bounded_memory() {
         2,
         "{stdout}"
     );
+}
+
+#[test]
+fn bytes_that_grow_when_cleaned_do_not_upset_the_answer() {
+    let script =
+        "head -c 10000 /dev/zero | tr \"\\\\0\" \"\\\\377\"; yes \"<a\" | head -3000 | tr -d \"\\\\n\"";
+    let message = one(&format!("{{run: '{script}', showStdout: true, onFailure: block}}")).run().message();
+    assert!(message.contains("12000 bytes left out; all of it is in "), "{message}");
 }
 
 #[test]

@@ -126,6 +126,37 @@ fn what_is_no_readable_file_is_refused_at_once() {
 }
 
 #[test]
+fn thousands_of_problems_are_reported_in_short() {
+    let many: String = (0..20_000).map(|n| format!("key{n}: 1\n")).collect();
+    let done = Test::stop().config(&many).run().error_with("20000 problems");
+    assert!(
+        done.stderr.contains("… and 19980 further problems") || done.stderr.contains("left out"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn the_slips_that_yaml_makes_easy_get_their_own_help() {
+    for (yaml, help) in [
+        ("notifications: {hooks: [*]}\n", "`*` must be quoted"),
+        ("notifications:\n  hooks:\n    - *\n", "`*` must be quoted"),
+        ("notifications: {hooks: \"*\"}\n", "write it as a list: [\"*\"]"),
+        ("subagentStop: {commands: {a: npm test}}\n", "write it as a list: `- run: …`"),
+        ("\u{feff}bogus: 1\n", ".conclaude.yaml:1:1"),
+    ] {
+        Test::stop().config(yaml).run().error_with(help);
+    }
+}
+
+#[test]
+fn a_config_that_is_broken_writes_nothing() {
+    let done =
+        Test::stop().config("bogus: 1").file(".conclaude/state/last/x", "").run().error_with("unknown key");
+    assert!(!done.has(".conclaude/state/last/SubagentStop"));
+}
+
+#[test]
 fn validate_reports_what_a_config_asks_for() {
     let test = Test::stop().config("subagentStart: {commands: {'*': [{run: a}]}}\nsubagentStop: {commands: {a: [{run: b}, {run: c}], b: [{run: d}]}}\nnotifications: {enabled: true, hooks: ['*']}\n");
     insta::assert_snapshot!(validate(&test.root(), &[]).1, @"

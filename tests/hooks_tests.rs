@@ -150,7 +150,7 @@ fn the_command_exits_0_or_1_and_never_2_at_a_start() {
     let message = Test::start().config(failing).run().message();
     assert_eq!(
         message,
-        "conclaude: SubagentStart of coder (a1b2c3)\n✗ `exit 2` exited with code 2\n✗ `sleep 60` timed out after 1 s and was terminated"
+        "conclaude: SubagentStart of coder (a1b2c3)\n⚠ `exit 2` exited with code 2\n⚠ `sleep 60` timed out after 1 s and was terminated"
     );
 }
 
@@ -169,9 +169,9 @@ fn invalid_json_is_exit_1() {
 fn the_clients_own_start_and_its_variants_are_understood() {
     for (file, name, id) in [
         ("SubagentStart.json", "coder", "ae7af48d32583d25f"),
-        ("variants/SubagentStart.general-purpose.json", "general-purpose", ""),
-        ("variants/SubagentStart.resumed.json", "coder", ""),
-        ("variants/SubagentStart.teammate.json", "", ""),
+        ("variants/SubagentStart.general-purpose.json", "general-purpose", "a"),
+        ("variants/SubagentStart.resumed.json", "coder", "a"),
+        ("variants/SubagentStart.teammate.json", "mate", "amate-"),
     ] {
         let done = Test::start().config(ENV_CONFIG).stdin(capture(file)).run().silent();
         let env = done.read("env.txt");

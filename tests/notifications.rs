@@ -68,6 +68,19 @@ fn failures_obey_show_errors_where_system_events_are_off() {
 }
 
 #[test]
+fn a_failure_of_the_hook_itself_obeys_show_errors() {
+    let config = "notifications: {enabled: true, hooks: ['*'], showSystemEvents: false, showErrors: true}\nsubagentStop: {commands: {'[a': [{run: 'true'}]}}";
+    let desktop = Desktop::start();
+    let test = Test::stop().config(config).env("DBUS_SESSION_BUS_ADDRESS", desktop.address());
+    test.env("CONCLAUDE_NOTIFY_WAIT_MS", "10000").run().error_with("invalid pattern");
+    let arrived = desktop.arrived();
+    assert!(
+        arrived.len() == 1 && arrived[0].body.starts_with("coder (a1b2c3): invalid config"),
+        "{arrived:?}"
+    );
+}
+
+#[test]
 fn a_phantom_stop_notifies_nobody() {
     let config = "notifications: {enabled: true, hooks: ['*']}";
     assert_eq!(titles(Test::stop().config(config).agent("")), Vec::<String>::new());

@@ -141,7 +141,13 @@ fn without_any_trace_the_name_is_unknown() {
 // Scenario: Malformed transcript file
 #[test]
 fn a_malformed_transcript_is_a_warning_and_the_name_unknown() {
-    for junk in ["not json\nat all\n", "{invalid json}\n{}\n", "\u{0}\u{1}\n\n{}\n"] {
+    for junk in [
+        "this is not json\n",
+        "{}\n{broken}\n",
+        "not json\nat all\n",
+        "{invalid json}\n{}\n",
+        "\u{0}\u{1}\n\n{}\n",
+    ] {
         let test = Test::stop().config(&config_of(&["unknown"])).file("main.jsonl", junk);
         let done = test.without("agent_type").without("agent_id").run().silent();
         assert_eq!(done.read("ran.txt"), "unknown\n");
@@ -296,6 +302,17 @@ fn other_hooks_do_not_use_the_section() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_fifo_in_the_place_of_a_transcript_does_not_hang_the_hook() {
+    for name in ["main.jsonl", "main/subagents/agent-a1b2c3.meta.json"] {
+        let test = Test::stop().config(&config_of(&["a1b2c3"])).file("main/subagents/x", "");
+        assert!(std::process::Command::new("mkfifo").arg(test.root().join(name)).status().unwrap().success());
+        assert_eq!(ran(test.without("agent_type")), ["a1b2c3"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
 #[test]
 fn a_hundred_megabyte_transcript_costs_little_memory() {
     let test = Test::stop().config(&config_of(&["coder"])).without("agent_type").without("agent_id");

@@ -141,7 +141,9 @@ impl Captured {
         let whole = self.bytes <= self.limit as u64;
         let head =
             if whole { &self.head[..] } else { whole_lines(self.head.get(..self.limit / 2)?, Side::Head) };
-        let tail = if whole { &[][..] } else { whole_lines(&self.tail, Side::Tail) };
+        let end = if whole { Vec::new() } else { self.end() };
+        let tail = whole_lines(&end, Side::Tail);
+        let unshown = self.bytes.saturating_sub((head.len() + tail.len()) as u64);
         let (head, tail) = (clean(&String::from_utf8_lossy(head)), clean(&String::from_utf8_lossy(tail)));
         let (mut first, mut last): (Vec<&str>, Vec<&str>) = (head.lines().collect(), tail.lines().collect());
         if let Some(max) = max_lines.map(|max| max as usize)
@@ -157,7 +159,7 @@ impl Captured {
         let left_out = if self.lines > shown {
             Some(count(self.lines - shown, "line"))
         } else {
-            (!whole).then(|| format!("{} bytes", self.bytes - (head.len() + tail.len()) as u64))
+            (!whole).then(|| count(unshown, "byte"))
         };
         let note = left_out.map(|what| match &self.saved {
             Some(place) => format!("… {what} left out; {place} …"),
@@ -165,6 +167,13 @@ impl Captured {
         });
         let parts: Vec<&str> = first.into_iter().chain(note.as_deref()).chain(last).collect();
         Some(parts.join("\n"))
+    }
+
+    /// The last bytes, of which some may still stand in the head.
+    fn end(&self) -> Vec<u8> {
+        let missing = (self.limit / 2).saturating_sub(self.tail.len());
+        let from = self.head.len().saturating_sub(missing).max(self.limit / 2);
+        [self.head.get(from..).unwrap_or_default(), &self.tail].concat()
     }
 }
 
@@ -234,6 +243,19 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_grow_when_cleaned_do_not_upset_the_count() {
+        let mut capture = Capture::new("stdout", Keep::Shown(20));
+        capture.push(&[0xff; 1000], &mut no_file);
+        assert!(capture.finish().excerpt(None).unwrap().contains("… 980 bytes left out"));
+    }
+
+    #[test]
+    fn output_just_over_the_limit_shows_its_end() {
+        let text = captured(20, &["0123456789abcdefghij", "k"]).excerpt(None).unwrap();
+        assert_eq!(text, "0123456789\n… 1 byte left out; it could not be saved: no room …\nbcdefghijk");
+    }
+
+    #[test]
     fn the_file_holds_all_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.txt");
@@ -258,10 +280,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn an_excerpt_never_shows_more_lines_than_allowed(
-            text in "[a\n\u{1b}\rü]{0,200}", limit in 1usize..80, max in 1u32..12, step in 1usize..9,
+            bytes: Vec<u8>, text in "[<a\n\u{1b}\rü]{0,200}", limit in 1usize..80, max in 1u32..12, step in 1usize..9,
         ) {
+            let text = [bytes, text.into_bytes()].concat();
             let mut capture = Capture::new("stdout", Keep::Shown(limit));
-            for chunk in text.as_bytes().chunks(step) {
+            for chunk in text.chunks(step) {
                 capture.push(chunk, &mut no_file);
             }
             let captured = capture.finish();

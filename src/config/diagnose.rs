@@ -18,6 +18,9 @@ pub enum Style {
     Plain,
 }
 
+/// More problems than this are counted and not shown.
+const MOST_SHOWN: usize = 20;
+
 /// Why a config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -37,7 +40,6 @@ impl ConfigError {
     }
 
     fn invalid(path: &Path, text: &str, problems: Vec<Problem>) -> Self {
-        // A byte order mark would shift the columns of the first line; it is not part of what people see.
         ConfigError { path: path.to_owned(), kind: Kind::Invalid { text: text.to_owned(), problems } }
     }
 
@@ -61,16 +63,28 @@ impl ConfigError {
             Style::Colour => Renderer::styled(),
             Style::Plain => Renderer::plain(),
         };
-        let rendered: Vec<String> =
-            problems.iter().map(|problem| render(problem, &path, text, &renderer)).collect();
+        let shown = problems.iter().take(MOST_SHOWN);
+        let mut rendered: Vec<String> =
+            shown.map(|problem| render(problem, &path, text, &renderer)).collect();
+        if problems.len() > MOST_SHOWN {
+            rendered
+                .push(format!("… and {}", count((problems.len() - MOST_SHOWN) as u64, "further problem")));
+        }
         rendered.join("\n\n")
     }
 }
 
 fn render(problem: &Problem, path: &str, text: &str, renderer: &Renderer) -> String {
-    let snippet = Snippet::source(text)
+    // Only the line itself: the whole file would be looked at anew for each problem.
+    let start = text.get(..problem.span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let number = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
+    let end = (problem.span.end - start).min(line.len());
+    let span = (problem.span.start - start).min(end)..end;
+    let snippet = Snippet::source(line)
         .path(path)
-        .annotation(AnnotationKind::Primary.span(problem.span.clone()).label(problem.label.as_str()));
+        .line_start(number)
+        .annotation(AnnotationKind::Primary.span(span).label(problem.label.as_str()));
     let mut group = Level::ERROR.primary_title(problem.title.as_str()).element(snippet);
     if let Some(help) = &problem.help {
         group = group.element(Level::HELP.message(help.as_str()));
@@ -111,7 +125,8 @@ fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
     let span = location.as_ref().map_or(0..0, |location| place_of(location, text));
     let line_start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-    let (title, help) = match unquoted_pattern(line) {
+    let here = text.get(span.start..).unwrap_or_default();
+    let (title, help) = match unquoted_pattern(line).or_else(|| unquoted_alias(here)) {
         Some(key) => (
             format!("`{key}` must be quoted"),
             format!(
@@ -122,9 +137,10 @@ fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
         None if line.trim_start_matches(' ').starts_with('\t') => {
             ("tabs cannot indent YAML".into(), "indent with spaces".into())
         }
-        None => {
-            ("not valid YAML".into(), "check the indentation, quotes and colons around this place".into())
-        }
+        None => (
+            "this cannot be read".into(),
+            "check the indentation, quotes and colons around this place".into(),
+        ),
     };
     let reason = error.without_snippet().to_string();
     // The position is shown by the snippet already.
@@ -143,6 +159,12 @@ fn place_of(location: &serde_saphyr::Location, text: &str) -> std::ops::Range<us
     let within = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let at = start + within.char_indices().nth(column).map_or(within.len(), |(at, _)| at);
     at..at
+}
+
+/// A star that YAML took for an alias, as in `[*]`.
+fn unquoted_alias(here: &str) -> Option<&str> {
+    let end = here.find(|c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}')).unwrap_or(here.len());
+    here.get(..end).filter(|word| word.starts_with('*'))
 }
 
 /// The key of a line such as `*coder:`, `[ab]*:` or `{a,b}:`, which YAML does not take for text.

@@ -1,10 +1,9 @@
 //! Where the config lies and what the project's root is.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::ConfigError;
+use crate::{files, log};
 
 /// The names of the config file, the first one preferred.
 pub const FILE_NAMES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
@@ -32,7 +31,14 @@ impl Root {
     #[must_use]
     pub fn find(project_dir: Option<&Path>, cwd: &Path) -> Root {
         let (outside, worktree) = split_worktree(cwd);
-        let project_dir = project_dir.filter(|folder| folder.is_absolute());
+        let project_dir = project_dir.filter(|folder| {
+            if !folder.is_absolute() {
+                log::warn(|| {
+                    format!("CLAUDE_PROJECT_DIR is not absolute, and not used: {}", folder.display())
+                });
+            }
+            folder.is_absolute()
+        });
         let start = project_dir.unwrap_or(outside);
         let config = find_upward(start);
         let folder = match (&config, project_dir) {
@@ -40,7 +46,9 @@ impl Root {
             (None, Some(project)) => project.to_owned(),
             (None, None) => git_top_level(start).unwrap_or(start).to_owned(),
         };
-        let work = worktree.unwrap_or_else(|| folder.clone());
+        // A worktree of another project is none of ours.
+        let is_own = |tree: &PathBuf| tree.starts_with(&folder) && tree.is_dir();
+        let work = worktree.filter(is_own).unwrap_or_else(|| folder.clone());
         Root { folder, config, work }
     }
 }
@@ -79,37 +87,7 @@ fn split_worktree(cwd: &Path) -> (&Path, Option<PathBuf>) {
 /// # Errors
 /// Says why the file cannot be read.
 pub fn read(path: &Path) -> Result<String, ConfigError> {
-    let refuse = |reason: String| Err(ConfigError::unreadable(path, &reason));
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // A FIFO of that name must not hold us up.
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    }
-    let file = match options.open(path) {
-        Ok(file) => file,
-        Err(error) => return refuse(error.to_string()),
-    };
-    let metadata = match file.metadata() {
-        Ok(metadata) => metadata,
-        Err(error) => return refuse(error.to_string()),
-    };
-    if !metadata.is_file() {
-        return refuse("it is not a regular file".into());
-    }
-    if metadata.len() > MAX_BYTES {
-        return refuse(format!("it has {} bytes, at most {MAX_BYTES} are read", metadata.len()));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-    if let Err(error) = file.take(MAX_BYTES).read_to_end(&mut bytes) {
-        return refuse(error.to_string());
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text),
-        Err(error) => refuse(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())),
-    }
+    files::read_text(path, MAX_BYTES).map_err(|error| ConfigError::unreadable(path, &error.to_string()))
 }
 
 #[cfg(test)]
@@ -170,5 +148,7 @@ mod tests {
             assert_eq!(root.config, Some(top.join(".conclaude.yaml")));
             assert_eq!(root.work, worktree);
         }
+        let stranger = Root::find(Some(&top), Path::new("/elsewhere/.claude/worktrees/agent-a1/src"));
+        assert_eq!(stranger.work, top);
     }
 }

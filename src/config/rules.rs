@@ -1,6 +1,7 @@
 //! Walks a config with the schema in hand and notes everything that breaks a rule, since the typed reader stops at
 //! the first. The schema comes from the structs, so the rules are written once.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -100,11 +101,12 @@ impl<'a> Walk<'a> {
         what: &str,
     ) {
         let properties = schema.get("properties").and_then(Value::as_object);
-        for (index, (key, value)) in entries.iter().enumerate() {
+        let mut seen = HashMap::new();
+        for (key, value) in entries {
             let span = range(&key.referenced, self.text);
-            if let Some((first, _)) = entries.iter().take(index).find(|(other, _)| other.value == key.value) {
+            if let Some(line) = seen.insert(&key.value, key.referenced.line()) {
                 let title = format!("duplicate key `{}` in {what}", key.value);
-                let label = format!("already given on line {}", first.referenced.line());
+                let label = format!("already given on line {line}");
                 self.note(span, title, label, Some("merge the two, or remove one".into()));
                 continue;
             }
@@ -228,7 +230,14 @@ fn expected(schema: &Value) -> String {
 fn misplaced_help(node: &Node, schema: &Value) -> Option<String> {
     match node {
         Node::Map(_) if is_type(schema, "array") => Some("begin each entry with `- `".into()),
-        Node::Text(_) if is_type(schema, "array") => Some("write it as a list: `- run: …`".into()),
+        Node::Text(text) if is_type(schema, "array") => {
+            let of_names = schema.get("items").is_some_and(|items| items.to_string().contains("HookName"));
+            Some(if of_names {
+                format!("write it as a list: [\"{text}\"]")
+            } else {
+                "write it as a list: `- run: …`".into()
+            })
+        }
         Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
         _ => None,
     }

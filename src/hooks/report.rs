@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::run::Run;
+use crate::agent::Agent;
 use crate::events::Event;
 use crate::text::{clean, clean_line, count, indent};
 
@@ -26,9 +27,14 @@ fn one(run: &Run) -> Option<String> {
     let mut text = match (&run.step.message, run.is_success()) {
         (_, true) if stdout.is_none() && stderr.is_none() => return None,
         (_, true) => format!("✓ {script}"),
-        (None, false) => format!("✗ `{script}` {}", run.finished.status.describe()),
+        (None, false) => format!("{} `{script}` {}", mark(run), run.finished.status.describe()),
         (Some(message), false) => {
-            format!("✗ {}\n  `{script}` {}", clean(message).trim_end(), run.finished.status.describe())
+            format!(
+                "{} {}\n  `{script}` {}",
+                mark(run),
+                clean(message).trim_end(),
+                run.finished.status.describe()
+            )
         }
     };
     let both = stdout.is_some() && stderr.is_some();
@@ -44,9 +50,14 @@ fn one(run: &Run) -> Option<String> {
     Some(text)
 }
 
-fn agent_words(plan: &Plan) -> String {
-    let name = clean_line(&plan.agent.name);
-    match plan.agent.id.as_deref().map(clean_line) {
+/// What blocks must be told from what only warns: an agent that is sent back mends the first.
+fn mark(run: &Run) -> char {
+    if run.wants_block() { '✗' } else { '⚠' }
+}
+
+pub(super) fn agent_words(agent: &Agent) -> String {
+    let name = clean_line(&agent.name);
+    match agent.id.as_deref().map(clean_line) {
         Some(id) if id != name => format!("{name} ({id})"),
         _ => name,
     }
@@ -54,14 +65,14 @@ fn agent_words(plan: &Plan) -> String {
 
 /// What is shown to the person.
 pub(super) fn message(plan: &Plan, shown: &str) -> String {
-    format!("conclaude: {} of {}\n{shown}", plan.event.name(), agent_words(plan))
+    format!("conclaude: {} of {}\n{shown}", plan.event.name(), agent_words(&plan.agent))
 }
 
 /// What the agent reads when it is sent back.
 pub(super) fn block_reason(plan: &Plan, shown: &str, nth: u32, max: u32) -> String {
     format!(
         "conclaude: {} may not stop yet (block {nth} of {max}):\n{shown}\nMend what is marked ✗, then finish again.",
-        agent_words(plan)
+        agent_words(&plan.agent)
     )
 }
 
@@ -86,7 +97,7 @@ pub(super) fn notification_title(event: Event) -> String {
 
 pub(super) fn notification_body(plan: &Plan, runs: &[Run]) -> String {
     let failed = runs.iter().filter(|run| !run.is_success()).count() as u64;
-    let agent = agent_words(plan);
+    let agent = agent_words(&plan.agent);
     match (runs.len() as u64, failed) {
         (0, _) => agent,
         (all, 0) => format!("{agent}: {} ran", count(all, "command")),

@@ -174,6 +174,8 @@ fn what_is_not_an_object_is_refused() {
 fn both_type_keys_are_accepted_together() {
     let payload = HookPayload::parse("SubagentStart", with("agent_type", "coder".into()).as_bytes()).unwrap();
     assert_eq!(payload.agent_type(), Some("coder"));
+    let payload = HookPayload::parse("SubagentStart", with("agent_type", "".into()).as_bytes()).unwrap();
+    assert_eq!(payload.agent_type(), Some("coder"), "a blank one does not hide the other");
 }
 
 #[test]

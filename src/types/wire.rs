@@ -35,6 +35,17 @@ pub(super) const STRING_FIELDS: [&str; 8] = [
     "agent_transcript_path",
 ];
 
+impl Wire {
+    /// The type under either of its names; a blank one gives way to one that says something.
+    fn take_type(&mut self) -> Option<String> {
+        let (one, other) = (self.agent_type.take(), self.subagent_type.take());
+        match one {
+            Some(text) if !super::is_blank(&text) || other.is_none() => Some(text),
+            _ => other,
+        }
+    }
+}
+
 fn required(field: &str, value: Option<String>) -> Result<String, String> {
     value.ok_or_else(|| format!("missing required field `{field}`: expected a non-empty string"))
 }
@@ -65,7 +76,7 @@ impl TryFrom<Wire> for SubagentStartPayload {
 
     fn try_from(mut wire: Wire) -> Result<Self, String> {
         let agent_id = wire.agent_id.take();
-        let kind = wire.agent_type.take().or(wire.subagent_type.take());
+        let kind = wire.take_type();
         let agent_transcript_path = wire.agent_transcript_path.take();
         Ok(SubagentStartPayload {
             base: wire.try_into()?,
@@ -84,9 +95,9 @@ impl TryFrom<Wire> for SubagentStopPayload {
     fn try_from(mut wire: Wire) -> Result<Self, String> {
         Ok(SubagentStopPayload {
             agent_id: wire.agent_id.take(),
-            agent_type: wire.agent_type.take().or(wire.subagent_type.take()),
+            agent_type: wire.take_type(),
             agent_transcript_path: wire.agent_transcript_path.take(),
-            stop_hook_active: matches!(wire.stop_hook_active.take(), Some(Value::Bool(true))),
+            stop_hook_active: wire.stop_hook_active.take().and_then(|value| value.as_bool()),
             last_assistant_message: text(wire.last_assistant_message.take()),
             base: wire.try_into()?,
         })

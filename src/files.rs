@@ -1,0 +1,92 @@
+//! Files that others may have had their hands on: opened without waiting and without following links, replaced whole.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Opens a regular file for reading. A FIFO of that name does not hold us up, and nothing else is taken for a file.
+///
+/// # Errors
+/// When it cannot be opened or is something else.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    }
+}
+
+/// Reads a whole regular file of at most so many bytes, in UTF-8.
+///
+/// # Errors
+/// When it cannot be read, is larger, or is not UTF-8.
+pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
+    let invalid = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    let file = open_regular(path)?;
+    let size = file.metadata()?.len();
+    if size > max {
+        return invalid(format!("it has {size} bytes, at most {max} are read"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(max).read_to_end(&mut bytes)?;
+    String::from_utf8(bytes)
+        .or_else(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
+}
+
+/// Options that refuse a link in the place of a file of ours.
+#[must_use]
+pub fn no_links() -> OpenOptions {
+    #[cfg_attr(windows, expect(unused_mut, reason = "the flag is Unix's"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    options
+}
+
+/// Replaces a file whole or not at all.
+///
+/// # Errors
+/// When it cannot be written; it is then as it was.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Takes the lock of a file, made for that, waiting no longer than this; `None` if another has it still.
+///
+/// # Errors
+/// When the file cannot be opened or locked at all.
+pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
+    let file = no_links().read(true).write(true).create(true).truncate(false).open(path)?;
+    let over = Instant::now() + wait;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if Instant::now() < over => {
+                std::thread::sleep(Duration::from_millis(1))
+            }
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// Whether this is a folder, and not a link to one.
+#[must_use]
+pub fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
