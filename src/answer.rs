@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::events::Event;
 use crate::log;
@@ -14,16 +15,31 @@ use crate::text::{LIMIT, head_and_tail};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The event was handled; nothing is in the way.
-    Success = 0,
+    Success,
     /// Something is wrong with the arguments, the payload, the config or the machine. Never blocks.
-    Failure = 1,
+    Failure,
     /// Blocked on purpose.
-    Blocked = 2,
+    Blocked,
+    /// The code of a command that was run for someone: `conclaude des run`.
+    Of(u8),
+}
+
+impl Exit {
+    /// The number.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::Blocked => 2,
+            Exit::Of(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
+        ExitCode::from(exit.code())
     }
 }
 
@@ -43,11 +59,26 @@ pub struct Answer {
 #[serde(rename_all = "camelCase")]
 struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<ToolOutput<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<&'a str>,
+}
+
+/// What is said about a tool.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct ToolOutput<'a> {
+    hook_event_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'a Map<String, Value>>,
 }
 
 impl Json<'_> {
@@ -61,16 +92,24 @@ impl Answer {
     #[must_use]
     pub fn of(event: Event, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
         match result {
-            Ok(HookResult { decision: Decision::Allow, message }) => {
+            Ok(HookResult { decision: Decision::Allow, message, updated_input }) => {
                 let message = message.as_deref().map(fit);
-                let stdout = message.map(|m| Json { system_message: Some(&m), ..Json::default() }.text());
-                Answer {
-                    exit: Exit::Success,
-                    stdout: stdout.unwrap_or_default(),
-                    stderr: log_lines.join("\n"),
-                }
+                let output = updated_input.as_ref().map(|input| ToolOutput {
+                    hook_event_name: event.name(),
+                    updated_input: Some(input),
+                    ..ToolOutput::default()
+                });
+                let silent = message.is_none() && output.is_none();
+                let json = Json {
+                    system_message: message.as_deref(),
+                    hook_specific_output: output,
+                    ..Json::default()
+                };
+                let stdout = if silent { String::new() } else { json.text() };
+                Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
             }
             Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::block(reason),
+            Ok(HookResult { decision: Decision::Deny(reason), .. }) => Answer::deny(event, reason),
             Err(error) => Answer::failure(event, &error.to_string()),
         }
     }
@@ -81,6 +120,20 @@ impl Answer {
     pub fn block(reason: &str) -> Answer {
         let reason = fit(reason);
         let stdout = Json { decision: Some("block"), reason: Some(&reason), ..Json::default() }.text();
+        Answer { exit: Exit::Blocked, stdout, stderr: reason }
+    }
+
+    /// A tool that is not used, said twice for the same reasons.
+    #[must_use]
+    pub fn deny(event: Event, reason: &str) -> Answer {
+        let reason = fit(reason);
+        let output = ToolOutput {
+            hook_event_name: event.name(),
+            permission_decision: Some("deny"),
+            permission_decision_reason: Some(&reason),
+            ..ToolOutput::default()
+        };
+        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
         Answer { exit: Exit::Blocked, stdout, stderr: reason }
     }
 
@@ -174,7 +227,7 @@ mod tests {
             let answer = Answer::block(&text);
             assert!(length(&answer.stderr) < 10_000);
             assert!(answer.stderr.contains("characters left out"));
-            let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+            let json: Value = serde_json::from_str(&answer.stdout).unwrap();
             assert_eq!(json["reason"], answer.stderr.as_str());
         }
     }

@@ -11,7 +11,9 @@ use crate::answer::Exit;
 use crate::events::{self, Event};
 use crate::{config, hooks};
 
+mod audit;
 mod demo;
+mod des;
 mod validate;
 
 const HEADING: Style = AnsiColor::Green.on_default().bold();
@@ -40,6 +42,16 @@ enum Verb {
     Validate {
         /// The config file, or a folder to search from upward [default: CLAUDE_PROJECT_DIR, else the current folder]
         path: Option<PathBuf>,
+    },
+    /// Record the phases of a step honestly, and make, check and list step files
+    Des {
+        #[command(subcommand)]
+        verb: des::Verb,
+    },
+    /// Look into the audit trail: who did what, and is it whole
+    Audit {
+        #[command(subcommand)]
+        verb: audit::Verb,
     },
     /// Print the JSON Schema of the config, for editors
     Schema,
@@ -70,7 +82,7 @@ fn command() -> clap::Command {
 fn about_events() -> String {
     format!(
         "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. With behaviour:\n  \
-         SubagentStart, SubagentStop, SessionStart, SessionEnd; all others are accepted.\n\n\
+         PreToolUse, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd; all others are accepted.\n\n\
          {HEADING}Exit codes:{HEADING:#}\n  0  fine\n  1  something is wrong with the arguments, the payload or the config\n  2  blocked on purpose\n\n\
          {HEADING}Environment:{HEADING:#}\n  CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
          CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
@@ -100,6 +112,8 @@ impl Verb {
         let done = match self {
             Verb::Demo { keep } => demo::run(keep),
             Verb::Validate { path } => validate::run(path.as_deref()),
+            Verb::Des { verb } => verb.run(),
+            Verb::Audit { verb } => verb.run(),
             Verb::Schema => print(&config::schema_text()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
@@ -148,6 +162,24 @@ fn refuse(error: &clap::Error) -> Exit {
     }
     let _ = error.print();
     Exit::Failure
+}
+
+/// Rows with a heading, each column as wide as it must be.
+fn table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], heading: Style) -> std::io::Result<()> {
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let line = cells.join("  ");
+        match number {
+            0 => writeln!(out, "{heading}{}{heading:#}", line.trim_end())?,
+            _ => writeln!(out, "{}", line.trim_end())?,
+        }
+    }
+    Ok(())
 }
 
 /// Whether colours suit the place that stdout leads to.

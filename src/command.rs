@@ -74,6 +74,15 @@ impl Status {
         *self == Status::Exited(0)
     }
 
+    /// The exit code, if it had one.
+    #[must_use]
+    pub fn code(&self) -> Option<i32> {
+        match self {
+            Status::Exited(code) => Some(*code),
+            _ => None,
+        }
+    }
+
     /// The status in words, to follow "it".
     #[must_use]
     pub fn describe(&self) -> String {

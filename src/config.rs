@@ -11,6 +11,7 @@ use crate::events::{self, Event};
 use crate::pattern::{MatchMode, Pattern};
 
 mod bounded;
+mod des;
 mod diagnose;
 mod discover;
 mod rules;
@@ -18,6 +19,7 @@ mod schema;
 mod tree;
 
 pub use bounded::{Bounded, NonBlank};
+pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode};
 pub use diagnose::{ConfigError, Style};
 pub use discover::{FILE_NAMES, Root, find_upward, read};
 pub use schema::schema_text;
@@ -37,6 +39,10 @@ pub struct ConclaudeConfig {
     pub subagent_stop: Option<SubagentStopConfig>,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
+    /// Gates for the steps of a workflow.
+    pub des: Option<DesConfig>,
+    /// The audit trail.
+    pub audit: Option<AuditConfig>,
 }
 
 /// Commands that run when a subagent starts.
@@ -274,6 +280,9 @@ impl ConclaudeConfig {
         }
         if let Some(section) = &self.subagent_stop {
             section.suspicions("subagentStop", &mut found);
+        }
+        if let Some(des) = &self.des {
+            des.suspicions(&mut found);
         }
         if let Some(notifications) = &self.notifications
             && notifications.enabled == Some(true)

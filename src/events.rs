@@ -7,6 +7,8 @@ pub enum Blocking {
     Never,
     /// The answer `decision: block` sends the agent back to work.
     Stop,
+    /// The answer `permissionDecision: deny` keeps the tool from being used.
+    Tool,
 }
 
 /// The section of the config whose commands an event runs.
@@ -85,7 +87,7 @@ macro_rules! events {
 }
 
 events! {
-    PreToolUse:          None          Never shown;
+    PreToolUse:          None          Tool  shown;
     PostToolUse:         None          Never shown;
     PostToolUseFailure:  None          Never;
     PostToolBatch:       None          Never;
@@ -173,9 +175,9 @@ mod tests {
     }
 
     #[test]
-    fn only_subagent_stop_can_block() {
+    fn only_a_tool_and_a_subagents_stop_can_be_blocked() {
         let blocking: Vec<_> =
             ALL.iter().filter(|e| e.row().blocking != Blocking::Never).map(|e| e.name()).collect();
-        assert_eq!(blocking, ["SubagentStop"]);
+        assert_eq!(blocking, ["PreToolUse", "SubagentStop"]);
     }
 }

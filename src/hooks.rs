@@ -15,6 +15,7 @@ use crate::text::clean_line;
 use crate::types::{HookPayload, PayloadError};
 use crate::{command, log};
 
+mod gate;
 mod guard;
 mod input;
 pub mod plan;
@@ -97,9 +98,14 @@ fn handle_stdin(event: Event) -> Result<HookResult> {
     let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
     match input::read(wait) {
         Ok(payload) => handle(event, &payload, &Surroundings::of_process()),
-        Err(_) if event.row().commands == Commands::None => Ok(HookResult::success()),
+        Err(_) if is_quiet(event) => Ok(HookResult::success()),
         Err(reason) => Err(HookError::Input(reason)),
     }
+}
+
+/// Whether an event that cannot be handled is not worth a word: it runs nothing and gates nothing.
+fn is_quiet(event: Event) -> bool {
+    event.row().commands == Commands::None && event.row().blocking == Blocking::Never
 }
 
 /// Handles an event.
@@ -127,6 +133,9 @@ pub struct Trace {
 /// When payload or config are invalid.
 pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<Trace> {
     let nothing = |result| Trace { plan: Plan::empty(event), runs: Vec::new(), result };
+    if event == Event::PreToolUse {
+        return before_tool(input, surroundings).map(nothing);
+    }
     if event.row().commands == Commands::None {
         return without_commands(event, input, surroundings).map(nothing);
     }
@@ -137,9 +146,12 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
         log::info(|| format!("{event:?} of no agent ({:?}): nothing to do", payload.agent_id()));
         return Ok(nothing(HookResult::success()));
     }
-    let config = Config::load(&root)?;
-    state::touch_last(&root.folder, event.name());
     let agent = Agent::of(&payload);
+    let config = match Config::load(&root) {
+        Ok(config) => config,
+        Err(error) => return gate_alone(event, &payload, &agent, &root, error).map(nothing),
+    };
+    state::touch_last(&root.folder, event.name());
     log::info(|| {
         format!(
             "Processing {} hook: session_id={}, agent_id={}, subagent_type={}",
@@ -156,7 +168,7 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
     };
     match act(event, input, &payload, &agent, &config, &root) {
         Ok(trace) => {
-            let good = trace.runs.iter().all(Run::is_success);
+            let good = trace.runs.iter().all(Run::is_success) && trace.result.decision == Decision::Allow;
             let outcome = if good { Outcome::Success } else { Outcome::Failure };
             notify(outcome, &report::notification_body(&trace.plan, &trace.runs));
             Ok(trace)
@@ -178,6 +190,43 @@ fn root_of(payload: &HookPayload, surroundings: &Surroundings) -> Result<Root> {
     Ok(Root::find(surroundings.project_dir.as_deref(), cwd))
 }
 
+/// A broken config must not switch the gates off: they run with their defaults. If nothing blocks, the config is the
+/// answer.
+fn gate_alone(
+    event: Event,
+    payload: &HookPayload,
+    agent: &Agent,
+    root: &Root,
+    error: HookError,
+) -> Result<HookResult> {
+    let config = Config::default();
+    let Some(gated) = gate::at_stop(payload, agent, &config.des(), root, payload.is_first_stop()) else {
+        return Err(error);
+    };
+    let plan = Plan { agent: agent.clone(), ..Plan::empty(event) };
+    let session = Session::new(&root.folder, payload.session_id());
+    let result = settle(&plan, &[], Some(&gated), payload, &session, &config, root)?;
+    match result.decision {
+        Decision::Allow => Err(error),
+        _ => Ok(result),
+    }
+}
+
+/// A tool is about to be used: Gate 1 for a call of an agent, Gate 2 for a write inside one.
+fn before_tool(input: &[u8], surroundings: &Surroundings) -> Result<HookResult> {
+    let event = Event::PreToolUse;
+    let payload = HookPayload::parse(event.name(), input)?;
+    let HookPayload::PreToolUse(tool) = &payload else { return Ok(HookResult::success()) };
+    let root = root_of(&payload, surroundings)?;
+    state::touch_last(&root.folder, event.name());
+    let result = match gate::question(tool) {
+        None => HookResult::success(),
+        Some(gate::ToolUse::Call(prompt)) => gate::before_call(tool, prompt, &root)?,
+        Some(gate::ToolUse::Write(file)) => gate::before_write(&payload, file, &root)?,
+    };
+    Ok(result)
+}
+
 /// Plans, runs and concludes.
 fn act(
     event: Event,
@@ -187,45 +236,103 @@ fn act(
     config: &Config,
     root: &Root,
 ) -> Result<Trace> {
-    let plan = config.plan(event, payload, agent, root)?;
+    let mut plan = config.plan(event, payload, agent, root)?;
     guard::gate_applies(plan.can_block() && payload.is_first_stop());
-    guard::panic_here_in_tests();
+    guard::panic_here_in_tests("plan");
     let session = Session::new(&root.folder, payload.session_id());
+    let gated = gate::at_stop(payload, agent, &config.des(), root, payload.is_first_stop());
+    if let Some(gated) = &gated {
+        plan.add_environment(gated.environment());
+    }
     let runs = run::run(&plan, input, &session);
     if let Some(signal) = command::stop_signal() {
+        if let Some(record) =
+            gate::record_subagent(event, payload.session_id(), agent, gated.as_ref(), &runs, "interrupted")
+        {
+            config.audit(root, &record)?;
+        }
         return Err(HookError::Interrupted(report::interrupted(&plan, &runs, signal)));
     }
-    let result = conclude(&plan, &runs, payload, &session, config.settings.max_blocks());
+    let result = settle(&plan, &runs, gated.as_ref(), payload, &session, config, root)?;
     Ok(Trace { plan, runs, result })
 }
 
-/// The results as one decision, within the bound on blocks.
-fn conclude(plan: &Plan, runs: &[Run], payload: &HookPayload, session: &Session, max: u32) -> HookResult {
+/// The results as one decision, within the bound on blocks, and recorded.
+fn settle(
+    plan: &Plan,
+    runs: &[Run],
+    gated: Option<&gate::Gated>,
+    payload: &HookPayload,
+    session: &Session,
+    config: &Config,
+    root: &Root,
+) -> Result<HookResult> {
+    let (mut result, decision) = conclude(plan, runs, gated, payload, session, config.settings.max_blocks());
+    if let Some(gated) = gated.filter(|_| result.decision == Decision::Allow) {
+        gated.release(session);
+    }
+    if let Some(record) =
+        gate::record_subagent(plan.event, payload.session_id(), &plan.agent, gated, runs, decision)
+    {
+        match config.audit(root, &record) {
+            Ok(None) => {}
+            Ok(Some(problem)) if result.decision == Decision::Allow => {
+                let shown = result
+                    .message
+                    .map_or_else(|| report::message(plan, &problem), |text| format!("{text}\n{problem}"));
+                result.message = Some(shown);
+            }
+            // A block stands, whatever becomes of its record.
+            Err(error) if result.decision == Decision::Allow => return Err(error),
+            Ok(Some(_)) | Err(_) => {}
+        }
+    }
+    Ok(result)
+}
+
+/// What is decided, and its word in the audit trail.
+fn conclude(
+    plan: &Plan,
+    runs: &[Run],
+    gated: Option<&gate::Gated>,
+    payload: &HookPayload,
+    session: &Session,
+    max: u32,
+) -> (HookResult, &'static str) {
     let allow = |text: String| HookResult::showing(run::shorten(report::message(plan, &text), session));
     let block = |text: &str, nth, max| {
         HookResult::blocked(run::shorten(report::block_reason(plan, text, nth, max), session))
     };
-    let shown = report::shown(runs);
-    if plan.event.row().blocking != Blocking::Stop || !runs.iter().any(Run::wants_block) {
-        return shown.map_or_else(HookResult::success, allow);
+    let findings = gated.and_then(|gated| report::lines(&gated.findings));
+    let failure = gated.and_then(|gated| gated.failure.as_ref().map(|reason| (gated, reason)));
+    let failure_words = failure
+        .map(|(gated, reason)| report::honest_failure(gated.step.as_deref().unwrap_or_default(), reason));
+    let parts: Vec<String> = findings.into_iter().chain(report::shown(runs)).chain(failure_words).collect();
+    let wants_block = runs.iter().any(Run::wants_block) || gated.is_some_and(gate::Gated::wants_block);
+    if plan.event.row().blocking != Blocking::Stop || !wants_block {
+        let word = match gated {
+            Some(_) if failure.is_some() => "allowed_failed",
+            Some(gated) if !gated.findings.is_empty() => "warned",
+            _ => "allowed",
+        };
+        return (if parts.is_empty() { HookResult::success() } else { allow(parts.join("\n")) }, word);
     }
-    let shown = shown.unwrap_or_default();
+    let shown = parts.join("\n");
     match session.count_block(&plan.agent, max) {
-        Ok(Bound::Blocks(nth)) => block(&shown, nth, max),
+        Ok(Bound::Blocks(nth)) => (block(&shown, nth, max), "blocked"),
         Ok(Bound::Exhausted) => {
             log::warn(|| format!("{} may stop: it was sent back {max} times already", plan.agent.name));
-            allow(report::let_go(&shown, &format!("it was sent back {max} times already (maxBlocks)")))
+            let why = format!("it was sent back {max} times already (maxBlocks)");
+            (allow(report::let_go(&shown, &why)), "allowed_despite_failure")
         }
         // Without a count the bound is one, and only where the client says that nobody has sent the agent back yet.
         Err(error) if payload.is_first_stop() => {
-            block(&format!("{shown}\n(blocks cannot be counted: {error})"), 1, 1)
+            (block(&format!("{shown}\n(blocks cannot be counted: {error})"), 1, 1), "blocked")
         }
         Err(error) => {
             log::warn(|| format!("cannot count blocks: {error}"));
-            allow(report::let_go(
-                &shown,
-                &format!("it may have been sent back before, and blocks cannot be counted: {error}"),
-            ))
+            let why = format!("it may have been sent back before, and blocks cannot be counted: {error}");
+            (allow(report::let_go(&shown, &why)), "allowed_despite_failure")
         }
     }
 }
@@ -242,18 +349,28 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
     let Ok(root) = root_of(&payload, surroundings) else { return Ok(HookResult::success()) };
     state::touch_last(&root.folder, event.name());
     let session = Session::new(&root.folder, payload.session_id());
-    match event {
-        Event::SessionStart => session.resume(),
-        Event::SessionEnd => session.end(),
-        _ => {}
+    if event == Event::SessionStart {
+        session.resume();
     }
-    let config = match Config::load(&root) {
+    let loaded = Config::load(&root);
+    let message = match (event, &loaded) {
+        (Event::Stop | Event::SessionEnd, Ok(config)) => gate::tell_unfinished(&payload, config, &root)?,
+        (Event::Stop | Event::SessionEnd, Err(_)) => {
+            gate::tell_unfinished(&payload, &Config::default(), &root)?
+        }
+        _ => None,
+    };
+    let result = message.filter(|_| event.row().shown).map_or_else(HookResult::success, HookResult::showing);
+    if event == Event::SessionEnd {
+        session.end();
+    }
+    let config = match loaded {
         // A broken config is told when the session starts, where the person sees it, and not at every event after.
         Ok(config) if event == Event::SessionStart => config.checked()?,
         Err(error) if event == Event::SessionStart => return Err(error),
         Err(error) => {
             log::debug(|| error.to_string());
-            return Ok(HookResult::success());
+            return Ok(result);
         }
         Ok(config) => config,
     };
@@ -263,7 +380,7 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
             &format!("session {}", clean_line(payload.session_id())),
         );
     }
-    Ok(HookResult::success())
+    Ok(result)
 }
 
 /// The config with its text, which is needed again where a pattern turns out to be broken.

@@ -5,9 +5,11 @@
 
 pub mod agent;
 pub mod answer;
+pub mod audit;
 pub mod cli;
 pub mod command;
 pub mod config;
+pub mod des;
 pub mod events;
 pub mod files;
 pub mod hooks;

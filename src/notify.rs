@@ -32,7 +32,7 @@ pub fn is_wanted(config: Option<&NotificationsConfig>, event: Event, outcome: Ou
     system || errors || success
 }
 
-/// Shows a notification, waiting no longer than [`WAIT`] for the desktop.
+/// Shows a notification, waiting a tenth of a second for the desktop at the most.
 pub fn send(title: &str, body: &str) {
     if !is_desktop_there() {
         log::debug(|| "no notification: there is no session bus".into());

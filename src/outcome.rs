@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 use crate::config::ConfigError;
 use crate::types::PayloadError;
 
@@ -12,6 +14,8 @@ pub enum Decision {
     Allow,
     /// The agent is sent back, with this reason.
     Block(String),
+    /// The tool is not used, for this reason.
+    Deny(String),
 }
 
 /// What a hook came to.
@@ -21,13 +25,15 @@ pub struct HookResult {
     pub decision: Decision,
     /// What is to be shown.
     pub message: Option<String>,
+    /// What the tool is given instead.
+    pub updated_input: Option<Map<String, Value>>,
 }
 
 impl HookResult {
     /// Allowed, and nothing to show.
     #[must_use]
     pub fn success() -> Self {
-        HookResult { decision: Decision::Allow, message: None }
+        HookResult { decision: Decision::Allow, message: None, updated_input: None }
     }
 
     /// Allowed, with something to show.
@@ -40,6 +46,12 @@ impl HookResult {
     #[must_use]
     pub fn blocked(reason: impl Into<String>) -> Self {
         HookResult { decision: Decision::Block(reason.into()), ..HookResult::success() }
+    }
+
+    /// A tool is not used, for this reason.
+    #[must_use]
+    pub fn denied(reason: impl Into<String>) -> Self {
+        HookResult { decision: Decision::Deny(reason.into()), ..HookResult::success() }
     }
 }
 
@@ -54,12 +66,16 @@ pub enum HookError {
     Config(Box<ConfigError>),
     /// We were told to stop.
     Interrupted(String),
+    /// A record that must be written cannot be.
+    Audit(String),
 }
 
 impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HookError::Input(reason) | HookError::Interrupted(reason) => f.write_str(reason),
+            HookError::Input(reason) | HookError::Interrupted(reason) | HookError::Audit(reason) => {
+                f.write_str(reason)
+            }
             HookError::Payload(error) => error.fmt(f),
             HookError::Config(error) => error.fmt(f),
         }

@@ -83,6 +83,45 @@ impl Session {
         Ok(Bound::Blocks(state.blocks))
     }
 
+    /// Remembers something under a name.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        make_folder(&self.root, &self.folder)?;
+        make_folder(&self.root, &self.last())?;
+        files::write_atomically(&self.folder.join(format!("{name}.json")), &serde_json::to_vec(value)?)
+    }
+
+    /// What is remembered under a name.
+    #[must_use]
+    pub fn read<T: for<'a> Deserialize<'a>>(&self, name: &str) -> Option<T> {
+        if !self.is_ours() {
+            return None;
+        }
+        let text = files::read_text(&self.folder.join(format!("{name}.json")), 64 << 20).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// The names that begin so.
+    #[must_use]
+    pub fn names(&self, prefix: &str) -> Vec<String> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = names
+            .filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()))
+            .filter(|name| name.starts_with(prefix))
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// How often the agent was sent back.
+    #[must_use]
+    pub fn blocks(&self, agent_key: &str) -> u32 {
+        self.read::<AgentState>(&hash(agent_key)).map_or(0, |state| state.blocks)
+    }
+
     /// A new file for output that is too long to be shown.
     ///
     /// # Errors

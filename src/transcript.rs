@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::files;
 
@@ -20,6 +21,8 @@ pub struct AgentCall {
     pub id: Option<String>,
     /// The subagent that was called.
     pub subagent_type: String,
+    /// What it was told.
+    pub prompt: Option<String>,
 }
 
 /// What looking for a call came to.
@@ -102,7 +105,7 @@ enum Block {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Input {
-    Agent { subagent_type: String },
+    Agent { subagent_type: String, prompt: Option<String> },
     Other(IgnoredAny),
 }
 
@@ -136,13 +139,161 @@ fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
 
 fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall> {
     match input {
-        Input::Agent { subagent_type }
+        Input::Agent { subagent_type, prompt }
             if matches!(tool, "Agent" | "Task") && !subagent_type.trim().is_empty() =>
         {
-            Some(AgentCall { id, subagent_type })
+            Some(AgentCall { id, subagent_type, prompt })
         }
         _ => None,
     }
+}
+
+/// A line of a transcript as far as prompts and times are concerned: the client's form, or a plain message.
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(default)]
+    message: Option<SaidMessage>,
+    #[serde(default)]
+    content: Option<Value>,
+    #[serde(default)]
+    timestamp: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct SaidMessage {
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(default)]
+    content: Option<Value>,
+}
+
+impl Said {
+    /// What the user said on this line, if it is the user's.
+    fn prompt(self) -> Option<String> {
+        let role = self.message.as_ref().and_then(|message| message.role.clone()).or(self.role).or(self.kind);
+        let content = self.message.and_then(|message| message.content).or(self.content)?;
+        (role.as_deref() == Some("user")).then(|| text_of(&content)).flatten()
+    }
+}
+
+/// Content as text: a string, or a list of blocks.
+fn text_of(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> =
+                blocks.iter().filter_map(|block| block.as_str().or(block.get("text")?.as_str())).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// The first lines of a file, read no further than needed.
+fn first_lines(path: &Path) -> io::Result<impl Iterator<Item = Vec<u8>>> {
+    let file = files::open_regular(path)?;
+    let reader = io::BufReader::with_capacity(16 << 10, file.take(WINDOW));
+    Ok(io::BufRead::split(reader, b'\n').map_while(Result::ok))
+}
+
+/// The prompt of a subagent: the first user message of its transcript. What comes later, or is quoted, never counts.
+#[must_use]
+pub fn first_prompt(path: &Path) -> Option<String> {
+    let mut lines = first_lines(path).ok()?.filter(|line| !line.trim_ascii().is_empty());
+    // The client may write other lines before it; a message of anybody else means that there is no prompt here.
+    for line in lines.by_ref().take(50) {
+        let Ok(said) = serde_json::from_slice::<Said>(&line) else { return None };
+        let is_message = said.message.is_some() || said.role.is_some();
+        match said.prompt() {
+            Some(prompt) => return Some(prompt),
+            None if is_message => return None,
+            None => {}
+        }
+    }
+    None
+}
+
+/// The times of the first and the last line that have one.
+#[must_use]
+pub fn times(path: &Path) -> (Option<String>, Option<String>) {
+    let time = |line: &[u8]| serde_json::from_slice::<Said>(line).ok().and_then(|said| said.timestamp);
+    let first = first_lines(path).ok().and_then(|lines| lines.take(50).find_map(|line| time(&line)));
+    let last = LinesFromEnd::open(path).ok().and_then(|mut lines| {
+        (0..50).find_map(|_| lines.next_line().ok().flatten().and_then(|line| time(&line)))
+    });
+    (first, last)
+}
+
+/// The prompt of the Agent call with this id in the main transcript. Without an id the most recent call counts, if it
+/// is one of this agent: the prompt of another is none of its business.
+#[must_use]
+pub fn call_prompt(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<String> {
+    match last_agent_call(path, id) {
+        Ok(Found::Call(call)) if id.is_some() || agent == Some(&call.subagent_type) => call.prompt,
+        _ => None,
+    }
+}
+
+/// The files that the tools of this transcript wrote, as they were named.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn written_files(path: &Path) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
+    for line in io::BufRead::split(reader, b'\n') {
+        let line = line?;
+        if memchr::memmem::find(&line, b"\"tool_use\"").is_none() {
+            continue;
+        }
+        found.extend(tool_uses(&line).filter_map(|(name, input)| {
+            let field = WRITING_TOOLS.iter().find(|(tool, _)| *tool == name)?.1;
+            Some(input.get(field)?.as_str()?.to_owned())
+        }));
+    }
+    Ok(found)
+}
+
+/// The tools that write a file, and the field that names it.
+pub const WRITING_TOOLS: [(&str, &str); 4] = [
+    ("Write", "file_path"),
+    ("Edit", "file_path"),
+    ("MultiEdit", "file_path"),
+    ("NotebookEdit", "notebook_path"),
+];
+
+fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
+    let said = serde_json::from_slice::<Said>(line).ok();
+    let content = said.and_then(|said| said.message.and_then(|message| message.content).or(said.content));
+    let blocks = match content {
+        Some(Value::Array(blocks)) => blocks,
+        _ => Vec::new(),
+    };
+    blocks.into_iter().filter_map(|mut block| {
+        let name = block.get("name")?.as_str()?.to_owned();
+        Some((name, block.get_mut("input")?.take()))
+    })
+}
+
+/// Whether anything but Agent calls was done here since the time, as far as the end of the transcript shows.
+#[must_use]
+pub fn worked_since(path: &Path, time: &str) -> bool {
+    let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
+    while let Ok(Some(line)) = lines.next_line() {
+        let Ok(said) = serde_json::from_slice::<Said>(&line) else { continue };
+        // The client's times have one form, so that they can be compared as text.
+        if said.timestamp.as_deref().is_some_and(|then| then < time) {
+            return false;
+        }
+        if tool_uses(&line).any(|(name, _)| name != "Agent" && name != "Task") {
+            return true;
+        }
+    }
+    false
 }
 
 /// The lines of a file from the last to the first, read in chunks and no further back than [`WINDOW`].

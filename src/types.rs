@@ -4,6 +4,7 @@
 //! blank or of the wrong type is an error that names it.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 mod parse;
 mod wire;
@@ -68,6 +69,36 @@ pub struct SubagentStopPayload {
     pub last_assistant_message: Option<String>,
 }
 
+/// A tool is about to be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Wire")]
+pub struct PreToolUsePayload {
+    /// The fields that every payload has.
+    #[serde(flatten)]
+    pub base: BasePayload,
+    /// The subagent that uses it; none on the main thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The tool.
+    pub tool_name: String,
+    /// What it is given.
+    pub tool_input: Map<String, Value>,
+    /// The call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+}
+
+/// The main thread has finished its turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Wire")]
+pub struct StopPayload {
+    /// The fields that every payload has.
+    #[serde(flatten)]
+    pub base: BasePayload,
+    /// What still runs in the background.
+    pub background_tasks: Vec<Value>,
+}
+
 /// The payload of any event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -78,6 +109,12 @@ pub enum HookPayload {
     /// A subagent stops.
     #[serde(rename = "SubagentStop")]
     SubagentStop(SubagentStopPayload),
+    /// A tool is about to be used.
+    #[serde(rename = "PreToolUse")]
+    PreToolUse(PreToolUsePayload),
+    /// The main thread has finished its turn.
+    #[serde(rename = "Stop")]
+    Stop(StopPayload),
     /// Any other event, of which the common fields are enough.
     Other(BasePayload),
 }
@@ -89,6 +126,8 @@ impl HookPayload {
         match self {
             HookPayload::SubagentStart(payload) => &payload.base,
             HookPayload::SubagentStop(payload) => &payload.base,
+            HookPayload::PreToolUse(payload) => &payload.base,
+            HookPayload::Stop(payload) => &payload.base,
             HookPayload::Other(base) => base,
         }
     }
@@ -123,7 +162,8 @@ impl HookPayload {
         match self {
             HookPayload::SubagentStart(payload) => Some(&payload.agent_id),
             HookPayload::SubagentStop(payload) => payload.agent_id.as_deref(),
-            HookPayload::Other(_) => None,
+            HookPayload::PreToolUse(payload) => payload.agent_id.as_deref(),
+            HookPayload::Stop(_) | HookPayload::Other(_) => None,
         }
     }
 
@@ -133,7 +173,7 @@ impl HookPayload {
         match self {
             HookPayload::SubagentStart(payload) => Some(payload.subagent_type.as_str()),
             HookPayload::SubagentStop(payload) => payload.agent_type.as_deref(),
-            HookPayload::Other(_) => None,
+            HookPayload::PreToolUse(_) | HookPayload::Stop(_) | HookPayload::Other(_) => None,
         }
         .filter(|name| !is_blank(name))
     }
@@ -144,7 +184,8 @@ impl HookPayload {
         let given = match self {
             HookPayload::SubagentStart(payload) => payload.agent_transcript_path.as_ref(),
             HookPayload::SubagentStop(payload) => payload.agent_transcript_path.as_ref(),
-            HookPayload::Other(_) => return None,
+            HookPayload::PreToolUse(_) => None,
+            HookPayload::Stop(_) | HookPayload::Other(_) => return None,
         };
         match given {
             Some(path) => Some(path.clone()),

@@ -252,7 +252,7 @@ fn the_schema_knows_every_key_with_its_description() {
     let properties = schema["properties"].as_object().unwrap();
     assert_eq!(
         properties.keys().collect::<Vec<_>>(),
-        ["maxBlocks", "notifications", "subagentStart", "subagentStop"]
+        ["maxBlocks", "subagentStart", "subagentStop", "notifications", "des", "audit"]
     );
     for (name, definition) in schema["definitions"].as_object().unwrap() {
         for (key, property) in definition["properties"].as_object().into_iter().flatten() {

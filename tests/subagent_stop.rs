@@ -108,8 +108,9 @@ fn an_older_client_names_the_agent_by_its_transcript() {
 
 #[test]
 fn the_clients_own_transcript_names_the_agent() {
-    let test =
-        Test::stop().config(&config_of(&["coder", "*"])).file("main.jsonl", capture("transcript-main.jsonl"));
+    let test = Test::stop()
+        .config(&format!("{}\ndes: {{enabled: false}}\n", config_of(&["coder", "*"])))
+        .file("main.jsonl", capture("transcript-main.jsonl"));
     assert_eq!(ran(test.without("agent_type").without("agent_id")), ["*", "coder"]);
 }
 
@@ -296,7 +297,7 @@ fn an_empty_section_is_quiet() {
 // Scenario: subagentStop config does not affect other hooks
 #[test]
 fn other_hooks_do_not_use_the_section() {
-    for event in ["Stop", "SessionEnd", "SubagentStart", "PreToolUse"] {
+    for event in ["Stop", "SessionEnd", "SubagentStart", "PostToolUse"] {
         let done = Test::event(event).config(&config_of(&["*"])).run().silent();
         assert!(!done.has("ran.txt"), "{event}");
     }

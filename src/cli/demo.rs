@@ -104,10 +104,10 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
     let style = if answer.exit == Exit::Success { GOOD } else { BAD };
     let meaning = match answer.exit {
         Exit::Success => "it may go on",
-        Exit::Failure => "an error",
+        Exit::Failure | Exit::Of(_) => "an error",
         Exit::Blocked => "it is sent back to work",
     };
-    writeln!(out, "  answered  {style}exit {} ({meaning}){style:#}", answer.exit as u8)?;
+    writeln!(out, "  answered  {style}exit {} ({meaning}){style:#}", answer.exit.code())?;
     let stdout = if answer.stdout.is_empty() { "(empty)" } else { &answer.stdout };
     writeln!(out, "  stdout    {stdout}\n")
 }

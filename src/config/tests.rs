@@ -264,7 +264,7 @@ frobnicate: 1
     20 | frobnicate: 1
        | ^^^^^^^^^^ not a key of this section
        |
-       = help: allowed here: `maxBlocks`, `notifications`, `subagentStart`, `subagentStop`
+       = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
     "#
     );
 }

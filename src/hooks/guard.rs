@@ -4,7 +4,7 @@ use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::answer::Answer;
-use crate::events::Event;
+use crate::events::{Blocking, Event};
 
 static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
 
@@ -26,7 +26,7 @@ pub(super) fn install(event: Event) {
         let answer = answer(event, info);
         answer.emit();
         #[expect(clippy::exit, reason = "after a panic there is nothing to return to")]
-        std::process::exit(answer.exit as i32);
+        std::process::exit(answer.exit.code().into());
     }));
 }
 
@@ -38,21 +38,25 @@ fn answer(event: Event, info: &PanicHookInfo<'_>) -> Answer {
         env!("CARGO_PKG_VERSION")
     );
     if GATE_APPLIES.load(Ordering::SeqCst) {
-        Answer::block(&format!(
-            "conclaude: {text}. The stop is blocked once, since a gate could not be evaluated."
-        ))
+        let reason = format!("conclaude: {text}. It is blocked, since a gate could not be evaluated.");
+        match event.row().blocking {
+            Blocking::Tool => Answer::deny(event, &reason),
+            _ => Answer::block(&reason),
+        }
     } else {
         Answer::failure(event, &text)
     }
 }
 
-/// Debug builds panic on request, so that the answer can be tested.
-pub(super) fn panic_here_in_tests() {
+/// Debug builds panic on request, so that the answer can be tested: at this point of the path.
+pub(super) fn panic_here_in_tests(point: &str) {
     #[cfg(debug_assertions)]
-    if std::env::var_os("CONCLAUDE_TEST_PANIC").is_some() {
+    if std::env::var("CONCLAUDE_TEST_PANIC").is_ok_and(|asked| asked == point) {
         #[expect(clippy::panic, reason = "this is its purpose")]
         {
             panic!("asked for by CONCLAUDE_TEST_PANIC");
         }
     }
+    #[cfg(not(debug_assertions))]
+    let _ = point;
 }

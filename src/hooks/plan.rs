@@ -61,6 +61,12 @@ impl Plan {
         Plan { event, agent, steps: Vec::new(), cwd: PathBuf::new(), env: Vec::new() }
     }
 
+    /// Adds what the gates know; a variable without a value is taken away.
+    pub(super) fn add_environment(&mut self, more: impl IntoIterator<Item = (&'static str, Option<String>)>) {
+        self.env
+            .extend(more.into_iter().map(|(name, value)| (name, value.and_then(|value| fit(name, value)))));
+    }
+
     /// Whether any step may end in a block.
     #[must_use]
     pub fn can_block(&self) -> bool {
@@ -114,8 +120,8 @@ fn steps<R: Names + Copy>(
 
 fn step<R: Names + Copy>(pattern: &str, command: &SubagentCommand<R>, event: Event) -> Step {
     let default_on_timeout = match event.row().blocking {
-        Blocking::Never => Reaction::Warn,
         Blocking::Stop => Reaction::Block,
+        Blocking::Never | Blocking::Tool => Reaction::Warn,
     };
     Step {
         pattern: pattern.to_owned(),
@@ -145,6 +151,10 @@ fn environment(payload: &HookPayload, agent: &Agent, root: &Root) -> Vec<(&'stat
         ("CONCLAUDE_SUBAGENT_TYPE", agent.kind.clone()),
         ("CONCLAUDE_AGENT_ID", agent.id.clone()),
         ("CONCLAUDE_AGENT_TRANSCRIPT_PATH", agent.transcript.clone()),
+        ("CONCLAUDE_DES_STEP_FILE", None),
+        ("CONCLAUDE_DES_AGENT", None),
+        ("CONCLAUDE_DES_COMMAND", None),
+        ("CONCLAUDE_DES_PROJECT_ID", None),
     ];
     values.into_iter().map(|(name, value)| (name, value.and_then(|value| fit(name, value)))).collect()
 }

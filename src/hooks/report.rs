@@ -3,6 +3,7 @@
 use super::plan::Plan;
 use super::run::Run;
 use crate::agent::Agent;
+use crate::des::findings::Finding;
 use crate::events::Event;
 use crate::text::{clean, clean_line, count, indent};
 
@@ -66,6 +67,23 @@ pub(super) fn agent_words(agent: &Agent) -> String {
 /// What is shown to the person.
 pub(super) fn message(plan: &Plan, shown: &str) -> String {
     format!("conclaude: {} of {}\n{shown}", plan.event.name(), agent_words(&plan.agent))
+}
+
+/// Findings as lines, each marked by whether it blocks.
+pub(super) fn lines(findings: &[Finding]) -> Option<String> {
+    let mark = |finding: &Finding| if finding.blocks() { '✗' } else { '⚠' };
+    let lines: Vec<String> = findings.iter().map(|finding| format!("{} {finding}", mark(finding))).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What the model reads when a tool is not used.
+pub(super) fn deny_reason(what: &str, findings: &[Finding]) -> String {
+    format!("conclaude denies {what}:\n{}", lines(findings).unwrap_or_default())
+}
+
+/// What is told of a step that admits its failure.
+pub(super) fn honest_failure(step: &str, reason: &str) -> String {
+    format!("⚠ the step {} failed, and says so: {}", clean_line(step), clean_line(reason))
 }
 
 /// What the agent reads when it is sent back.

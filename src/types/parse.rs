@@ -58,7 +58,7 @@ impl HookPayload {
         match &payload {
             HookPayload::SubagentStart(start) => validate_subagent_start_payload(start),
             HookPayload::SubagentStop(stop) => validate_subagent_stop_payload(stop),
-            HookPayload::Other(base) => validate_base_payload(base),
+            other => validate_base_payload(other.base()),
         }
         .map_err(|reason| PayloadError::Field(format!("{reason}: expected a non-empty string")))?;
         let found = payload.hook_event_name();

@@ -16,13 +16,13 @@ fn start() -> SubagentStartPayload {
 }
 
 fn without(field: &str) -> String {
-    let mut value: serde_json::Value = serde_json::from_str(START).unwrap();
+    let mut value: Value = serde_json::from_str(START).unwrap();
     value.as_object_mut().unwrap().remove(field).unwrap();
     value.to_string()
 }
 
-fn with(field: &str, to: serde_json::Value) -> String {
-    let mut value: serde_json::Value = serde_json::from_str(START).unwrap();
+fn with(field: &str, to: Value) -> String {
+    let mut value: Value = serde_json::from_str(START).unwrap();
     value[field] = to;
     value.to_string()
 }
@@ -139,14 +139,14 @@ fn hook_payload_has_a_subagent_start_variant() {
     assert_eq!(payload.hook_event_name(), "SubagentStart");
     assert_eq!(payload.cwd(), "/home/user/project");
     assert_eq!(payload.agent_id(), Some("coder"));
-    let written: serde_json::Value = serde_json::to_value(&payload).unwrap();
-    assert_eq!(written, serde_json::from_str::<serde_json::Value>(START).unwrap());
+    let written: Value = serde_json::to_value(&payload).unwrap();
+    assert_eq!(written, serde_json::from_str::<Value>(START).unwrap());
 }
 
 #[test]
 fn every_required_field_is_named_when_missing_null_blank_or_of_another_type() {
     for field in ["session_id", "transcript_path", "cwd", "hook_event_name", "agent_id", "subagent_type"] {
-        for input in [without(field), with(field, serde_json::Value::Null)] {
+        for input in [without(field), with(field, Value::Null)] {
             // Without its name the event is not known to be a SubagentStart.
             assert!(refusal(&input).contains(&format!("missing required field `{field}`")), "{field}");
         }
@@ -180,10 +180,10 @@ fn both_type_keys_are_accepted_together() {
 
 #[test]
 fn unknown_fields_nulls_new_values_and_a_bom_are_accepted() {
-    let mut value: serde_json::Value = serde_json::from_str(START).unwrap();
+    let mut value: Value = serde_json::from_str(START).unwrap();
     value["novelty"] = serde_json::json!({"deep": [1, null]});
     value["permission_mode"] = serde_json::json!({"some": "object"});
-    value["agent_transcript_path"] = serde_json::Value::Null;
+    value["agent_transcript_path"] = Value::Null;
     let input = format!("\u{feff}{value} trailing words");
     let payload = HookPayload::parse("SubagentStart", input.as_bytes()).unwrap();
     assert_eq!(payload.base().permission_mode, None);

@@ -2,9 +2,11 @@
 //! clients are accepted and each missing field is named by us.
 
 use serde::{Deserialize, Deserializer, de};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{BasePayload, HookPayload, SubagentStartPayload, SubagentStopPayload};
+use super::{
+    BasePayload, HookPayload, PreToolUsePayload, StopPayload, SubagentStartPayload, SubagentStopPayload,
+};
 
 /// All fields of all payloads that conclaude reads.
 #[derive(Deserialize)]
@@ -21,6 +23,10 @@ pub(super) struct Wire {
     permission_mode: Option<Value>,
     stop_hook_active: Option<Value>,
     last_assistant_message: Option<Value>,
+    tool_name: Option<Value>,
+    tool_input: Option<Value>,
+    tool_use_id: Option<Value>,
+    background_tasks: Option<Value>,
 }
 
 /// The fields of [`Wire`] that must be strings where they are given.
@@ -104,6 +110,36 @@ impl TryFrom<Wire> for SubagentStopPayload {
     }
 }
 
+impl TryFrom<Wire> for PreToolUsePayload {
+    type Error = String;
+
+    fn try_from(mut wire: Wire) -> Result<Self, String> {
+        Ok(PreToolUsePayload {
+            agent_id: wire.agent_id.take(),
+            tool_name: required("tool_name", text(wire.tool_name.take()))?,
+            tool_input: match wire.tool_input.take() {
+                Some(Value::Object(input)) => input,
+                None | Some(Value::Null) => Map::new(),
+                Some(_) => return Err("`tool_input` is not an object".into()),
+            },
+            tool_use_id: text(wire.tool_use_id.take()),
+            base: wire.try_into()?,
+        })
+    }
+}
+
+impl TryFrom<Wire> for StopPayload {
+    type Error = String;
+
+    fn try_from(mut wire: Wire) -> Result<Self, String> {
+        let background_tasks = match wire.background_tasks.take() {
+            Some(Value::Array(tasks)) => tasks,
+            _ => Vec::new(),
+        };
+        Ok(StopPayload { background_tasks, base: wire.try_into()? })
+    }
+}
+
 impl TryFrom<Wire> for HookPayload {
     type Error = String;
 
@@ -112,6 +148,8 @@ impl TryFrom<Wire> for HookPayload {
         match wire.hook_event_name.as_deref() {
             Some("SubagentStart") => wire.try_into().map(HookPayload::SubagentStart),
             Some("SubagentStop") => wire.try_into().map(HookPayload::SubagentStop),
+            Some("PreToolUse") => wire.try_into().map(HookPayload::PreToolUse),
+            Some("Stop") => wire.try_into().map(HookPayload::Stop),
             _ => wire.try_into().map(HookPayload::Other),
         }
     }

@@ -16,6 +16,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Map, Value, json};
 
 pub mod desktop;
+pub mod workflow;
 
 /// The call of one event in a scratch project.
 pub struct Test {
@@ -54,6 +55,7 @@ impl Test {
             .payload("agent_type", "coder")
             .then(name)
             .env("CLAUDE_PROJECT_DIR", root.to_str().unwrap())
+            .env("XDG_STATE_HOME", root.join(".state-home").to_str().unwrap())
     }
 
     /// The same project, another event.

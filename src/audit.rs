@@ -1,0 +1,168 @@
+//! The audit trail: one record per decision, chained by hash, so that a changed, removed, inserted or reordered record
+//! is found. `.conclaude/audit/audit-<first number>.jsonl`, a new file when one is full; the chain goes on across them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+mod append;
+mod query;
+mod verify;
+
+pub use query::{Filter, Stats, records};
+pub use verify::{Verdict, verify};
+
+use crate::state;
+
+/// The `prev` of the first record of all.
+const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The size at which a new file is begun, unless the config says otherwise.
+pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// What is recorded of one decision. Number, time and chain are added when it is written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Record {
+    /// The hook event, or the verb: `des run`.
+    pub event: String,
+    /// The session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The subagent's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The subagent's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The step file, relative to the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// What was extracted from the prompt's markers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub des: Option<Value>,
+    /// What was decided.
+    pub decision: String,
+    /// What was found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Value>,
+    /// What was run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<CommandRecord>,
+    /// What was run for a phase, as proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Value>,
+    /// What a judge said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Value>,
+}
+
+/// A command in a record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CommandRecord {
+    /// The pattern that brought it.
+    pub pattern: String,
+    /// The script.
+    pub run: String,
+    /// How it ended, in words.
+    pub status: String,
+    /// Its exit code, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// The trail of one project.
+#[derive(Clone, Debug)]
+pub struct Trail {
+    root: PathBuf,
+    folder: PathBuf,
+    max_file_bytes: u64,
+    /// Where the last number and hash are kept a second time, outside the project.
+    head: Option<PathBuf>,
+}
+
+impl Trail {
+    /// The trail of the project with this root.
+    #[must_use]
+    pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let state_home =
+            std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let state_home = state_home.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
+        let name = format!("{}.json", state::hash(&real.to_string_lossy()));
+        Trail {
+            root: root.to_owned(),
+            folder: root.join(state::FOLDER).join("audit"),
+            max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
+            head: state_home.map(|home| home.join("conclaude").join(name)),
+        }
+    }
+
+    /// The folder of the trail.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The files of the trail, oldest first.
+    fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
+            Err(error) => return Err(error),
+            Ok(entries) => {
+                for entry in entries {
+                    let path = entry?.path();
+                    if number_of(&path).is_some() {
+                        files.push(path);
+                    }
+                }
+            }
+        }
+        files.sort_by_key(|path| number_of(path));
+        Ok(files)
+    }
+}
+
+/// The number of the first record of a file of the trail.
+fn number_of(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()
+}
+
+/// The hash of a record: of its line as it would be without the hash itself.
+fn hash_of(without_hash: &str) -> String {
+    Sha256::digest(without_hash.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A line of the trail, taken apart as far as the chain needs.
+struct Link<'a> {
+    seq: u64,
+    prev: String,
+    hash: &'a str,
+    /// The hash that the line should have.
+    computed: String,
+}
+
+impl<'a> Link<'a> {
+    fn read(line: &'a str) -> Option<Link<'a>> {
+        let (body, rest) = line.rsplit_once(",\"hash\":\"")?;
+        let hash = rest.strip_suffix("\"}")?;
+        let json: Value = serde_json::from_str(line).ok()?;
+        Some(Link {
+            seq: json.get("seq")?.as_u64()?,
+            prev: json.get("prev")?.as_str()?.to_owned(),
+            hash,
+            computed: hash_of(&format!("{body}}}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Writing records: one `write` of whole lines under a lock, healing what a killed process left.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::{GENESIS, Link, Record, Trail, hash_of};
+use crate::{files, log, state};
+
+/// How long another process may keep us waiting; then the record waits instead.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// No line of the trail is longer: what a record holds is bounded.
+const LONGEST_LINE: u64 = 1 << 20;
+
+impl Trail {
+    /// Writes a record. If the trail is locked for too long, the record is laid beside it, and whoever writes next
+    /// takes it along.
+    ///
+    /// # Errors
+    /// When nothing can be written.
+    pub fn append(&self, record: &Record) -> io::Result<()> {
+        state::make_folder(&self.root, &self.folder)?;
+        let body = body_of(record)?;
+        match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
+            Some(_lock) => self.write(vec![body]),
+            None => self.lay_aside(&body),
+        }
+    }
+
+    /// A file that appears whole or not at all, so that whoever holds the lock never sees half of it.
+    fn lay_aside(&self, body: &Map<String, Value>) -> io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(".pending-").tempfile_in(&self.folder)?;
+        writeln!(file, "{}", Value::Object(body.clone()))?;
+        let name = format!("pending-{}-{}.jsonl", std::process::id(), jiff::Timestamp::now().as_nanosecond());
+        file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
+    }
+
+    /// The records that others could not write, oldest first.
+    fn pending(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries
+            .map(|entry| entry.path())
+            .filter(|path| {
+                path.file_name()
+                    .and_then(|name| name.to_str())
+                    .is_some_and(|name| name.starts_with("pending-"))
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// Under the lock.
+    fn write(&self, own: Vec<Map<String, Value>>) -> io::Result<()> {
+        let pending = self.pending();
+        let mut bodies = Vec::new();
+        for path in &pending {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            bodies.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
+        }
+        bodies.extend(own);
+        let current = self.files()?.pop();
+        let (mut seq, mut prev) = match &current {
+            Some(path) => self.heal(path)?,
+            None => (0, GENESIS.to_owned()),
+        };
+        let first = seq + 1;
+        let mut lines = String::new();
+        for body in bodies {
+            seq += 1;
+            let (line, hash) = chained(body, seq, &prev)?;
+            lines.push_str(&line);
+            lines.push('\n');
+            prev = hash;
+        }
+        let path = match current {
+            Some(path) if path.metadata()?.len() + lines.len() as u64 <= self.max_file_bytes => path,
+            _ => self.folder.join(format!("audit-{first:010}.jsonl")),
+        };
+        let mut options = files::no_links();
+        let mut file = options.append(true).create(true).open(path)?;
+        file.write_all(lines.as_bytes())?;
+        self.keep_head(seq, &prev);
+        for path in pending {
+            let _ = fs::remove_file(path);
+        }
+        Ok(())
+    }
+
+    /// The number and hash of the last record, after setting aside what a killed process left of another.
+    fn heal(&self, path: &Path) -> io::Result<(u64, String)> {
+        let mut options = files::no_links();
+        let mut file = options.read(true).write(true).open(path)?;
+        let length = file.metadata()?.len();
+        let start = length.saturating_sub(LONGEST_LINE * 2);
+        file.seek(SeekFrom::Start(start))?;
+        let mut tail = Vec::new();
+        Read::by_ref(&mut file).take(LONGEST_LINE * 2).read_to_end(&mut tail)?;
+        let whole = memchr::memrchr(b'\n', &tail).map_or(0, |at| at + 1);
+        let torn = tail.split_off(whole);
+        if !torn.is_empty() {
+            let aside = self.folder.join("torn.txt");
+            let mut torn_line = torn;
+            torn_line.push(b'\n');
+            files::no_links().append(true).create(true).open(aside)?.write_all(&torn_line)?;
+            file.set_len(start + whole as u64)?;
+        }
+        let text = String::from_utf8_lossy(&tail);
+        match text.lines().next_back() {
+            // A file that holds nothing whole is one whose first record was torn: its name tells the number.
+            None => self.before(path),
+            Some(line) => match Link::read(line) {
+                Some(link) => Ok((link.seq, link.hash.to_owned())),
+                None => self.after_damage(&text),
+            },
+        }
+    }
+
+    /// Where the chain stands before a file that is empty.
+    fn before(&self, path: &Path) -> io::Result<(u64, String)> {
+        let files = self.files()?;
+        match files
+            .iter()
+            .position(|file| file == path)
+            .and_then(|at| at.checked_sub(1))
+            .and_then(|at| files.get(at))
+        {
+            Some(earlier) => self.heal(earlier),
+            None => Ok((0, GENESIS.to_owned())),
+        }
+    }
+
+    /// The last line was damaged by someone else. Records must not be lost for it: the chain goes on from the last
+    /// line that can be read, and `verify` names the damage.
+    fn after_damage(&self, text: &str) -> io::Result<(u64, String)> {
+        let last = text.lines().rev().find_map(Link::read);
+        let head = self.read_head();
+        log::warn(|| {
+            format!("the audit trail in {} is damaged: try `conclaude audit verify`", self.folder.display())
+        });
+        Ok(match (last, head) {
+            (_, Some((seq, hash))) => (seq, hash),
+            (Some(link), None) => (link.seq, link.hash.to_owned()),
+            (None, None) => (0, GENESIS.to_owned()),
+        })
+    }
+
+    /// Keeps number and hash of the last record outside the project too, so that a cut tail is noticed.
+    fn keep_head(&self, seq: u64, hash: &str) {
+        let Some(path) = &self.head else { return };
+        let kept = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
+            files::write_atomically(path, format!("{{\"seq\":{seq},\"hash\":\"{hash}\"}}\n").as_bytes())
+        });
+        if let Err(error) = kept {
+            log::warn(|| format!("cannot keep the head of the audit trail in {}: {error}", path.display()));
+        }
+    }
+
+    pub(super) fn read_head(&self) -> Option<(u64, String)> {
+        let text = fs::read_to_string(self.head.as_ref()?).ok()?;
+        let json: Value = serde_json::from_str(&text).ok()?;
+        Some((json.get("seq")?.as_u64()?, json.get("hash")?.as_str()?.to_owned()))
+    }
+}
+
+/// The record with its time, bounded in size.
+fn body_of(record: &Record) -> io::Result<Map<String, Value>> {
+    let now = jiff::Timestamp::now();
+    let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
+    let mut body = Map::new();
+    body.insert("time".into(), now.to_string().into());
+    if let Value::Object(fields) = serde_json::to_value(record)? {
+        body.extend(fields.into_iter().map(|(name, value)| (name, bounded(value))));
+    }
+    if serde_json::to_string(&body)?.len() as u64 > LONGEST_LINE / 2 {
+        body.retain(|name, _| {
+            !matches!(name.as_str(), "findings" | "commands" | "des" | "evidence" | "judge")
+        });
+        body.insert("shortened".into(), true.into());
+    }
+    Ok(body)
+}
+
+/// Long texts are cut: the trail says what was decided, not all that was said.
+fn bounded(value: Value) -> Value {
+    const LONGEST_TEXT: usize = 4_000;
+    match value {
+        Value::String(text) if text.len() > LONGEST_TEXT => {
+            let cut = text.get(..text.floor_char_boundary(LONGEST_TEXT)).unwrap_or_default();
+            format!("{cut}… ({} bytes in all)", text.len()).into()
+        }
+        Value::Array(items) => items.into_iter().map(bounded).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, bounded(value))).collect(),
+        other => other,
+    }
+}
+
+/// The line of a record in the chain, and its hash.
+fn chained(body: Map<String, Value>, seq: u64, prev: &str) -> io::Result<(String, String)> {
+    let mut record = Map::new();
+    record.insert("seq".into(), seq.into());
+    record.extend(body);
+    record.insert("prev".into(), prev.into());
+    let text = serde_json::to_string(&record)?;
+    let hash = hash_of(&text);
+    let open = text.strip_suffix('}').unwrap_or(&text);
+    Ok((format!("{open},\"hash\":\"{hash}\"}}"), hash))
+}

@@ -1,0 +1,240 @@
+use std::fs;
+
+use super::*;
+
+struct Place {
+    _folder: tempfile::TempDir,
+    trail: Trail,
+}
+
+fn place(max: u64) -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("project");
+    fs::create_dir(&root).unwrap();
+    let mut trail = Trail::of(&root, Some(max));
+    trail.head = Some(folder.path().join("head/head.json"));
+    Place { _folder: folder, trail }
+}
+
+fn record(n: u64) -> Record {
+    Record {
+        event: "SubagentStop".into(),
+        decision: "allowed".into(),
+        agent: Some(format!("agent-{n}")),
+        ..Record::default()
+    }
+}
+
+fn with_records(n: u64, max: u64) -> Place {
+    let place = place(max);
+    for i in 1..=n {
+        place.trail.append(&record(i)).unwrap();
+    }
+    place
+}
+
+impl Place {
+    fn file(&self) -> PathBuf {
+        self.trail.files().unwrap().pop().unwrap()
+    }
+
+    /// Changes the lines of the last file.
+    fn tamper(&self, change: impl FnOnce(&mut Vec<String>)) -> String {
+        let path = self.file();
+        let mut lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
+        change(&mut lines);
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        verify(&self.trail).unwrap().problem.unwrap_or_default()
+    }
+}
+
+#[test]
+fn records_are_numbered_and_chained() {
+    let place = with_records(3, 1 << 20);
+    let text = fs::read_to_string(place.file()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3);
+    let links: Vec<Link<'_>> = lines.iter().map(|line| Link::read(line).unwrap()).collect();
+    assert_eq!(links[0].prev, GENESIS);
+    assert_eq!(links[1].prev, links[0].hash);
+    assert_eq!(links.iter().map(|link| link.seq).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 3, problem: None, notes: vec![] });
+}
+
+#[test]
+fn an_empty_trail_is_in_order() {
+    assert_eq!(verify(&place(1000).trail).unwrap().problem, None);
+}
+
+#[test]
+fn a_changed_record_is_named() {
+    let problem = with_records(5, 1 << 20).tamper(|lines| lines[2] = lines[2].replace("agent-3", "agent-9"));
+    assert!(problem.contains(":3: record 3 was changed"), "{problem}");
+}
+
+#[test]
+fn a_removed_record_is_named() {
+    let problem = with_records(5, 1 << 20).tamper(|lines| drop(lines.remove(1)));
+    assert!(problem.contains(":2: record 2 was removed"), "{problem}");
+    let problem = with_records(5, 1 << 20).tamper(|lines| drop(lines.remove(0)));
+    assert!(problem.contains("record 1 was removed"), "{problem}");
+}
+
+#[test]
+fn an_inserted_record_is_named() {
+    let problem = with_records(5, 1 << 20).tamper(|lines| lines.insert(3, lines[1].clone()));
+    assert!(problem.contains(":4: record 2 was inserted or moved"), "{problem}");
+}
+
+#[test]
+fn reordered_records_are_named() {
+    let problem = with_records(5, 1 << 20).tamper(|lines| lines.swap(1, 2));
+    assert!(
+        problem.contains(":2: record 2 was removed") || problem.contains("order was changed"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_replaced_record_with_a_hash_of_its_own_is_named() {
+    let problem = with_records(5, 1 << 20).tamper(|lines| {
+        let (body, _) = lines[1].rsplit_once(",\"hash\":").unwrap();
+        let body = format!("{}}}", body.replace("agent-2", "agent-7"));
+        lines[1] = format!("{},\"hash\":\"{}\"}}", body.strip_suffix('}').unwrap(), hash_of(&body));
+    });
+    assert!(problem.contains(":3: record 3 does not follow"), "{problem}");
+}
+
+#[test]
+fn a_cut_tail_is_found_by_the_copy_outside() {
+    let problem = with_records(5, 1 << 20).tamper(|lines| lines.truncate(3));
+    assert_eq!(problem, "the end is cut off: record 5 was written, the trail ends with 3");
+    let place = with_records(5, 1 << 20);
+    fs::remove_file(place.file()).unwrap();
+    assert!(
+        verify(&place.trail)
+            .unwrap()
+            .problem
+            .unwrap()
+            .contains("record 5 was written, the trail ends with 0")
+    );
+}
+
+#[test]
+fn a_torn_tail_costs_nothing_but_itself() {
+    let place = with_records(2, 1 << 20);
+    let mut text = fs::read_to_string(place.file()).unwrap();
+    text.push_str("{\"seq\":3,\"time\":\"20");
+    fs::write(place.file(), text).unwrap();
+    let verdict = verify(&place.trail).unwrap();
+    assert_eq!((verdict.good, verdict.problem), (2, None));
+    assert!(verdict.notes[0].contains("a torn last line"));
+    place.trail.append(&record(3)).unwrap();
+    let verdict = verify(&place.trail).unwrap();
+    assert_eq!((verdict.good, verdict.problem), (3, None));
+    assert!(
+        fs::read_to_string(place.trail.folder.join("torn.txt"))
+            .unwrap()
+            .contains("{\"seq\":3,\"time\":\"20\n")
+    );
+}
+
+#[test]
+fn the_chain_goes_on_across_files() {
+    let place = with_records(20, 1_024);
+    assert!(place.trail.files().unwrap().len() > 3);
+    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 20, problem: None, notes: vec![] });
+    let first = place.trail.files().unwrap().remove(1);
+    fs::remove_file(first).unwrap();
+    assert!(verify(&place.trail).unwrap().problem.unwrap().contains("were removed"));
+}
+
+#[test]
+fn records_that_had_to_wait_are_taken_along() {
+    let place = with_records(1, 1 << 20);
+    let lock =
+        crate::files::lock(&place.trail.folder.join("lock"), std::time::Duration::ZERO).unwrap().unwrap();
+    place.trail.append(&record(2)).unwrap();
+    assert_eq!(verify(&place.trail).unwrap().good, 1, "laid aside");
+    drop(lock);
+    place.trail.append(&record(3)).unwrap();
+    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 3, problem: None, notes: vec![] });
+    let agents: Vec<String> = records(&place.trail, &Filter::default())
+        .unwrap()
+        .iter()
+        .map(|(_, record)| record["agent"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(agents, ["agent-1", "agent-2", "agent-3"]);
+}
+
+#[test]
+fn a_damaged_trail_loses_no_further_record() {
+    let place = with_records(3, 1 << 20);
+    fs::write(place.file(), "garbage\n").unwrap();
+    place.trail.append(&record(4)).unwrap();
+    assert_eq!(records(&place.trail, &Filter::default()).unwrap().len(), 1);
+    assert!(
+        verify(&place.trail).unwrap().problem.unwrap().contains("not a record, where record 1 should be")
+    );
+}
+
+#[test]
+fn concurrent_writers_lose_nothing() {
+    let place = place(4_096);
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let trail = &place.trail;
+            scope.spawn(move || (0..25).for_each(|n| trail.append(&record(writer * 100 + n)).unwrap()));
+        }
+    });
+    place.trail.append(&record(0)).unwrap();
+    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 201, problem: None, notes: vec![] });
+}
+
+#[test]
+fn long_texts_do_not_make_endless_lines() {
+    let place = place(1 << 20);
+    let evidence = Some(Value::String("x".repeat(3 << 20)));
+    place.trail.append(&Record { evidence, ..record(1) }).unwrap();
+    let findings = (0..1_000).map(|_| Value::String("y".repeat(3_000))).collect();
+    place.trail.append(&Record { findings, ..record(2) }).unwrap();
+    assert!(fs::metadata(place.file()).unwrap().len() < 20_000);
+    assert_eq!(verify(&place.trail).unwrap().good, 2);
+}
+
+#[test]
+fn filters_and_counts() {
+    let place = with_records(2, 1 << 20);
+    let blocked = Record {
+        session: Some("abcdef".into()),
+        agent_id: Some("a9".into()),
+        step: Some("steps/01.json".into()),
+        decision: "blocked".into(),
+        findings: vec![serde_json::json!({"code": "FAILED_PHASE"})],
+        commands: vec![CommandRecord {
+            pattern: "*".into(),
+            run: "lint".into(),
+            status: "x".into(),
+            exit_code: Some(1),
+            duration_ms: 7,
+        }],
+        ..record(3)
+    };
+    place.trail.append(&blocked).unwrap();
+    let n = |filter: Filter| records(&place.trail, &filter).unwrap().len();
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(n(Filter { agent: some("agent-1"), ..Filter::default() }), 1);
+    assert_eq!(n(Filter { agent: some("a9"), ..Filter::default() }), 1);
+    assert_eq!(n(Filter { session: some("abc"), ..Filter::default() }), 1);
+    assert_eq!(n(Filter { step: some("01"), ..Filter::default() }), 1);
+    assert_eq!(n(Filter { event: some("subagentstop"), ..Filter::default() }), 3);
+    assert_eq!(n(Filter { decision: some("blocked"), ..Filter::default() }), 1);
+    let now = jiff::Timestamp::now();
+    assert_eq!(n(Filter { since: Some(now - jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 3);
+    assert_eq!(n(Filter { since: Some(now + jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 0);
+    let all = records(&place.trail, &Filter::default()).unwrap();
+    let stats = Stats::of(all.iter().map(|(_, record)| record));
+    assert_eq!(stats.agents["agent-3"]["blocked"], 1);
+    assert_eq!(stats.commands["lint"], (1, 1, 7, 7));
+    assert_eq!(stats.findings["FAILED_PHASE"], 1);
+}

@@ -1,0 +1,161 @@
+//! The DES context of an agent: what its prompt's markers say, and where that was found.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::markers::{Markers, Validation};
+use super::scope::Baseline;
+use crate::agent;
+use crate::state::Session;
+use crate::transcript;
+
+/// How long a transcript that is written late is waited for.
+const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);
+
+/// What is extracted from the prompt's markers and the transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DesContext {
+    /// `DES-VALIDATION` asks for it.
+    pub validation_required: bool,
+    /// `DES-STEP-FILE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_file: Option<String>,
+    /// `DES-AGENT`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    /// `DES-COMMAND`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// `DES-PROJECT-ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// The time of the first message in the agent's transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<String>,
+    /// The time of the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_time: Option<String>,
+}
+
+impl DesContext {
+    /// From the markers, without times.
+    #[must_use]
+    pub fn of(markers: &Markers) -> DesContext {
+        DesContext {
+            validation_required: markers.validation == Validation::Required,
+            step_file: markers.step_file.clone(),
+            agent_name: markers.agent.clone(),
+            command: markers.command.clone(),
+            project_id: markers.project_id.clone(),
+            start_time: None,
+            end_time: None,
+        }
+    }
+
+    /// With the times of the agent's transcript.
+    #[must_use]
+    pub fn with_times(mut self, agent_transcript: Option<&Path>) -> DesContext {
+        if let Some(path) = agent_transcript {
+            (self.start_time, self.end_time) = transcript::times(path);
+        }
+        self
+    }
+}
+
+/// What Gate 1 remembers of a call that it let through.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Call {
+    /// The call.
+    pub tool_use_id: String,
+    /// The agent that was called.
+    pub subagent_type: String,
+    /// Its prompt, as it was when the gate looked.
+    pub prompt: String,
+    /// The step file of the prompt.
+    pub step_file: String,
+    /// The tree as it was, if git knows it.
+    pub baseline: Option<Baseline>,
+    /// When it was, in the client's own form.
+    pub time: String,
+    /// Whether the main thread goes on meanwhile.
+    pub background: bool,
+    /// The agent's stop was allowed.
+    pub stopped: bool,
+    /// It was told that the agent never stopped.
+    pub told: bool,
+}
+
+impl Call {
+    fn name(tool_use_id: &str) -> String {
+        format!("call-{}", crate::state::hash(tool_use_id))
+    }
+
+    /// Remembers the call.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn remember(&self, session: &Session) -> std::io::Result<()> {
+        session.write(&Call::name(&self.tool_use_id), self)
+    }
+
+    /// The call with this id, if it was remembered.
+    #[must_use]
+    pub fn recall(session: &Session, tool_use_id: &str) -> Option<Call> {
+        session.read(&Call::name(tool_use_id))
+    }
+
+    /// All calls of the session.
+    #[must_use]
+    pub fn all(session: &Session) -> Vec<Call> {
+        session.names("call-").iter().filter_map(|name| session.read(name)).collect()
+    }
+}
+
+/// The prompt of an agent, and the remembered call if there is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The prompt.
+    pub prompt: String,
+    /// What Gate 1 remembered.
+    pub call: Option<Call>,
+}
+
+/// Where transcripts lie.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The main transcript.
+    pub main: PathBuf,
+    /// The agent's own.
+    pub own: Option<PathBuf>,
+}
+
+/// Finds the agent's prompt: what Gate 1 remembered, which an agent cannot delete as it can a transcript; the first user
+/// message of its transcript; its call in the main transcript.
+#[must_use]
+pub fn origin(places: &Places, agent: Option<&str>, session: &Session, wait: bool) -> Option<Origin> {
+    let meta = places.own.as_deref().and_then(agent::Meta::beside);
+    let tool_use_id = meta.as_ref().and_then(|meta| meta.tool_use_id.as_deref());
+    if let Some(call) = tool_use_id.and_then(|id| Call::recall(session, id)) {
+        return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
+    }
+    let own = places.own.as_deref();
+    let mut prompt = own.and_then(transcript::first_prompt);
+    // Only where the client keeps transcripts at all can one be late.
+    if prompt.is_none() && wait && meta.is_none() && own.is_some() && places.main.exists() {
+        let over = Instant::now() + TRANSCRIPT_WAIT;
+        while prompt.is_none() && Instant::now() < over {
+            std::thread::sleep(Duration::from_millis(20));
+            prompt = own.and_then(transcript::first_prompt);
+        }
+        if let Some(call) =
+            own.and_then(agent::Meta::beside).and_then(|meta| Call::recall(session, &meta.tool_use_id?))
+        {
+            return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
+        }
+    }
+    let prompt = prompt.or_else(|| transcript::call_prompt(&places.main, tool_use_id, agent))?;
+    Some(Origin { prompt, call: None })
+}

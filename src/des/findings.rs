@@ -1,0 +1,153 @@
+//! What the gates find: a code, the phase it is about, what was found, and what to do.
+
+use std::fmt;
+
+use serde::Serialize;
+
+macro_rules! codes {
+    ($($(#[doc = $doc:expr])* $name:ident = $text:literal,)*) => {
+        /// The kind of a finding.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub enum Code { $($(#[doc = $doc])* #[serde(rename = $text)] $name),* }
+
+        impl Code {
+            /// The code as people and records see it.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $text),* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The step file does not exist.
+    StepFileMissing = "STEP_FILE_MISSING",
+    /// The step file cannot be read as one.
+    StepFileInvalid = "STEP_FILE_INVALID",
+    /// The step file lies outside the project.
+    StepFileOutsideProject = "STEP_FILE_OUTSIDE_PROJECT",
+    /// A marker is missing.
+    MarkerMissing = "MARKER_MISSING",
+    /// A marker cannot be understood.
+    MarkerInvalid = "MARKER_INVALID",
+    /// `DES-AGENT` is not this agent.
+    AgentMismatch = "AGENT_MISMATCH",
+    /// The prompt lacks a required section.
+    SectionMissing = "SECTION_MISSING",
+    /// The step is done already.
+    StepDone = "STEP_DONE",
+    /// The step touches production, or is destructive without a way back.
+    UnsafeStep = "UNSAFE_STEP",
+    /// Every phase is NOT_EXECUTED.
+    SilentCompletion = "SILENT_COMPLETION",
+    /// A phase is IN_PROGRESS.
+    AbandonedPhase = "ABANDONED_PHASE",
+    /// A phase is NOT_EXECUTED while others ran.
+    IncompletePhase = "INCOMPLETE_PHASE",
+    /// A phase of the list is not in the log.
+    MissingPhase = "MISSING_PHASE",
+    /// The log has a phase that is not in the list.
+    UnknownPhase = "UNKNOWN_PHASE",
+    /// The log has a phase twice.
+    DuplicatePhase = "DUPLICATE_PHASE",
+    /// A phase has a status that does not exist.
+    UnknownStatus = "UNKNOWN_STATUS",
+    /// Phases are not in their order.
+    PhaseOrder = "PHASE_ORDER",
+    /// A phase was executed and says not how it went.
+    MissingOutcome = "MISSING_OUTCOME",
+    /// A phase's outcome is neither PASS nor FAIL.
+    InvalidOutcome = "INVALID_OUTCOME",
+    /// A phase failed.
+    FailedPhase = "FAILED_PHASE",
+    /// A phase was skipped without a reason that counts.
+    InvalidSkip = "INVALID_SKIP",
+    /// A phase was put off.
+    DeferredSkip = "DEFERRED_SKIP",
+    /// A phase took more turns than it may.
+    TurnLimitExceeded = "TURN_LIMIT_EXCEEDED",
+    /// The phases took longer than they may.
+    TimeoutExceeded = "TIMEOUT_EXCEEDED",
+    /// All phases are finished, and the step does not say so.
+    StateMismatch = "STATE_MISMATCH",
+    /// A phase lacks the record of a real run.
+    EvidenceMissing = "EVIDENCE_MISSING",
+    /// A file was changed that the step may not touch.
+    ScopeViolation = "SCOPE_VIOLATION",
+    /// The judge refused.
+    JudgeRefused = "JUDGE_REFUSED",
+    /// The judge could not be asked.
+    JudgeFailed = "JUDGE_FAILED",
+    /// A gated agent started and never stopped.
+    Unfinished = "UNFINISHED",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    /// It blocks.
+    Block,
+    /// It is told.
+    Warn,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The kind.
+    pub code: Code,
+    /// Whether it blocks.
+    pub weight: Weight,
+    /// The phase it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// What was found.
+    pub what: String,
+    /// What to do.
+    pub fix: String,
+}
+
+impl Finding {
+    /// A finding that blocks.
+    #[must_use]
+    pub fn new(code: Code, what: impl Into<String>, fix: impl Into<String>) -> Finding {
+        Finding { code, weight: Weight::Block, phase: None, what: what.into(), fix: fix.into() }
+    }
+
+    /// The same, about a phase.
+    #[must_use]
+    pub fn in_phase(mut self, phase: &str) -> Finding {
+        self.phase = Some(phase.to_owned());
+        self
+    }
+
+    /// The same, but it only warns.
+    #[must_use]
+    pub fn warning(mut self) -> Finding {
+        self.weight = Weight::Warn;
+        self
+    }
+
+    /// Whether it blocks.
+    #[must_use]
+    pub fn blocks(&self) -> bool {
+        self.weight == Weight::Block
+    }
+}
+
+impl fmt::Display for Finding {
+    /// `CODE PHASE: what was found → what to do`, on one line and cleaned: step files are data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clean = crate::text::clean_line;
+        let phase = self.phase.as_deref().map(|phase| format!(" {}", clean(phase))).unwrap_or_default();
+        write!(f, "{}{phase}: {} → {}", self.code, clean(&self.what), clean(&self.fix))
+    }
+}

@@ -1,0 +1,349 @@
+//! The three gates: what each looks at, and what it finds. Deciding what follows is the hook's business.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::check::check;
+use super::context::{Call, DesContext, Origin};
+use super::findings::{Code, Finding};
+use super::markers::Markers;
+use super::scope::{self, Allowed, Baseline};
+use super::step::{self, Step};
+use crate::audit::{Filter, Trail, records};
+use crate::config::{DesConfig, ScopeMode};
+use crate::transcript;
+
+/// A step that was found and read.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// Where it really lies.
+    pub path: PathBuf,
+    /// Its path relative to the root: what records and people call it.
+    pub name: String,
+    /// What it says.
+    pub step: Step,
+    /// What may be touched.
+    pub allowed: Allowed,
+}
+
+/// Finds and reads the step of a marker.
+///
+/// # Errors
+/// A finding that says why not.
+pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
+    let path = step::locate(root, step_file)?;
+    let step = step::read(&path, step_file)?;
+    let allowed = Allowed::new(step.allowed_file_patterns()).map_err(|reason| {
+        Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "mend allowed_file_patterns")
+    })?;
+    let name = scope::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned());
+    Ok(Opened { path, name, step, allowed })
+}
+
+/// Gate 1, before the call: is the prompt sound, and may the step be begun?
+#[must_use]
+pub fn before(
+    markers: &Markers,
+    prompt: &str,
+    subagent_type: &str,
+    root: &Path,
+    des: &DesConfig,
+) -> (Vec<Finding>, Option<Opened>) {
+    let mut found = markers.findings();
+    if let Some(agent) = markers.agent.as_deref().filter(|agent| *agent != subagent_type) {
+        found.push(mismatch(agent, subagent_type, "call that agent, or change the marker"));
+    }
+    for section in des.required_sections().into_iter().filter(|section| !has_section(prompt, section)) {
+        let fix = format!("add a heading `## {section}` or `<!-- DES-SECTION: {section} -->`");
+        found.push(Finding::new(Code::SectionMissing, format!("the prompt has no section {section}"), fix));
+    }
+    let opened = markers.step_file.as_deref().map(|step_file| open_step(root, step_file));
+    let opened = match opened {
+        Some(Ok(opened)) => opened,
+        Some(Err(finding)) => {
+            found.push(finding);
+            return (found, None);
+        }
+        None => return (found, None),
+    };
+    if opened.step.state() == "DONE" {
+        let what = format!("{} is DONE already", opened.name);
+        found.push(Finding::new(
+            Code::StepDone,
+            what,
+            "go on with the next step, or let a person reopen this one",
+        ));
+    }
+    if let Some(danger) = opened.step.danger() {
+        let fix = "a person must look at this step: it is not started by an agent";
+        found.push(Finding::new(Code::UnsafeStep, format!("{}: {danger}", opened.name), fix));
+    }
+    (found, Some(opened))
+}
+
+fn mismatch(marker: &str, agent: &str, fix: &str) -> Finding {
+    Finding::new(Code::AgentMismatch, format!("DES-AGENT is {marker}, but this is {agent}"), fix)
+}
+
+/// A heading of any level with this name, or a marker of it.
+fn has_section(prompt: &str, name: &str) -> bool {
+    prompt.lines().any(|line| {
+        let line = line.trim();
+        let heading = line.trim_start_matches('#');
+        let is_heading = heading.len() < line.len()
+            && heading.trim().trim_end_matches('#').trim().eq_ignore_ascii_case(name);
+        let marker =
+            line.split("<!--").skip(1).filter_map(|comment| comment.trim_start().strip_prefix("DES-SECTION"));
+        let marked = marker.filter_map(|rest| rest.trim_start().strip_prefix(':')?.split_once("-->"));
+        is_heading || marked.map(|(value, _)| value.trim()).any(|value| value == name)
+    })
+}
+
+/// What Gate 1 appends to the prompt: the subagent's boundaries, each agent its own.
+#[must_use]
+pub fn boundaries(opened: &Opened, phases: &[String], des: &DesConfig) -> String {
+    let step = crate::text::clean_line(&opened.name);
+    let quoted = shell_quote(&opened.name);
+    let log = opened.step.phases().unwrap_or_default();
+    let left: Vec<&str> = phases
+        .iter()
+        .filter(|phase| !log.iter().any(|entry| entry.name == **phase && entry.is_finished()))
+        .map(String::as_str)
+        .collect();
+    let mut text = format!("\n\n---\nThis task is gated by conclaude. Its step file is `{step}`.\n");
+    if opened.step.has_phases() {
+        text.push_str(&format!(
+            "- Phases left, in this order: {}.\n- Record each phase as you do it; do not edit the JSON by hand:\n  \
+             `conclaude des run {quoted} PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED_* phases expect a failure);\n  \
+             `conclaude des start {quoted} PHASE`, then `conclaude des finish {quoted} PHASE --pass|--fail --details \"…\"` for work without a command;\n  \
+             `conclaude des skip {quoted} PHASE --reason \"NOT_APPLICABLE: …\"`.\n",
+            if left.is_empty() { "none".to_owned() } else { left.join(", ") },
+        ));
+        if !des.evidence().is_empty() {
+            text.push_str(&format!(
+                "- These phases count only with `conclaude des run`: {}.\n",
+                des.evidence().join(", ")
+            ));
+        }
+    }
+    if opened.allowed.is_limited() {
+        let patterns: Vec<String> = opened
+            .allowed
+            .patterns()
+            .iter()
+            .map(|pattern| format!("`{}`", crate::text::clean_line(pattern)))
+            .collect();
+        text.push_str(&format!("- You may write only to {}, and to the step file.\n", patterns.join(", ")));
+    }
+    text.push_str(&format!(
+        "- You may stop when every phase is recorded and the step is DONE. If you cannot finish, say so honestly: \
+         `conclaude des fail {quoted} --reason \"…\"`; an admitted failure may stop.\n"
+    ));
+    text
+}
+
+/// A word for a shell.
+#[must_use]
+pub fn shell_quote(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@+,".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Gate 2, while the agent works: may this file be written?
+#[must_use]
+pub fn during(step_file: &str, root: &Path, cwd: &Path, file: &str) -> Option<Finding> {
+    let path = scope::relative(root, cwd, file);
+    let named = path.as_deref().unwrap_or(file);
+    if scope::is_protected(named) {
+        let what = format!("{named} belongs to the gates and is not for agents to write");
+        return Some(Finding::new(Code::ScopeViolation, what, "leave it as it is"));
+    }
+    // The step file is always allowed: one that is broken could not be mended otherwise.
+    if path.is_some() && path == scope::relative(root, root, step_file) {
+        return None;
+    }
+    let opened = match open_step(root, step_file) {
+        Ok(opened) => opened,
+        Err(finding) => return Some(finding),
+    };
+    let permitted = path.as_deref().map_or(!opened.allowed.is_limited(), |path| opened.allowed.permits(path));
+    (!permitted).then(|| {
+        let what = format!("{named} is outside the scope of {}", opened.name);
+        let allowed = opened.allowed.patterns().join(", ");
+        let fix = format!("write only to {allowed}, or let a person widen allowed_file_patterns");
+        Finding::new(Code::ScopeViolation, what, fix)
+    })
+}
+
+/// What Gate 3 looks at.
+#[derive(Debug)]
+pub struct Stopping<'a> {
+    /// The markers of the prompt.
+    pub markers: &'a Markers,
+    /// Where the prompt was found.
+    pub origin: &'a Origin,
+    /// The agent's name.
+    pub agent: &'a str,
+    /// The project's root.
+    pub root: &'a Path,
+    /// Where the agent worked: the root, or its worktree.
+    pub work: &'a Path,
+    /// The main transcript.
+    pub main: &'a Path,
+    /// The agent's transcript.
+    pub own: Option<&'a Path>,
+    /// The settings.
+    pub des: &'a DesConfig,
+}
+
+/// Gate 3, after the work: does the step file prove it?
+#[must_use]
+pub fn after(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
+    let mut found = stopping.markers.findings();
+    if let Some(agent) = stopping.markers.agent.as_deref().filter(|agent| *agent != stopping.agent) {
+        found.push(mismatch(agent, stopping.agent, "only that agent can finish this step"));
+    }
+    let Some(step_file) = stopping.markers.step_file.as_deref() else { return (found, None) };
+    let opened = match open_step(stopping.work, step_file) {
+        Ok(opened) => opened,
+        Err(finding) => {
+            found.push(finding);
+            return (found, None);
+        }
+    };
+    found.extend(check(&opened.step, &stopping.des.phase_names()));
+    found.extend(missing_evidence(stopping, &opened));
+    found.extend(out_of_scope(stopping, &opened));
+    (found, Some(opened))
+}
+
+/// The step file alone is the agent's to edit; what was really run is in the audit trail.
+fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+    let wanted = stopping.des.evidence();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let filter = Filter { event: Some("des run".into()), ..Filter::default() };
+    let runs = records(&Trail::of(stopping.root, None), &filter).unwrap_or_default();
+    let log = opened.step.phases().unwrap_or_default();
+    let mut found = Vec::new();
+    for phase in log.iter().filter(|phase| wanted.contains(&phase.name.as_str())) {
+        if phase.status() != Some(step::Status::Executed) {
+            continue;
+        }
+        let is_its = |record: &&Value| {
+            record.get("step").and_then(Value::as_str) == Some(&opened.name)
+                && record.get("phase").and_then(Value::as_str) == Some(&phase.name)
+        };
+        let last = runs.iter().rev().map(|(_, record)| record).find(is_its);
+        let proved = last.and_then(|record| record.get("decision")).and_then(Value::as_str);
+        let says = phase.outcome.as_deref().unwrap_or_default().trim().to_ascii_uppercase();
+        let what = match proved {
+            None => "there is no record of a real run".to_owned(),
+            Some(outcome) if says.starts_with(&outcome.to_ascii_uppercase()) => continue,
+            Some(outcome) => format!("the step file says {says}, the record of the run {outcome}"),
+        };
+        let fix =
+            format!("run it: conclaude des run {} {} -- COMMAND", shell_quote(&opened.name), phase.name);
+        found.push(Finding::new(Code::EvidenceMissing, what, fix).in_phase(&phase.name));
+    }
+    found
+}
+
+/// Files that were changed and may not be, as far as that can be told fairly.
+fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+    if stopping.des.scope() == ScopeMode::Off || !opened.allowed.is_limited() {
+        return Vec::new();
+    }
+    let unknown = |what: String| {
+        let fix = "look yourself at what was changed: the scope was not checked";
+        vec![Finding::new(Code::ScopeViolation, what, fix).warning()]
+    };
+    let call = stopping.origin.call.as_ref();
+    let Some(baseline) = call.and_then(|call| call.baseline.as_ref()) else {
+        let repository = scope::is_repository(stopping.work);
+        let why = if repository {
+            "Gate 1 did not see this call, so there is no baseline"
+        } else {
+            "this is not a git repository"
+        };
+        return unknown(format!("the scope cannot be checked: {why}"));
+    };
+    let in_worktree = stopping.work != stopping.root;
+    let baseline = if in_worktree { &baseline.in_worktree(stopping.work) } else { baseline };
+    let changed = match Baseline::changed(baseline, stopping.work) {
+        Ok(changed) => changed,
+        Err(error) => return unknown(format!("the scope cannot be checked: {error}")),
+    };
+    let outside: Vec<&String> =
+        changed.iter().filter(|path| **path != opened.name && !opened.allowed.permits(path)).collect();
+    if outside.is_empty() {
+        return Vec::new();
+    }
+    let own = (!in_worktree && others_worked(stopping, call)).then(|| own_files(stopping));
+    let allowed = opened.allowed.patterns().join(", ");
+    let mut found = Vec::new();
+    for path in outside {
+        let fix =
+            format!("take the change back, or let a person widen allowed_file_patterns (now {allowed})");
+        let finding = Finding::new(Code::ScopeViolation, format!("{path} was changed"), fix);
+        let certain = own.as_ref().is_none_or(|own| own.contains(path));
+        found.push(match (certain, stopping.des.scope()) {
+            (true, ScopeMode::Block) => finding,
+            (true, _) => finding.warning(),
+            (false, _) => Finding {
+                what: format!("{path} was changed while others worked in the same tree"),
+                ..finding.warning()
+            },
+        });
+    }
+    found
+}
+
+/// Whether another agent or the main thread was at work in the same tree since the call.
+fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>) -> bool {
+    let Some(call) = call else { return true };
+    let other_agents = stopping
+        .own
+        .and_then(Path::parent)
+        .map(std::fs::read_dir)
+        .and_then(Result::ok)
+        .into_iter()
+        .flatten()
+        .flatten();
+    let began = call.time.parse::<jiff::Timestamp>().ok().map(std::time::SystemTime::from);
+    let another = other_agents.map(|entry| entry.path()).any(|path| {
+        path.extension().is_some_and(|extension| extension == "jsonl")
+            && Some(path.as_path()) != stopping.own
+            && path
+                .metadata()
+                .and_then(|metadata| metadata.modified())
+                .is_ok_and(|time| began.is_none_or(|began| time >= began))
+    });
+    another || (call.background && transcript::worked_since(stopping.main, &call.time))
+}
+
+/// The files that this agent's own tools wrote, relative to the work tree.
+fn own_files(stopping: &Stopping<'_>) -> Vec<String> {
+    let written = stopping.own.and_then(|path| transcript::written_files(path).ok()).unwrap_or_default();
+    written.iter().filter_map(|path| scope::relative(stopping.work, stopping.work, path)).collect()
+}
+
+/// What Gate 1 remembers, and the input with the boundaries appended to its prompt.
+#[must_use]
+pub fn with_boundaries(input: &Map<String, Value>, boundaries: &str) -> Map<String, Value> {
+    let mut input = input.clone();
+    if let Some(Value::String(prompt)) = input.get_mut("prompt")
+        && !prompt.contains(boundaries.trim())
+    {
+        prompt.push_str(boundaries);
+    }
+    input
+}
+
+/// What is recorded of the context.
+#[must_use]
+pub fn context_of(markers: &Markers, own: Option<&Path>) -> DesContext {
+    DesContext::of(markers).with_times(own)
+}

@@ -1,0 +1,497 @@
+//! Which files a step may touch, and which were touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::step::real_path;
+
+/// Git must not hold a hook up.
+const GIT_WAIT: Duration = Duration::from_secs(20);
+
+/// The tree of no files, from which everything is new in a repository without commits.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Files of this size are told apart by size and time, not by content.
+const LARGE: u64 = 64 << 20;
+
+/// The files that a step may touch: `*` stops at `/`, `**` crosses it, `dir/` covers its content; none means no limit.
+#[derive(Clone, Debug)]
+pub struct Allowed {
+    patterns: Vec<String>,
+    set: GlobSet,
+}
+
+impl Allowed {
+    /// From the patterns of a step file.
+    ///
+    /// # Errors
+    /// Says which pattern is broken.
+    pub fn new(patterns: Vec<String>) -> Result<Allowed, String> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in &patterns {
+            let plain = pattern.trim().trim_start_matches("./").trim_start_matches('/');
+            let whole = match plain {
+                "" | "." => "**".to_owned(),
+                folder if folder.ends_with('/') => format!("{folder}**"),
+                other => other.to_owned(),
+            };
+            let glob = GlobBuilder::new(&whole).literal_separator(true).backslash_escape(true).build();
+            set.add(glob.map_err(|error| format!("the pattern `{pattern}` is broken: {}", error.kind()))?);
+        }
+        let set = set.build().map_err(|error| error.to_string())?;
+        Ok(Allowed { patterns, set })
+    }
+
+    /// Whether there is any limit.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// The patterns as written.
+    #[must_use]
+    pub fn patterns(&self) -> &[String] {
+        &self.patterns
+    }
+
+    /// Whether a path, relative to the root, may be touched.
+    #[must_use]
+    pub fn permits(&self, path: &str) -> bool {
+        !self.is_limited() || (!path.starts_with("../") && self.set.is_match(path))
+    }
+}
+
+/// The path relative to the root, however it is spelt: `..`, links, absolute or relative to `cwd`. What lies outside
+/// the root has no such path.
+#[must_use]
+pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
+    let real = real_path(&cwd.join(path));
+    let inside = real.strip_prefix(real_path(root)).ok()?;
+    Some(inside.to_string_lossy().into_owned())
+}
+
+/// What no gated agent may write: our own config and state, and the client's settings.
+#[must_use]
+pub fn is_protected(path: &str) -> bool {
+    let settings = path
+        .strip_prefix(".claude/settings")
+        .is_some_and(|rest| !rest.contains('/') && rest.ends_with(".json"));
+    settings
+        || matches!(path, ".conclaude.yaml" | ".conclaude.yml" | ".conclaude")
+        || path.starts_with(".conclaude/")
+}
+
+/// What never counts as a change: our own folder and the client's worktrees.
+fn is_ignored(path: &str) -> bool {
+    path.starts_with(".conclaude/") || path.starts_with(".claude/worktrees/")
+}
+
+/// A tree as it was: the commit, and what was not committed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The commit.
+    pub head: String,
+    /// Files that differed from it, with a hash of their content.
+    pub dirty: BTreeMap<String, String>,
+}
+
+impl Baseline {
+    /// The tree as it is now; `None` where git knows nothing of it.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn take(work: &Path) -> Result<Option<Baseline>, String> {
+        if !is_repository(work) {
+            return Ok(None);
+        }
+        let head = head_of(work);
+        let dirty =
+            differing(work, &head)?.into_iter().map(|path| (path.clone(), content(work, &path))).collect();
+        Ok(Some(Baseline { head, dirty }))
+    }
+
+    /// For the worktree of an agent, which began clean at a commit that it shares with this baseline.
+    #[must_use]
+    pub fn in_worktree(&self, work: &Path) -> Baseline {
+        let shared = git(work, &["merge-base", &self.head, "HEAD"]).map(|out| text(&out).trim().to_owned());
+        Baseline { head: shared.unwrap_or_else(|_| self.head.clone()), dirty: BTreeMap::new() }
+    }
+
+    /// The files that are not as they were, relative to the work tree: over commits, staged, unstaged and untracked.
+    ///
+    /// # Errors
+    /// When git fails, as it does when the commit is gone.
+    pub fn changed(&self, work: &Path) -> Result<BTreeSet<String>, String> {
+        let now = differing(work, &self.head)?;
+        let mut changed: BTreeSet<String> = now
+            .iter()
+            .filter(|path| self.dirty.get(*path).is_none_or(|before| *before != content(work, path)))
+            .cloned()
+            .collect();
+        // What was dirty and is so no more was taken back, or deleted.
+        changed.extend(self.dirty.keys().filter(|path| !now.contains(*path)).cloned());
+        // What was committed or staged, and then taken back in the work tree alone.
+        let committed =
+            paths(work, &["diff", "--name-only", "-z", "--no-renames", &self.head, &head_of(work), "--"])?;
+        let staged =
+            paths(work, &["diff", "--cached", "--name-only", "-z", "--no-renames", &self.head, "--"])?;
+        changed.extend(
+            committed
+                .union(&staged)
+                .filter(|path| !now.contains(*path) && !self.dirty.contains_key(*path))
+                .cloned(),
+        );
+        changed.retain(|path| !is_ignored(path));
+        Ok(changed)
+    }
+}
+
+/// Whether git knows the folder.
+#[must_use]
+pub fn is_repository(work: &Path) -> bool {
+    git(work, &["rev-parse", "--is-inside-work-tree"]).is_ok_and(|out| out.starts_with(b"true"))
+}
+
+/// What changed since the baseline, in few words for a judge.
+#[must_use]
+pub fn diff_stat(work: &Path, head: &str) -> String {
+    git(work, &["diff", "--stat", "--no-renames", "--no-ext-diff", head, "--"])
+        .map(|out| text(&out).into_owned())
+        .unwrap_or_default()
+}
+
+fn head_of(work: &Path) -> String {
+    let head =
+        git(work, &["rev-parse", "--verify", "--quiet", "HEAD"]).map(|out| text(&out).trim().to_owned());
+    head.ok().filter(|head| !head.is_empty()).unwrap_or_else(|| EMPTY_TREE.to_owned())
+}
+
+/// The files of the work tree that differ from the commit, and those that git does not know.
+fn differing(work: &Path, base: &str) -> Result<BTreeSet<String>, String> {
+    let mut all = paths(
+        work,
+        &[
+            "diff",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            "--no-ext-diff",
+            "--ignore-submodules=all",
+            base,
+            "--",
+        ],
+    )?;
+    all.extend(paths(work, &["ls-files", "--others", "--exclude-standard", "--full-name", "-z"])?);
+    all.retain(|path| !is_ignored(path));
+    Ok(all)
+}
+
+/// A list of paths as git prints it, made relative to the work tree: git counts from the top level of the repository.
+fn paths(work: &Path, arguments: &[&str]) -> Result<BTreeSet<String>, String> {
+    let prefix = git(work, &["rev-parse", "--show-prefix"])?;
+    let prefix = text(&prefix).trim_end_matches('\n').to_owned();
+    let up = "../".repeat(prefix.matches('/').count());
+    let out = git(work, arguments)?;
+    let list = out.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(|path| {
+        let path = text(path);
+        path.strip_prefix(prefix.as_str()).map_or_else(|| format!("{up}{path}"), str::to_owned)
+    });
+    Ok(list.collect())
+}
+
+fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+/// What tells the content of a file from another.
+fn content(work: &Path, path: &str) -> String {
+    let path = work.join(path);
+    let Ok(metadata) = path.symlink_metadata() else { return "deleted".into() };
+    if metadata.is_symlink() {
+        return format!("link:{}", path.read_link().unwrap_or_default().display());
+    }
+    if !metadata.is_file() {
+        return "folder".into();
+    }
+    let by_size = || format!("size:{}:{:?}", metadata.len(), metadata.modified().ok());
+    if metadata.len() > LARGE {
+        return by_size();
+    }
+    match std::fs::read(&path) {
+        Ok(bytes) => Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err(_) => by_size(),
+    }
+}
+
+/// Calls git so that nothing of the repository's own configuration runs, and nothing is written.
+fn git(work: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    let failed = |reason: String| format!("git {}: {reason}", arguments.first().unwrap_or(&""));
+    // A file takes output of any size without anyone having to read it meanwhile.
+    let (mut out, mut err) = match (tempfile::tempfile(), tempfile::tempfile()) {
+        (Ok(out), Ok(err)) => (out, err),
+        (Err(error), _) | (_, Err(error)) => return Err(failed(error.to_string())),
+    };
+    let mut command = Command::new("git");
+    command.args([
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.quotePath=false",
+    ]);
+    command.args(arguments).current_dir(work).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+        command.env_remove(name);
+    }
+    command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+    match (out.try_clone(), err.try_clone()) {
+        (Ok(stdout), Ok(stderr)) => command.stdout(stdout).stderr(stderr),
+        (Err(error), _) | (_, Err(error)) => return Err(failed(error.to_string())),
+    };
+    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    let over = Instant::now() + GIT_WAIT;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < over => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(failed(format!("no answer within {} s", GIT_WAIT.as_secs())));
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        }
+    };
+    let read = |file: &mut std::fs::File| {
+        let mut bytes = Vec::new();
+        file.rewind()
+            .and_then(|()| file.read_to_end(&mut bytes))
+            .map(|_| bytes)
+            .map_err(|error| failed(error.to_string()))
+    };
+    if status.success() { read(&mut out) } else { Err(failed(text(&read(&mut err)?).trim().to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(patterns: &[&str]) -> Allowed {
+        Allowed::new(patterns.iter().map(|pattern| (*pattern).to_owned()).collect()).unwrap()
+    }
+
+    #[test]
+    fn patterns_are_those_of_paths() {
+        let some = allowed(&["src/*.rs", "tests/**", "docs/", "./README.md"]);
+        for yes in ["src/a.rs", "tests/a", "tests/a/b.rs", "docs/x", "docs/a/b", "README.md"] {
+            assert!(some.permits(yes), "{yes}");
+        }
+        for no in
+            ["src/a/b.rs", "src/a.py", "docs", "README", "x/README.md", "../src/a.rs", "src/../Cargo.toml"]
+        {
+            assert!(!some.permits(no), "{no}");
+        }
+        assert!(allowed(&[]).permits("anything") && !allowed(&[]).is_limited());
+        assert!(Allowed::new(vec!["[a".into()]).unwrap_err().contains("`[a` is broken"));
+    }
+
+    #[test]
+    fn protected_are_our_files_and_the_clients_settings() {
+        for path in [
+            ".conclaude.yaml",
+            ".conclaude.yml",
+            ".conclaude/audit/x",
+            ".claude/settings.json",
+            ".claude/settings.local.json",
+        ] {
+            assert!(is_protected(path), "{path}");
+        }
+        for path in
+            ["conclaude.yaml", ".claude/agents/coder.md", "src/.conclaude.yaml", ".claude/settings/x.json"]
+        {
+            assert!(!is_protected(path), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_is_the_same_however_it_is_spelt() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("project");
+        std::fs::create_dir_all(root.join("src/deep")).unwrap();
+        std::os::unix::fs::symlink("src", root.join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("out")).unwrap();
+        std::os::unix::fs::symlink("src/not-yet.rs", root.join("dangling")).unwrap();
+        std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
+        std::os::unix::fs::symlink(&root, folder.path().join("alias")).unwrap();
+        let rel = |cwd: &str, path: &str| relative(&root, &root.join(cwd), path);
+        let absolute = root.join("src/a.rs").display().to_string();
+        let aliased = folder.path().join("alias/src/a.rs").display().to_string();
+        for (cwd, path) in [
+            ("", "src/a.rs"),
+            ("", "./src//a.rs"),
+            ("", "src/deep/../a.rs"),
+            ("src", "a.rs"),
+            ("src/deep", "../a.rs"),
+            ("", "link/a.rs"),
+            ("link", "a.rs"),
+            ("", absolute.as_str()),
+            ("", aliased.as_str()),
+            ("", "../project/src/a.rs"),
+        ] {
+            assert_eq!(rel(cwd, path).as_deref(), Some("src/a.rs"), "{cwd} {path}");
+        }
+        assert_eq!(rel("", "dangling").as_deref(), Some("src/not-yet.rs"));
+        assert_eq!(relative(&folder.path().join("alias"), &root, "src/a.rs").as_deref(), Some("src/a.rs"));
+        for outside in ["../x", "/etc/passwd", "out/passwd", "src/../../x"] {
+            assert_eq!(rel("", outside), None, "{outside}");
+        }
+        assert!(rel("", "loop/x").is_some(), "a loop leads nowhere, and does not hang");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn spelling_does_not_change_where_a_path_leads(parts in proptest::collection::vec("(\\.|\\.\\.|a|b)", 1..8)) {
+            let root = Path::new("/nowhere/project");
+            let plain = relative(root, root, &parts.join("/"));
+            let noisy = relative(root, root, &format!("./{}", parts.join("//./")));
+            let absolute = relative(root, Path::new("/elsewhere"), &format!("/nowhere/project/{}", parts.join("/")));
+            proptest::prop_assert_eq!(&plain, &noisy);
+            proptest::prop_assert_eq!(plain, absolute);
+        }
+    }
+
+    struct Repository(tempfile::TempDir);
+
+    impl Repository {
+        fn new() -> Self {
+            let repository = Repository(tempfile::tempdir().unwrap());
+            repository.git(&["init", "-q"]);
+            repository
+        }
+
+        fn path(&self) -> &Path {
+            self.0.path()
+        }
+
+        fn git(&self, arguments: &[&str]) {
+            let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+            let status =
+                Command::new("git").args(identity).args(arguments).current_dir(self.path()).status().unwrap();
+            assert!(status.success(), "{arguments:?}");
+        }
+
+        fn write(&self, name: &str, content: &str) {
+            let path = self.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+
+        fn commit(&self) {
+            self.git(&["add", "-A"]);
+            self.git(&["commit", "-q", "-m", "x"]);
+        }
+
+        fn baseline(&self) -> Baseline {
+            Baseline::take(self.path()).unwrap().unwrap()
+        }
+
+        fn changed(&self, baseline: &Baseline) -> Vec<String> {
+            baseline.changed(self.path()).unwrap().into_iter().collect()
+        }
+    }
+
+    #[test]
+    fn changes_are_found_over_commits_staged_unstaged_and_untracked() {
+        let repository = Repository::new();
+        for name in ["committed", "staged", "unstaged", "deleted", "untouched"] {
+            repository.write(name, "1");
+        }
+        repository.commit();
+        let baseline = repository.baseline();
+        assert_eq!(repository.changed(&baseline), Vec::<String>::new());
+        repository.write("committed", "2");
+        repository.commit();
+        repository.write("staged", "2");
+        repository.git(&["add", "staged"]);
+        repository.write("unstaged", "2");
+        repository.write("new/untracked ü", "2");
+        std::fs::remove_file(repository.path().join("deleted")).unwrap();
+        repository.write("untouched", "1");
+        assert_eq!(
+            repository.changed(&baseline),
+            ["committed", "deleted", "new/untracked ü", "staged", "unstaged"]
+        );
+    }
+
+    #[test]
+    fn what_was_dirty_before_and_did_not_change_does_not_count() {
+        let repository = Repository::new();
+        repository.write("a", "1");
+        repository.commit();
+        repository.write("a", "the user's");
+        repository.write("note", "the user's");
+        repository.write("gone", "the user's");
+        let baseline = repository.baseline();
+        assert_eq!(repository.changed(&baseline), Vec::<String>::new());
+        repository.commit();
+        assert_eq!(repository.changed(&baseline), Vec::<String>::new(), "committing it changes nothing");
+        repository.write("note", "the agent's");
+        repository.write("a", "1");
+        std::fs::remove_file(repository.path().join("gone")).unwrap();
+        assert_eq!(repository.changed(&baseline), ["a", "gone", "note"], "taking it back does");
+    }
+
+    #[test]
+    fn a_commit_that_was_taken_back_in_the_tree_alone_is_still_seen() {
+        let repository = Repository::new();
+        repository.write("a", "1");
+        repository.commit();
+        let baseline = repository.baseline();
+        repository.write("a", "2");
+        repository.commit();
+        repository.write("a", "1");
+        assert_eq!(repository.changed(&baseline), ["a"]);
+    }
+
+    #[test]
+    fn our_own_folder_and_worktrees_never_count() {
+        let repository = Repository::new();
+        let baseline = repository.baseline();
+        repository.write(".conclaude/state/x", "1");
+        repository.write(".claude/worktrees/agent-1/x", "1");
+        repository.write("real", "1");
+        assert_eq!(repository.changed(&baseline), ["real"]);
+    }
+
+    #[test]
+    fn a_project_below_the_top_level_names_its_own_paths() {
+        let repository = Repository::new();
+        let work = repository.path().join("packages/web");
+        std::fs::create_dir_all(&work).unwrap();
+        repository.write("packages/web/a", "1");
+        repository.commit();
+        let baseline = Baseline::take(&work).unwrap().unwrap();
+        repository.write("packages/web/a", "2");
+        repository.write("root", "2");
+        let changed: Vec<String> = baseline.changed(&work).unwrap().into_iter().collect();
+        assert!(changed.contains(&"a".to_owned()), "{changed:?}");
+    }
+
+    #[test]
+    fn without_git_there_is_no_baseline_and_a_lost_commit_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Baseline::take(folder.path()).unwrap(), None);
+        let repository = Repository::new();
+        let lost = Baseline { head: "1".repeat(40), ..Baseline::default() };
+        assert!(lost.changed(repository.path()).is_err());
+    }
+}

@@ -1,0 +1,454 @@
+//! Step files: read leniently, since real ones differ; written so that what we did not mean to change stays.
+
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::findings::{Code, Finding};
+use crate::files;
+
+/// A step file of a person is never this large.
+const MAX_BYTES: u64 = 16 << 20;
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// A phase's `status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Not begun.
+    NotExecuted,
+    /// Begun and not ended.
+    InProgress,
+    /// Ended, with an outcome.
+    Executed,
+    /// Left out, with a reason.
+    Skipped,
+}
+
+impl Status {
+    fn named(name: &str) -> Option<Status> {
+        Some(match name.trim().to_ascii_uppercase().as_str() {
+            "NOT_EXECUTED" => Status::NotExecuted,
+            "IN_PROGRESS" => Status::InProgress,
+            "EXECUTED" => Status::Executed,
+            "SKIPPED" => Status::Skipped,
+            _ => return None,
+        })
+    }
+}
+
+/// One entry of the phase log, as far as it can be understood.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Phase {
+    /// `phase_name`.
+    pub name: String,
+    /// `phase_index`.
+    pub index: Option<i64>,
+    /// `status` as written; nothing means NOT_EXECUTED.
+    pub status: Option<String>,
+    /// `outcome` as written.
+    pub outcome: Option<String>,
+    /// `blocked_by`: why it was skipped.
+    pub blocked_by: Option<String>,
+    /// `started_at`.
+    pub started_at: Option<String>,
+    /// `ended_at`.
+    pub ended_at: Option<String>,
+    /// `duration_seconds`.
+    pub duration_seconds: Option<f64>,
+    /// `turn_count`.
+    pub turn_count: Option<i64>,
+}
+
+impl Phase {
+    /// The status, or `None` where it is one that does not exist.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.status.as_deref().map_or(Some(Status::NotExecuted), Status::named)
+    }
+
+    /// Whether the phase needs nothing more.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self.status(), Some(Status::Executed | Status::Skipped))
+    }
+}
+
+/// A step: the JSON as it is, and a lenient view of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    json: Value,
+}
+
+impl Step {
+    /// Reads a step from JSON text.
+    ///
+    /// # Errors
+    /// Says why it is not one.
+    pub fn parse(text: &str) -> Result<Step, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if json.is_object() { Ok(Step { json }) } else { Err("it is not a JSON object".into()) }
+    }
+
+    /// A step from JSON.
+    #[must_use]
+    pub fn from_json(json: Map<String, Value>) -> Step {
+        Step { json: Value::Object(json) }
+    }
+
+    /// A field of the root, which may also stand inside `task_specification`.
+    fn field(&self, path: &str) -> Option<&Value> {
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let inside = || self.json.pointer(&format!("/task_specification{pointer}"));
+        self.json
+            .pointer(&pointer)
+            .filter(|value| !value.is_null())
+            .or_else(inside)
+            .filter(|value| !value.is_null())
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        self.field(path).and_then(lenient_text)
+    }
+
+    /// `task_id`.
+    #[must_use]
+    pub fn task_id(&self) -> Option<String> {
+        self.text("task_id")
+    }
+
+    /// `project_id`.
+    #[must_use]
+    pub fn project_id(&self) -> Option<String> {
+        self.text("project_id")
+    }
+
+    /// A name for people: `name`, `title` or `description`.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        ["name", "title", "description"].iter().find_map(|field| self.text(field))
+    }
+
+    /// `state.status` in capitals.
+    #[must_use]
+    pub fn state(&self) -> String {
+        self.text("state.status")
+            .map_or_else(|| "TODO".to_owned(), |status| status.trim().to_ascii_uppercase())
+    }
+
+    /// `state.failure_reason`, if it says anything.
+    #[must_use]
+    pub fn failure_reason(&self) -> Option<String> {
+        self.text("state.failure_reason").filter(|reason| !reason.trim().is_empty())
+    }
+
+    /// Whether the step admits that it failed, and why: an honest failure may stop.
+    #[must_use]
+    pub fn is_honest_failure(&self) -> bool {
+        matches!(self.state().as_str(), "FAILED" | "PARTIAL") && self.failure_reason().is_some()
+    }
+
+    /// Whether the workflow has phases at all.
+    #[must_use]
+    pub fn has_phases(&self) -> bool {
+        self.text("workflow_type").is_none_or(|kind| kind.trim() != "configuration_setup")
+    }
+
+    /// `allowed_file_patterns`; none means no limit.
+    #[must_use]
+    pub fn allowed_file_patterns(&self) -> Vec<String> {
+        match self.field("allowed_file_patterns") {
+            Some(Value::Array(list)) => list.iter().filter_map(lenient_text).collect(),
+            Some(Value::String(one)) => vec![one.clone()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// `acceptance_criteria`, however they are written.
+    #[must_use]
+    pub fn acceptance_criteria(&self) -> Vec<String> {
+        match self.field("acceptance_criteria") {
+            Some(Value::Array(list)) => list.iter().filter_map(lenient_text).collect(),
+            Some(other) => lenient_text(other).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// What makes the step unsafe to start, if anything.
+    #[must_use]
+    pub fn danger(&self) -> Option<&'static str> {
+        let is = |name: &str| {
+            [format!("safety.{name}"), name.to_owned()]
+                .iter()
+                .any(|path| self.field(path) == Some(&Value::Bool(true)))
+        };
+        let plan = ["safety.rollback_plan", "rollback_plan"].iter().find_map(|path| self.field(path));
+        let has_plan = match plan {
+            Some(Value::String(text)) => !text.trim().is_empty(),
+            Some(Value::Array(list)) => !list.is_empty(),
+            Some(Value::Object(map)) => !map.is_empty(),
+            _ => false,
+        };
+        if is("affects_production") {
+            Some("safety.affects_production is true")
+        } else if is("is_destructive") && !has_plan {
+            Some("safety.is_destructive is true and there is no rollback_plan")
+        } else {
+            None
+        }
+    }
+
+    /// `tdd_cycle.max_turns`.
+    #[must_use]
+    pub fn max_turns(&self) -> Option<i64> {
+        self.cycle("max_turns").and_then(Value::as_i64)
+    }
+
+    /// The time that all phases together may take: `duration_minutes` and `total_extensions_minutes`.
+    #[must_use]
+    pub fn allowance_minutes(&self) -> Option<f64> {
+        let minutes = self.cycle("duration_minutes").and_then(Value::as_f64)?;
+        Some(minutes + self.cycle("total_extensions_minutes").and_then(Value::as_f64).unwrap_or(0.0))
+    }
+
+    fn cycle(&self, name: &str) -> Option<&Value> {
+        self.field(&format!("tdd_cycle.{name}")).or_else(|| self.field(name))
+    }
+
+    /// The phase log, or `None` where there is none.
+    #[must_use]
+    pub fn phases(&self) -> Option<Vec<Phase>> {
+        let log = self.cycle("phase_execution_log")?.as_array()?;
+        Some(log.iter().map(phase_of).collect())
+    }
+
+    /// The entry of a phase, made if it is not there, to be changed.
+    pub(super) fn phase_mut(&mut self, name: &str, phases: &[String]) -> Option<&mut Map<String, Value>> {
+        let place = self.log_place();
+        let root = self.json.as_object_mut()?;
+        let mut here = root;
+        for part in place {
+            here = here.entry(part).or_insert_with(|| Value::Object(Map::new())).as_object_mut()?;
+        }
+        let log =
+            here.entry("phase_execution_log").or_insert_with(|| Value::Array(Vec::new())).as_array_mut()?;
+        let position = log.iter().position(|entry| name_of(entry).as_deref() == Some(name));
+        let position = position.unwrap_or_else(|| {
+            let rank = |entry: &Value| phases.iter().position(|known| Some(known) == name_of(entry).as_ref());
+            let own = phases.iter().position(|known| known == name);
+            let at = log.iter().position(|entry| rank(entry) > own).unwrap_or(log.len());
+            log.insert(
+                at,
+                serde_json::json!({ "phase_name": name, "phase_index": own, "status": "NOT_EXECUTED" }),
+            );
+            at
+        });
+        log.get_mut(position)?.as_object_mut()
+    }
+
+    /// Where the log lies: in the root's `tdd_cycle` unless the file keeps it elsewhere.
+    fn log_place(&self) -> Vec<String> {
+        let places: [&[&str]; 4] =
+            [&["tdd_cycle"], &["task_specification", "tdd_cycle"], &[], &["task_specification"]];
+        let found = places.iter().find(|place| {
+            let pointer: String = place.iter().map(|part| format!("/{part}")).collect();
+            self.json.pointer(&format!("{pointer}/phase_execution_log")).is_some_and(Value::is_array)
+        });
+        found.unwrap_or(&places[0]).iter().map(|part| (*part).to_owned()).collect()
+    }
+
+    /// Changes a field of `state`.
+    pub(super) fn set_state(&mut self, name: &str, value: Value) {
+        let in_specification =
+            self.json.get("state").is_none() && self.json.pointer("/task_specification/state").is_some();
+        let Some(mut root) = self.json.as_object_mut() else { return };
+        if in_specification {
+            match root.get_mut("task_specification").and_then(Value::as_object_mut) {
+                Some(inner) => root = inner,
+                None => return,
+            }
+        }
+        let state = root.entry("state").or_insert_with(|| Value::Object(Map::new()));
+        if !state.is_object() {
+            *state = Value::Object(Map::new());
+        }
+        if let Some(state) = state.as_object_mut() {
+            state.insert(name.to_owned(), value);
+        }
+    }
+
+    /// The JSON with this indentation.
+    fn render(&self, indent: &str) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+        let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+        serde::Serialize::serialize(&self.json, &mut serializer)?;
+        Ok(out)
+    }
+}
+
+fn lenient_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+fn name_of(entry: &Value) -> Option<String> {
+    entry
+        .get("phase_name")
+        .or_else(|| entry.get("phase"))
+        .or_else(|| entry.get("name"))
+        .and_then(lenient_text)
+}
+
+fn phase_of(entry: &Value) -> Phase {
+    let text = |name: &str| entry.get(name).and_then(lenient_text).filter(|text| !text.trim().is_empty());
+    Phase {
+        name: name_of(entry).unwrap_or_default(),
+        index: entry.get("phase_index").and_then(Value::as_i64),
+        status: text("status"),
+        outcome: text("outcome"),
+        blocked_by: text("blocked_by"),
+        started_at: text("started_at"),
+        ended_at: text("ended_at"),
+        duration_seconds: entry.get("duration_seconds").and_then(Value::as_f64),
+        turn_count: entry.get("turn_count").and_then(Value::as_i64),
+    }
+}
+
+/// A path without `.`, `..` and doubled slashes, as the client's own tools understand it.
+#[must_use]
+pub fn normalise(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !out.pop() {
+                    out.push("..");
+                }
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
+#[must_use]
+pub fn real_path(path: &Path) -> PathBuf {
+    let lexical = normalise(path);
+    let mut pending: Vec<_> = lexical.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+    let mut here = PathBuf::new();
+    let mut links = 0;
+    while let Some(part) = pending.pop() {
+        if part == ".." {
+            here.pop();
+            continue;
+        }
+        here.push(&part);
+        match here.read_link() {
+            // A loop of links leads nowhere; the path stays as it was named.
+            Ok(_) if links >= 40 => return lexical,
+            Ok(target) => {
+                links += 1;
+                here.pop();
+                pending.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
+            }
+            Err(_) => {}
+        }
+    }
+    here
+}
+
+/// Where the step file of a marker lies, which must be inside the root also after following links.
+///
+/// # Errors
+/// A finding that says why not.
+pub fn locate(root: &Path, step_file: &str) -> Result<PathBuf, Finding> {
+    let real_root = real_path(root);
+    let path = real_path(&root.join(step_file));
+    if path != real_root && path.starts_with(&real_root) {
+        return Ok(path);
+    }
+    Err(Finding::new(
+        Code::StepFileOutsideProject,
+        format!("{step_file} lies outside the project {}", root.display()),
+        "name a step file inside the project, relative to its root",
+    ))
+}
+
+/// Reads a step file.
+///
+/// # Errors
+/// A finding that says why not.
+pub fn read(path: &Path, named: &str) -> Result<Step, Finding> {
+    let invalid = |reason: String| {
+        let fix = "mend the JSON; `conclaude des new` makes a valid step file";
+        Finding::new(Code::StepFileInvalid, format!("{named}: {reason}"), fix)
+    };
+    match files::read_text(path, MAX_BYTES) {
+        Ok(text) => Step::parse(&text).map_err(invalid),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let fix = "name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`";
+            Err(Finding::new(Code::StepFileMissing, format!("{named} does not exist"), fix))
+        }
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+/// Reads a step file, changes it and writes it back, all under a lock: parallel agents lose no update.
+///
+/// # Errors
+/// When it cannot be read, locked or written, or when the change refuses.
+pub fn update<T>(
+    path: &Path,
+    lock: &Path,
+    change: impl FnOnce(&mut Step) -> Result<T, String>,
+) -> Result<T, String> {
+    let in_words = |error: io::Error| format!("{}: {error}", path.display());
+    let held = files::lock(lock, LOCK_WAIT).map_err(in_words)?;
+    let _lock = held.ok_or_else(|| {
+        format!("{}: another process has held its lock for {} s", path.display(), LOCK_WAIT.as_secs())
+    })?;
+    let text = files::read_text(path, MAX_BYTES).map_err(in_words)?;
+    let mut step = Step::parse(&text).map_err(|reason| format!("{}: {reason}", path.display()))?;
+    let done = change(&mut step)?;
+    write(path, &step, &text).map_err(in_words)?;
+    Ok(done)
+}
+
+/// Writes the step in the manner of the text that it replaces: its indentation, its last newline, its rights.
+///
+/// # Errors
+/// When it cannot be written; the file is then as it was.
+pub fn write(path: &Path, step: &Step, before: &str) -> io::Result<()> {
+    let first_indent = before.lines().find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
+    let indent: String = first_indent.map_or_else(
+        || "  ".to_owned(),
+        |line| line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect(),
+    );
+    let mut content = step.render(&indent)?;
+    if before.is_empty() || before.ends_with('\n') {
+        content.push(b'\n');
+    }
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&content)?;
+    match std::fs::metadata(path) {
+        Ok(metadata) => file.as_file().set_permissions(metadata.permissions())?,
+        #[cfg(unix)]
+        Err(_) => {
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        }
+        #[cfg(not(unix))]
+        Err(_) => {}
+    }
+    file.persist(path).map(drop).map_err(|error| error.error)
+}

@@ -1,0 +1,434 @@
+//! The gates of DES at the client's events: what they find becomes a deny, a block or a warning, and a record.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::run::Run;
+use super::{Config, report};
+use crate::agent::{Agent, expand_home};
+use crate::audit::{CommandRecord, Record, Trail};
+use crate::config::{DesConfig, OnJudgeError, Root, ScopeMode};
+use crate::des::context::{Call, Origin, Places, origin};
+use crate::des::findings::{Code, Finding};
+use crate::des::gates::{self, Opened, Stopping};
+use crate::des::judge::{self, Question, Verdict};
+use crate::des::markers::Markers;
+use crate::des::scope::{self, Baseline};
+use crate::des::{DesContext, unfinished};
+use crate::events::Event;
+use crate::log;
+use crate::outcome::{HookError, HookResult, Result};
+use crate::state::Session;
+use crate::transcript::WRITING_TOOLS;
+use crate::types::{HookPayload, PreToolUsePayload};
+
+/// What a gate is asked about: the tool that is about to be used.
+pub(super) enum ToolUse<'a> {
+    /// An agent is about to be called with this prompt.
+    Call(&'a str),
+    /// An agent is about to write this file.
+    Write(&'a str),
+}
+
+/// What the tool means to the gates, if anything. Most tools mean nothing, and cost nothing.
+pub(super) fn question(payload: &PreToolUsePayload) -> Option<ToolUse<'_>> {
+    let text = |field: &str| payload.tool_input.get(field).and_then(Value::as_str);
+    match payload.tool_name.as_str() {
+        "Agent" | "Task" => text("prompt").map(ToolUse::Call),
+        tool => {
+            let (_, field) = WRITING_TOOLS.iter().find(|(name, _)| *name == tool)?;
+            payload.agent_id.as_ref()?;
+            text(field).map(ToolUse::Write)
+        }
+    }
+}
+
+/// The config of a gate. A typo in the config must not switch the gates off: they run with their defaults.
+fn config_or_defaults(root: &Root) -> (Config, Option<String>) {
+    match Config::load(root) {
+        Ok(config) => (config, None),
+        Err(error) => (Config::default(), Some(format!("the gates run with their defaults: {error}"))),
+    }
+}
+
+/// Gate 1: an Agent call.
+pub(super) fn before_call(payload: &PreToolUsePayload, prompt: &str, root: &Root) -> Result<HookResult> {
+    let markers = Markers::of(prompt);
+    if !markers.apply() {
+        return Ok(HookResult::success());
+    }
+    super::guard::gate_applies(true);
+    super::guard::panic_here_in_tests("gate");
+    let (config, config_problem) = config_or_defaults(root);
+    let des = config.des();
+    if !des.is_enabled() {
+        return Ok(HookResult::success());
+    }
+    let agent = payload.tool_input.get("subagent_type").and_then(Value::as_str).unwrap_or_default();
+    let (mut findings, opened) = gates::before(&markers, prompt, agent, &root.work, &des);
+    let session = Session::new(&root.folder, &payload.base.session_id);
+    let step_name = opened.as_ref().map(|opened| opened.name.clone());
+    if let Some(step) = &step_name {
+        findings.extend(live_agent(&session, step));
+    }
+    let denied = des.blocks() && findings.iter().any(Finding::blocks);
+    let record = Record {
+        agent: Some(agent.to_owned()),
+        step: step_name.or(markers.step_file.clone()),
+        des: serde_json::to_value(DesContext::of(&markers)).ok(),
+        decision: decision_word(denied, &findings).into(),
+        findings: values(&findings),
+        ..record_of(Event::PreToolUse, &payload.base.session_id)
+    };
+    let mut notes: Vec<String> = config_problem.into_iter().collect();
+    notes.extend(config.audit(root, &record)?);
+    if denied {
+        return Ok(HookResult::denied(report::deny_reason("this call of an agent", &findings)));
+    }
+    let Some(opened) = opened else { return Ok(told(report::lines(&findings), notes)) };
+    notes.extend(remember(payload, prompt, agent, &opened, root, &session));
+    let boundaries = gates::boundaries(&opened, &des.phase_names(), &des);
+    let result = told(report::lines(&findings), notes);
+    Ok(HookResult { updated_input: Some(gates::with_boundaries(&payload.tool_input, &boundaries)), ..result })
+}
+
+fn decision_word(refused: bool, findings: &[Finding]) -> &'static str {
+    match (refused, findings.is_empty()) {
+        (true, _) => "denied",
+        (false, true) => "allowed",
+        (false, false) => "warned",
+    }
+}
+
+fn told(shown: Option<String>, notes: Vec<String>) -> HookResult {
+    let all: Vec<String> = shown.into_iter().chain(notes).collect();
+    if all.is_empty() {
+        HookResult::success()
+    } else {
+        HookResult::showing(format!("conclaude: {}", all.join("\n")))
+    }
+}
+
+/// Two agents on one step is rarely meant.
+fn live_agent(session: &Session, step: &str) -> Option<Finding> {
+    let live =
+        Call::all(session).into_iter().find(|call| call.step_file == step && !call.stopped && !call.told)?;
+    let what = format!("{} has been called for {step} already and has not stopped", live.subagent_type);
+    Some(Finding::new(Code::Unfinished, what, "let one agent work on a step at a time").warning())
+}
+
+/// Remembers a call that was let through; what went wrong with that is told.
+fn remember(
+    payload: &PreToolUsePayload,
+    prompt: &str,
+    agent: &str,
+    opened: &Opened,
+    root: &Root,
+    session: &Session,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    let baseline = Baseline::take(&root.work).unwrap_or_else(|error| {
+        problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
+        None
+    });
+    let now = jiff::Timestamp::now();
+    let call = Call {
+        tool_use_id: payload.tool_use_id.clone().unwrap_or_default(),
+        subagent_type: agent.to_owned(),
+        prompt: prompt.to_owned(),
+        step_file: opened.name.clone(),
+        baseline,
+        time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
+        background: payload.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
+        stopped: false,
+        told: false,
+    };
+    if call.tool_use_id.is_empty() {
+        problems.push("the call has no tool_use_id: its prompt is read from the transcript later".into());
+    } else if let Err(error) = call.remember(session) {
+        problems.push(format!("the call cannot be remembered, so its scope is not checked: {error}"));
+    }
+    problems
+}
+
+/// Gate 2: a write inside an agent.
+pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Result<HookResult> {
+    let session = Session::new(&root.folder, payload.session_id());
+    let Some(found) = origin(&places(payload), None, &session, false) else {
+        return Ok(HookResult::success());
+    };
+    let markers = Markers::of(&found.prompt);
+    let Some(step_file) = markers.step_file.as_deref().filter(|_| markers.apply()) else {
+        return Ok(HookResult::success());
+    };
+    super::guard::gate_applies(true);
+    let (config, _) = config_or_defaults(root);
+    let des = config.des();
+    if !des.is_enabled() || des.scope() != ScopeMode::Block {
+        return Ok(HookResult::success());
+    }
+    let Some(finding) = gates::during(step_file, &root.work, Path::new(payload.cwd()), file) else {
+        return Ok(HookResult::success());
+    };
+    let record = Record {
+        agent_id: payload.agent_id().map(str::to_owned),
+        agent: found.call.map(|call| call.subagent_type).or(markers.agent.clone()),
+        step: Some(step_file.to_owned()),
+        des: serde_json::to_value(DesContext::of(&markers)).ok(),
+        decision: "denied".into(),
+        findings: values(std::slice::from_ref(&finding)),
+        ..record_of(Event::PreToolUse, payload.session_id())
+    };
+    config.audit(root, &record)?;
+    Ok(HookResult::denied(report::deny_reason("this write", &[finding])))
+}
+
+fn places(payload: &HookPayload) -> Places {
+    Places {
+        main: expand_home(payload.transcript_path()),
+        own: payload.agent_transcript().map(|path| expand_home(&path)),
+    }
+}
+
+/// What Gate 3 found of an agent that wants to stop.
+#[derive(Debug)]
+pub(super) struct Gated {
+    /// What the markers say.
+    pub(super) context: DesContext,
+    /// What was found.
+    pub(super) findings: Vec<Finding>,
+    /// The step's name in records.
+    pub(super) step: Option<String>,
+    /// The step admits its failure, with this reason.
+    pub(super) failure: Option<String>,
+    judge: Option<Value>,
+    call: Option<Call>,
+    blocks: bool,
+}
+
+impl Gated {
+    /// Whether the stop is to be blocked.
+    pub(super) fn wants_block(&self) -> bool {
+        self.blocks && self.findings.iter().any(Finding::blocks)
+    }
+
+    /// What commands find in their environment.
+    pub(super) fn environment(&self) -> [(&'static str, Option<String>); 4] {
+        let context = &self.context;
+        [
+            ("CONCLAUDE_DES_STEP_FILE", context.step_file.clone()),
+            ("CONCLAUDE_DES_AGENT", context.agent_name.clone()),
+            ("CONCLAUDE_DES_COMMAND", context.command.clone()),
+            ("CONCLAUDE_DES_PROJECT_ID", context.project_id.clone()),
+        ]
+    }
+
+    /// Remembers that the agent was let go.
+    pub(super) fn release(&self, session: &Session) {
+        if let Some(call) = &self.call {
+            let call = Call { stopped: true, ..call.clone() };
+            if let Err(error) = call.remember(session) {
+                log::warn(|| format!("cannot note that the agent has stopped: {error}"));
+            }
+        }
+    }
+}
+
+/// Gate 3: an agent wants to stop. `None` where no gate applies.
+pub(super) fn at_stop(
+    payload: &HookPayload,
+    agent: &Agent,
+    des: &DesConfig,
+    root: &Root,
+    may_block: bool,
+) -> Option<Gated> {
+    let HookPayload::SubagentStop(stop) = payload else { return None };
+    if !des.is_enabled() {
+        return None;
+    }
+    let places = places(payload);
+    let session = Session::new(&root.folder, payload.session_id());
+    let origin: Origin = origin(&places, Some(&agent.name), &session, true)?;
+    let markers = Markers::of(&origin.prompt);
+    if !markers.apply() {
+        return None;
+    }
+    super::guard::gate_applies(may_block && des.blocks());
+    let stopping = Stopping {
+        markers: &markers,
+        origin: &origin,
+        agent: &agent.name,
+        root: &root.folder,
+        work: &root.work,
+        main: &places.main,
+        own: places.own.as_deref(),
+        des,
+    };
+    let (mut findings, opened) = gates::after(&stopping);
+    let failure = opened
+        .as_ref()
+        .filter(|opened| opened.step.is_honest_failure())
+        .and_then(|opened| opened.step.failure_reason());
+    let mut verdict = None;
+    if let Some(config) =
+        des.judge.as_ref().filter(|_| !findings.iter().any(Finding::blocks) && failure.is_none())
+    {
+        let head = origin
+            .call
+            .as_ref()
+            .and_then(|call| call.baseline.as_ref())
+            .map_or("HEAD", |baseline| baseline.head.as_str());
+        let step_text =
+            opened.as_ref().and_then(|opened| std::fs::read_to_string(&opened.path).ok()).unwrap_or_default();
+        let question = Question {
+            step: &step_text,
+            diff_stat: &scope::diff_stat(&root.work, head),
+            last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
+        };
+        let said = judge::ask(config, &question);
+        findings.extend(judge_finding(&said, config.on_error));
+        verdict = Some(verdict_value(&said));
+    }
+    Some(Gated {
+        context: gates::context_of(&markers, places.own.as_deref()),
+        findings,
+        step: opened.map(|opened| opened.name).or(markers.step_file.clone()),
+        failure,
+        judge: verdict,
+        call: origin.call,
+        blocks: des.blocks(),
+    })
+}
+
+fn judge_finding(said: &Verdict, on_error: Option<OnJudgeError>) -> Option<Finding> {
+    match said {
+        Verdict::Continue => None,
+        Verdict::Refuse(reason) => Some(Finding::new(
+            Code::JudgeRefused,
+            reason.clone(),
+            "do what the judge asks for, then finish again",
+        )),
+        Verdict::Failed(reason) => {
+            let finding = Finding::new(
+                Code::JudgeFailed,
+                format!("the judge could not be asked: {reason}"),
+                "let a person see to des.judge",
+            );
+            Some(if on_error == Some(OnJudgeError::Block) { finding } else { finding.warning() })
+        }
+    }
+}
+
+fn verdict_value(said: &Verdict) -> Value {
+    match said {
+        Verdict::Continue => serde_json::json!({ "continue": true }),
+        Verdict::Refuse(reason) => serde_json::json!({ "continue": false, "error": reason }),
+        Verdict::Failed(reason) => serde_json::json!({ "failed": reason }),
+    }
+}
+
+/// Agents that started and never stopped: recorded, and told once.
+pub(super) fn tell_unfinished(payload: &HookPayload, config: &Config, root: &Root) -> Result<Option<String>> {
+    let session = Session::new(&root.folder, payload.session_id());
+    let running: Vec<String> = match payload {
+        HookPayload::Stop(stop) => {
+            let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
+            stop.background_tasks.iter().filter_map(id).collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut lines = Vec::new();
+    for agent in unfinished::unfinished(&session, &expand_home(payload.transcript_path()), &running) {
+        let call = &agent.call;
+        let what = format!(
+            "{} ({}) was to do {} and never stopped",
+            call.subagent_type, agent.agent_id, call.step_file
+        );
+        let finding = Finding::new(
+            Code::Unfinished,
+            what,
+            "look at what it left; call it again if the step is not done",
+        )
+        .warning();
+        let record = Record {
+            agent_id: Some(agent.agent_id.clone()),
+            agent: Some(call.subagent_type.clone()),
+            step: Some(call.step_file.clone()),
+            decision: "unfinished".into(),
+            findings: values(std::slice::from_ref(&finding)),
+            ..record_of(Event::named(payload.hook_event_name()).unwrap_or(Event::Stop), payload.session_id())
+        };
+        config.audit(root, &record)?;
+        lines.extend(report::lines(std::slice::from_ref(&finding)));
+        let told = Call { told: true, ..call.clone() };
+        if let Err(error) = told.remember(&session) {
+            log::warn(|| format!("cannot note that an unfinished agent was told: {error}"));
+        }
+    }
+    Ok((!lines.is_empty()).then(|| format!("conclaude: {}", lines.join("\n"))))
+}
+
+fn values(findings: &[Finding]) -> Vec<Value> {
+    findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect()
+}
+
+fn record_of(event: Event, session: &str) -> Record {
+    Record { event: event.name().into(), session: Some(session.to_owned()), ..Record::default() }
+}
+
+/// The record of a subagent event, if there is anything to record.
+pub(super) fn record_subagent(
+    event: Event,
+    session: &str,
+    agent: &Agent,
+    gated: Option<&Gated>,
+    runs: &[Run],
+    decision: &str,
+) -> Option<Record> {
+    if gated.is_none() && runs.is_empty() {
+        return None;
+    }
+    let commands = runs.iter().map(|run| CommandRecord {
+        pattern: run.step.pattern.clone(),
+        run: run.step.script.clone(),
+        status: run.finished.status.describe(),
+        exit_code: run.finished.status.code(),
+        duration_ms: u64::try_from(run.finished.duration.as_millis()).unwrap_or(u64::MAX),
+    });
+    Some(Record {
+        agent_id: agent.id.clone(),
+        agent: Some(agent.name.clone()),
+        step: gated.and_then(|gated| gated.step.clone()),
+        des: gated.and_then(|gated| serde_json::to_value(&gated.context).ok()),
+        decision: decision.into(),
+        findings: gated.map(|gated| values(&gated.findings)).unwrap_or_default(),
+        commands: commands.collect(),
+        judge: gated.and_then(|gated| gated.judge.clone()),
+        ..record_of(event, session)
+    })
+}
+
+impl Config {
+    /// The settings of the gates.
+    pub(super) fn des(&self) -> DesConfig {
+        self.settings.des.clone().unwrap_or_default()
+    }
+
+    /// Writes a record. What cannot be written is told, and is an error only where the config says so.
+    pub(super) fn audit(&self, root: &Root, record: &Record) -> Result<Option<String>> {
+        let audit = self.settings.audit.clone().unwrap_or_default();
+        if audit.enabled == Some(false) {
+            return Ok(None);
+        }
+        let trail = Trail::of(&root.folder, audit.max_file_bytes.map(|bytes| bytes.get().into()));
+        match trail.append(record) {
+            Ok(()) => Ok(None),
+            Err(error) => {
+                let what = format!("the audit trail cannot be written: {error}");
+                log::warn(|| what.clone());
+                if audit.required == Some(true) { Err(HookError::Audit(what)) } else { Ok(Some(what)) }
+            }
+        }
+    }
+}
