@@ -224,7 +224,7 @@ fn only_conclaude_names_are_added() {
             && env.contains("CLAUDE_PID=1\n")
     );
     // What the shell itself sets is not ours.
-    let own = ["PWD", "OLDPWD", "SHLVL", "_", "HOME", "PATH", "CLAUDE_PID"];
+    let own = ["PWD", "OLDPWD", "SHLVL", "_", "HOME", "PATH", "CLAUDE_PID", "XDG_STATE_HOME"];
     for name in env.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name) {
         let known = own.contains(&name) || name.starts_with("CONCLAUDE_") || std::env::var_os(name).is_some();
         assert!(known || name.contains(' ') || name == "CLAUDE_PROJECT_DIR", "{name} was added");
