@@ -12,9 +12,10 @@ mod append;
 mod query;
 mod verify;
 
-pub use query::{Filter, Stats, records};
+pub use query::{Filter, Stats, genuine, records};
 pub use verify::{Verdict, verify};
 
+use crate::config::AuditConfig;
 use crate::state;
 
 /// The `prev` of the first record of all.
@@ -134,6 +135,31 @@ impl Trail {
 /// The number of the first record of a file of the trail.
 fn number_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()
+}
+
+/// A file of the trail, whatever its size.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut crate::files::open_regular(path)?, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes a record as the config asks for: `Ok` with what went wrong where that is only a warning.
+///
+/// # Errors
+/// When the record cannot be written and must be.
+pub fn write(root: &Path, config: Option<&AuditConfig>, record: &Record) -> Result<Option<String>, String> {
+    let config = config.cloned().unwrap_or_default();
+    if config.enabled == Some(false) {
+        return Ok(None);
+    }
+    match Trail::of(root, config.max_file_bytes.map(|bytes| bytes.get().into())).append(record) {
+        Ok(()) => Ok(None),
+        Err(error) => {
+            let what = format!("the audit trail cannot be written: {error}");
+            if config.required == Some(true) { Err(what) } else { Ok(Some(what)) }
+        }
+    }
 }
 
 /// The hash of a record: of its line as it would be without the hash itself.

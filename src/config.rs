@@ -283,6 +283,12 @@ impl ConclaudeConfig {
         }
         if let Some(des) = &self.des {
             des.suspicions(&mut found);
+            let audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);
+            if !audited && !des.evidence().is_empty() {
+                found.push(
+                    "des: `evidence` needs the audit trail, which `audit.enabled: false` switches off".into(),
+                );
+            }
         }
         if let Some(notifications) = &self.notifications
             && notifications.enabled == Some(true)

@@ -166,6 +166,9 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
             notify::send(&report::notification_title(event), body);
         }
     };
+    if event == Event::SubagentStart {
+        gate::at_start(&payload, &root);
+    }
     match act(event, input, &payload, &agent, &config, &root) {
         Ok(trace) => {
             let good = trace.runs.iter().all(Run::is_success) && trace.result.decision == Decision::Allow;
@@ -175,7 +178,11 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
         }
         Err(error) => {
             notify(Outcome::Failure, &format!("{}: {error}", report::agent_words(&agent)));
-            Err(error)
+            match error {
+                // A broken pattern is a broken config too.
+                HookError::Config(_) => gate_alone(event, &payload, &agent, &root, error).map(nothing),
+                other => Err(other),
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod files;
 pub mod hooks;
 pub mod log;
 pub mod notify;
+pub mod outbox;
 pub mod outcome;
 pub mod pattern;
 pub mod state;

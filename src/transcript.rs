@@ -60,6 +60,8 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
                 }
             }
             Err(_) if is_torn => {}
+            // What a line hides can be any call, but not one that is known by its id.
+            Err(_) if id.is_some() => {}
             Err(_) => return Ok(Found::Malformed),
         }
     }
@@ -148,35 +150,28 @@ fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall>
     }
 }
 
-/// A line of a transcript as far as prompts and times are concerned: the client's form, or a plain message.
-#[derive(Deserialize)]
-struct Said {
-    #[serde(default, rename = "type")]
-    kind: Option<String>,
-    #[serde(default)]
-    role: Option<String>,
-    #[serde(default)]
-    message: Option<SaidMessage>,
-    #[serde(default)]
-    content: Option<Value>,
-    #[serde(default)]
-    timestamp: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct SaidMessage {
-    #[serde(default)]
-    role: Option<String>,
-    #[serde(default)]
-    content: Option<Value>,
-}
+/// A line of a transcript as far as prompts and times are concerned: the client's form, or a plain message. Fields of
+/// another type than expected are passed over.
+struct Said(Value);
 
 impl Said {
+    fn read(line: &[u8]) -> Option<Said> {
+        serde_json::from_slice(line).ok().filter(Value::is_object).map(Said)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    fn content(&self) -> Option<&Value> {
+        self.0.get("message").and_then(|message| message.get("content")).or_else(|| self.0.get("content"))
+    }
+
     /// What the user said on this line, if it is the user's.
-    fn prompt(self) -> Option<String> {
-        let role = self.message.as_ref().and_then(|message| message.role.clone()).or(self.role).or(self.kind);
-        let content = self.message.and_then(|message| message.content).or(self.content)?;
-        (role.as_deref() == Some("user")).then(|| text_of(&content)).flatten()
+    fn prompt(&self) -> Option<String> {
+        let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
+        let role = role.or_else(|| self.text("role")).or_else(|| self.text("type"));
+        (role == Some("user")).then(|| text_of(self.content()?)).flatten()
     }
 }
 
@@ -203,24 +198,14 @@ fn first_lines(path: &Path) -> io::Result<impl Iterator<Item = Vec<u8>>> {
 /// The prompt of a subagent: the first user message of its transcript. What comes later, or is quoted, never counts.
 #[must_use]
 pub fn first_prompt(path: &Path) -> Option<String> {
-    let mut lines = first_lines(path).ok()?.filter(|line| !line.trim_ascii().is_empty());
-    // The client may write other lines before it; a message of anybody else means that there is no prompt here.
-    for line in lines.by_ref().take(50) {
-        let Ok(said) = serde_json::from_slice::<Said>(&line) else { return None };
-        let is_message = said.message.is_some() || said.role.is_some();
-        match said.prompt() {
-            Some(prompt) => return Some(prompt),
-            None if is_message => return None,
-            None => {}
-        }
-    }
-    None
+    // The client may write other lines before it; one that cannot be read does not hide the rest.
+    first_lines(path).ok()?.take(200).find_map(|line| Said::read(&line)?.prompt())
 }
 
 /// The times of the first and the last line that have one.
 #[must_use]
 pub fn times(path: &Path) -> (Option<String>, Option<String>) {
-    let time = |line: &[u8]| serde_json::from_slice::<Said>(line).ok().and_then(|said| said.timestamp);
+    let time = |line: &[u8]| Said::read(line)?.text("timestamp").map(str::to_owned);
     let first = first_lines(path).ok().and_then(|lines| lines.take(50).find_map(|line| time(&line)));
     let last = LinesFromEnd::open(path).ok().and_then(|mut lines| {
         (0..50).find_map(|_| lines.next_line().ok().flatten().and_then(|line| time(&line)))
@@ -267,9 +252,7 @@ pub const WRITING_TOOLS: [(&str, &str); 4] = [
 ];
 
 fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
-    let said = serde_json::from_slice::<Said>(line).ok();
-    let content = said.and_then(|said| said.message.and_then(|message| message.content).or(said.content));
-    let blocks = match content {
+    let blocks = match Said::read(line).and_then(|said| said.content().cloned()) {
         Some(Value::Array(blocks)) => blocks,
         _ => Vec::new(),
     };
@@ -279,17 +262,21 @@ fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// Whether anything but Agent calls was done here since the time, as far as the end of the transcript shows.
+/// Tools that only look.
+const READING_TOOLS: [&str; 10] =
+    ["Agent", "Task", "Read", "Glob", "Grep", "LS", "ToolSearch", "TodoWrite", "WebFetch", "WebSearch"];
+
+/// Whether anything that can write was done here since the time, as far as the end of the transcript shows.
 #[must_use]
 pub fn worked_since(path: &Path, time: &str) -> bool {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
     while let Ok(Some(line)) = lines.next_line() {
-        let Ok(said) = serde_json::from_slice::<Said>(&line) else { continue };
+        let Some(said) = Said::read(&line) else { continue };
         // The client's times have one form, so that they can be compared as text.
-        if said.timestamp.as_deref().is_some_and(|then| then < time) {
+        if said.text("timestamp").is_some_and(|then| then < time) {
             return false;
         }
-        if tool_uses(&line).any(|(name, _)| name != "Agent" && name != "Task") {
+        if tool_uses(&line).any(|(name, _)| !READING_TOOLS.contains(&name.as_str())) {
             return true;
         }
     }

@@ -88,6 +88,33 @@ pub struct PreToolUsePayload {
     pub tool_use_id: Option<String>,
 }
 
+/// A tool was used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Wire")]
+pub struct PostToolUsePayload {
+    /// The fields that every payload has.
+    #[serde(flatten)]
+    pub base: BasePayload,
+    /// The subagent that used it; none on the main thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The tool.
+    pub tool_name: String,
+    /// What came of it.
+    pub tool_response: Value,
+}
+
+/// The person, or the client itself, says something to the main thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Wire")]
+pub struct UserPromptSubmitPayload {
+    /// The fields that every payload has.
+    #[serde(flatten)]
+    pub base: BasePayload,
+    /// What is said.
+    pub prompt: String,
+}
+
 /// The main thread has finished its turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Wire")]
@@ -95,8 +122,9 @@ pub struct StopPayload {
     /// The fields that every payload has.
     #[serde(flatten)]
     pub base: BasePayload,
-    /// What still runs in the background.
-    pub background_tasks: Vec<Value>,
+    /// What still runs in the background; older clients do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_tasks: Option<Vec<Value>>,
 }
 
 /// The payload of any event.
@@ -112,6 +140,12 @@ pub enum HookPayload {
     /// A tool is about to be used.
     #[serde(rename = "PreToolUse")]
     PreToolUse(PreToolUsePayload),
+    /// A tool was used.
+    #[serde(rename = "PostToolUse")]
+    PostToolUse(PostToolUsePayload),
+    /// Something is said to the main thread.
+    #[serde(rename = "UserPromptSubmit")]
+    UserPromptSubmit(UserPromptSubmitPayload),
     /// The main thread has finished its turn.
     #[serde(rename = "Stop")]
     Stop(StopPayload),
@@ -127,6 +161,8 @@ impl HookPayload {
             HookPayload::SubagentStart(payload) => &payload.base,
             HookPayload::SubagentStop(payload) => &payload.base,
             HookPayload::PreToolUse(payload) => &payload.base,
+            HookPayload::PostToolUse(payload) => &payload.base,
+            HookPayload::UserPromptSubmit(payload) => &payload.base,
             HookPayload::Stop(payload) => &payload.base,
             HookPayload::Other(base) => base,
         }
@@ -163,7 +199,8 @@ impl HookPayload {
             HookPayload::SubagentStart(payload) => Some(&payload.agent_id),
             HookPayload::SubagentStop(payload) => payload.agent_id.as_deref(),
             HookPayload::PreToolUse(payload) => payload.agent_id.as_deref(),
-            HookPayload::Stop(_) | HookPayload::Other(_) => None,
+            HookPayload::PostToolUse(payload) => payload.agent_id.as_deref(),
+            HookPayload::UserPromptSubmit(_) | HookPayload::Stop(_) | HookPayload::Other(_) => None,
         }
     }
 
@@ -173,7 +210,7 @@ impl HookPayload {
         match self {
             HookPayload::SubagentStart(payload) => Some(payload.subagent_type.as_str()),
             HookPayload::SubagentStop(payload) => payload.agent_type.as_deref(),
-            HookPayload::PreToolUse(_) | HookPayload::Stop(_) | HookPayload::Other(_) => None,
+            _ => None,
         }
         .filter(|name| !is_blank(name))
     }
@@ -185,7 +222,7 @@ impl HookPayload {
             HookPayload::SubagentStart(payload) => payload.agent_transcript_path.as_ref(),
             HookPayload::SubagentStop(payload) => payload.agent_transcript_path.as_ref(),
             HookPayload::PreToolUse(_) => None,
-            HookPayload::Stop(_) | HookPayload::Other(_) => return None,
+            _ => return None,
         };
         match given {
             Some(path) => Some(path.clone()),

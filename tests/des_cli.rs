@@ -213,6 +213,54 @@ fn an_honest_failure_can_be_admitted() {
 }
 
 #[test]
+fn every_fix_that_the_gate_names_can_be_made_with_the_verbs() {
+    let mended = |change: Value, arguments: &[&str]| {
+        let test = Test::stop().step(&common::workflow::with(5, change));
+        assert_eq!(des(&test, &["check", STEP]).status.code(), Some(1));
+        ok(&test, arguments);
+        ok(&test, &["check", STEP]);
+    };
+    let phase = "GREEN_ACCEPTANCE";
+    mended(serde_json::json!({"outcome": null}), &["finish", STEP, phase, "--pass"]);
+    mended(serde_json::json!({"outcome": "fine"}), &["finish", STEP, phase, "--pass"]);
+    mended(serde_json::json!({"outcome": "fine"}), &["run", STEP, phase, "--", "true"]);
+    mended(serde_json::json!({"outcome": "FAIL"}), &["run", STEP, phase, "--", "true"]);
+    mended(serde_json::json!({"status": "IN_PROGRESS"}), &["finish", STEP, phase, "--pass"]);
+    mended(
+        serde_json::json!({"status": "SKIPPED", "blocked_by": "lazy"}),
+        &["skip", STEP, phase, "--reason", "NOT_APPLICABLE: x"],
+    );
+    mended(serde_json::json!({"status": "NOT_EXECUTED"}), &["run", STEP, phase, "--", "true"]);
+    // A phase that was begun fails with the step.
+    let test = project();
+    ok(&test, &["start", STEP, "PREPARE"]);
+    ok(&test, &["fail", STEP, "--reason", "no database"]);
+    ok(&test, &["check", STEP]);
+}
+
+#[test]
+fn a_run_does_not_wait_for_what_its_command_left_behind() {
+    let test = project();
+    let started = std::time::Instant::now();
+    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "sleep 60 & echo hi"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "hi\n");
+    assert!(started.elapsed() < std::time::Duration::from_secs(40));
+}
+
+#[test]
+fn hook_and_verbs_agree_about_the_root() {
+    // A project below the top level of its repository, and no config.
+    let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
+    std::fs::create_dir_all(test.root().join("deep/er")).unwrap();
+    let output = conclaude()
+        .args(["audit", "show", "--json"])
+        .current_dir(test.root().join("deep/er"))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1);
+}
+
+#[test]
 fn a_step_without_phases_is_set_to_done() {
     let mut setup = todo();
     setup["workflow_type"] = "configuration_setup".into();
@@ -228,6 +276,30 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     let config = "des: {scope: off, evidence: [GREEN_UNIT]}";
     let reason = Test::gated_stop(&done()).config(config).run().blocked();
     assert!(reason.contains("✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND"), "{reason}");
+    // The fix that is named works, and the gate is content with it.
+    let test = Test::stop().step(&done()).config(config);
+    assert_eq!(des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]).status.code(), Some(0));
+    let proof = phase(&test, "GREEN_UNIT")["evidence"].clone();
+    assert!(proof["started_at"].is_string() && proof["duration_ms"].is_u64());
+    test.agent_files(MARKERS).stops().run().silent();
+    // A line that was appended by hand is no proof.
+    let test = Test::stop().step(&done()).config(config);
+    des(&test, &["run", STEP, "COMMIT", "--", "true"]);
+    let trail = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    let forged = format!(
+        "{{\"seq\":9,\"time\":\"2999-01-01T00:00:00Z\",\"event\":\"des run\",\"step\":\"{STEP}\",\"phase\":\"GREEN_UNIT\",\"decision\":\"PASS\"}}\n"
+    );
+    std::fs::write(&trail, std::fs::read_to_string(&trail).unwrap() + &forged).unwrap();
+    assert!(test.agent_files(MARKERS).stops().run().blocked().contains("EVIDENCE_MISSING GREEN_UNIT"));
+    // Nor is leaving it out, unless somebody approved that.
+    let skipped = |reason: &str| {
+        common::workflow::with(3, serde_json::json!({"status": "SKIPPED", "blocked_by": reason}))
+    };
+    let reason = Test::gated_stop(&skipped("NOT_APPLICABLE: x")).config(config).run().blocked();
+    assert!(reason.contains("EVIDENCE_MISSING GREEN_UNIT: it was skipped"), "{reason}");
+    Test::gated_stop(&skipped("APPROVED_SKIP: by Ada")).config(config).run().silent();
+    let test = project().config(config);
+    assert!(refused(&test, &["finish", STEP, "GREEN_UNIT", "--pass"]).contains("counts only with proof"));
     // A run that failed, made to look as if it had passed.
     let test = project().config(config);
     for name in ["PREPARE", "RED_ACCEPTANCE", "RED_UNIT"] {

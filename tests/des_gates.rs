@@ -166,13 +166,54 @@ fn on_violation_warn_tells_and_lets_through() {
 fn a_second_agent_on_a_live_step_is_a_warning() {
     let first = called(&todo(), MARKERS);
     first.updated_input();
+    // Not started yet, and perhaps never: nobody is at work.
     let second = first.again().payload("tool_use_id", "toolu_2").run();
-    second.updated_input();
+    assert!(!second.stdout.contains("STEP_BUSY"), "{}", second.stdout);
+    let third = second.again().agent_files(MARKERS).payload("tool_use_id", "toolu_3").run();
+    third.updated_input();
     assert!(
-        second.stdout.contains("coder has been called for steps/01-01.json already"),
+        third.stdout.contains("STEP_BUSY: coder has been called for steps/01-01.json already"),
         "{}",
-        second.stdout
+        third.stdout
     );
+}
+
+#[test]
+fn a_deny_stands_whatever_becomes_of_its_record() {
+    let required = "audit: {required: true}";
+    let test = Test::stop().config(required).step(&done()).file(".conclaude", "in the way");
+    assert!(test.call_agent(MARKERS).run().denied().contains("STEP_DONE"));
+    let test =
+        Test::stop().config(required).step(&todo()).agent_files(MARKERS).file(".conclaude", "in the way");
+    assert!(test.writes("Write", "file_path", "README.md").run().denied().contains("SCOPE_VIOLATION"));
+}
+
+#[test]
+fn restrictions_that_cannot_be_understood_are_not_taken_for_none() {
+    let change = |field: &str, value: Value| {
+        let mut step = todo();
+        *step.pointer_mut(field).unwrap() = value;
+        called(&step, MARKERS).denied()
+    };
+    let odd = json!([{"glob": "src/**"}]);
+    assert!(
+        change("/task_specification/allowed_file_patterns", odd)
+            .contains("STEP_FILE_INVALID: steps/01-01.json: allowed_file_patterns is not a list of texts")
+    );
+    let mut step = todo();
+    step["safety"] = json!({"affects_production": "true"});
+    assert!(called(&step, MARKERS).denied().contains("UNSAFE_STEP"));
+    let mut step = with(3, json!({"turn_count": "9"}));
+    step["tdd_cycle"]["max_turns"] = "5".into();
+    assert!(blocked(&step).contains("TURN_LIMIT_EXCEEDED"));
+}
+
+#[test]
+fn a_log_shaped_to_take_for_ever_is_refused_at_once() {
+    let entry = json!({"phase_name": "PREPARE", "status": "EXECUTED", "started_at": "2026-01-01T10:00:00Z", "ended_at": "2026-01-01T10:00:00Z"});
+    let step =
+        json!({"state": {"status": "DONE"}, "tdd_cycle": {"phase_execution_log": vec![entry; 20_000]}});
+    assert!(blocked(&step).contains("STEP_FILE_INVALID: steps/01-01.json: its phase log has 20000 entries"));
 }
 
 #[test]
@@ -186,6 +227,8 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     let reason = Test::gated_stop(&todo()).config(broken).run().blocked();
     assert!(reason.contains("SILENT_COMPLETION"), "{reason}");
     Test::gated_stop(&done()).config(broken).run().error_with("unknown key `enabld`");
+    let glob = "subagentStop: {commands: {'[a': [{run: 'true'}]}}";
+    assert!(Test::gated_stop(&todo()).config(glob).run().blocked().contains("SILENT_COMPLETION"));
 }
 
 #[test]
@@ -280,11 +323,126 @@ fn the_step_file_is_always_allowed_and_the_gates_own_files_never_are() {
 }
 
 #[test]
-fn a_broken_step_file_can_be_mended_and_nothing_else_written() {
+fn a_broken_step_file_can_be_mended_and_what_it_allows_is_not_guessed() {
+    // Gate 1 knows what the step allowed.
     let test = at_work().file("steps/01-01.json", "{broken");
+    let done = test.writes("Write", "file_path", "src/a.rs").run().silent();
+    let done = done.again().writes("Write", "file_path", "README.md").run();
+    assert!(done.denied().contains("SCOPE_VIOLATION"));
+    done.again().writes("Write", "file_path", "steps/01-01.json").run().silent();
+    // Without it nobody does.
+    let test = Test::stop().file("steps/01-01.json", "{broken").agent_files(MARKERS);
     let done = test.writes("Write", "file_path", "src/a.rs").run();
     assert!(done.denied().contains("STEP_FILE_INVALID"));
     done.again().writes("Write", "file_path", "steps/01-01.json").run().silent();
+}
+
+#[test]
+fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
+    let mut wider = todo();
+    wider["task_specification"]["allowed_file_patterns"] = json!(["**"]);
+    let done = at_work().step(&wider).writes("Write", "file_path", "README.md").run();
+    assert!(done.denied().contains("README.md is outside"), "what the step said at the call counts");
+    let mut wider = common::workflow::done();
+    wider["task_specification"]["allowed_file_patterns"] = json!(["**"]);
+    let reason = worked(|test| test.step(&wider).file("README.md", "2")).run().blocked();
+    assert!(reason.contains("RULES_CHANGED: steps/01-01.json says something else than when the agent was called: allowed_file_patterns"), "{reason}");
+    assert!(reason.contains("SCOPE_VIOLATION: README.md was changed"), "{reason}");
+    let escape = json!({"workflow_type": "configuration_setup", "state": {"status": "DONE"}});
+    assert!(worked(|test| test.step(&escape)).run().blocked().contains("RULES_CHANGED"));
+}
+
+#[test]
+fn the_gates_cannot_be_switched_off_from_inside() {
+    // By the config, once a call was let in.
+    let off = at_work().config("des: {enabled: false}").stops();
+    assert!(off.run().blocked().contains("SILENT_COMPLETION"));
+    // By deleting what names the call, once the agent was seen.
+    let test = at_work().writes("Write", "file_path", "src/a.rs").run().silent().again();
+    for name in ["main/subagents/agent-a1b2c3.meta.json", "main/subagents/agent-a1b2c3.jsonl"] {
+        std::fs::remove_file(test.root().join(name)).unwrap();
+    }
+    let done = test.writes("Write", "file_path", "README.md").run();
+    assert!(done.denied().contains("SCOPE_VIOLATION"));
+    assert!(done.again().stops().run().blocked().contains("SILENT_COMPLETION"));
+}
+
+#[test]
+fn the_gates_own_files_are_protected_whatever_the_scope() {
+    for config in ["des: {scope: off}", "des: {scope: warn}", "des: {onViolation: warn}"] {
+        let test = at_work().config(config).writes("Write", "file_path", ".conclaude.yaml");
+        assert!(test.run().denied().contains("belongs to the gates"), "{config}");
+    }
+    let mut free = todo();
+    free["task_specification"]["allowed_file_patterns"] = json!([]);
+    let unlimited = || Test::stop().step(&free).call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let home = tempfile::tempdir().unwrap();
+    let settings = home.path().join(".claude/settings.json").display().to_string();
+    let test = unlimited().env("HOME", home.path().to_str().unwrap()).writes("Write", "file_path", &settings);
+    assert!(test.run().denied().contains("belongs to the gates"));
+    let test = unlimited();
+    let head = test.root().join(".state-home/conclaude/x.json").display().to_string();
+    assert!(test.writes("Write", "file_path", &head).run().denied().contains("belongs to the gates"));
+    // From a worktree, the files of the project around it.
+    let test = unlimited().file(".claude/worktrees/agent-a1b2c3/x", "");
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let config = test.root().join(".conclaude.yaml").display().to_string();
+    assert!(
+        test.payload("cwd", worktree)
+            .writes("Write", "file_path", &config)
+            .run()
+            .denied()
+            .contains("belongs to the gates")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_config_behind_a_link_is_protected_under_both_names() {
+    let mut free = todo();
+    free["task_specification"]["allowed_file_patterns"] = json!([]);
+    for name in [".conclaude.yaml", "cfg/c.yaml"] {
+        let test = Test::stop().step(&free).file("cfg/c.yaml", "");
+        std::os::unix::fs::symlink("cfg/c.yaml", test.root().join(".conclaude.yaml")).unwrap();
+        let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+        assert!(
+            test.writes("Write", "file_path", name).run().denied().contains("belongs to the gates"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_helper_works_within_the_boundaries_of_the_agent_that_called_it() {
+    let test =
+        at_work().call_agent("Just help me.").payload("agent_id", "a1b2c3").payload("tool_use_id", "toolu_5");
+    let test = test.run().silent().again();
+    let meta = json!({"toolUseId": "toolu_5", "spawnDepth": 2}).to_string();
+    let test = test.file("main/subagents/agent-c7.meta.json", meta);
+    let done = test.writes("Write", "file_path", "README.md").payload("agent_id", "c7").run();
+    assert!(done.denied().contains("outside the scope of steps/01-01.json"));
+    let done = done.again().writes("Write", "file_path", "src/b.rs").payload("agent_id", "c7").run().silent();
+    // Its own stop is nobody's business.
+    done.again().stops().payload("agent_id", "c7").run().silent();
+}
+
+#[test]
+fn what_a_helper_wrote_counts_as_the_agents_own() {
+    let change = |test: Test| {
+        let test = test
+            .call_agent("Help.")
+            .payload("agent_id", "a1b2c3")
+            .payload("tool_use_id", "toolu_5")
+            .run()
+            .silent()
+            .again();
+        let wrote = json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "x", "name": "Write", "input": {"file_path": "README.md"}}]}});
+        test.file("main/subagents/agent-c7.meta.json", json!({"toolUseId": "toolu_5"}).to_string())
+            .file("main/subagents/agent-c7.jsonl", format!("{wrote}\n"))
+            .file("README.md", "2")
+    };
+    assert!(worked(change).run().blocked().contains("✗ SCOPE_VIOLATION: README.md was changed"));
 }
 
 #[test]
@@ -294,8 +452,11 @@ fn agents_without_a_gate_write_what_they_like() {
     Test::stop().step(&todo()).writes("Write", "file_path", "README.md").run().silent();
     let off = at_work().config("des: {scope: off}");
     off.writes("Write", "file_path", "README.md").run().silent();
-    let warn = at_work().config("des: {scope: warn}");
-    warn.writes("Write", "file_path", "README.md").run().silent();
+    for config in ["des: {scope: warn}", "des: {onViolation: warn}"] {
+        let done = at_work().config(config).writes("Write", "file_path", "README.md").run();
+        assert!(done.message().contains("⚠ SCOPE_VIOLATION: README.md is outside"), "{}", done.message());
+        assert_eq!(done.audit().pop().unwrap()["decision"], "warned");
+    }
 }
 
 #[test]
@@ -497,6 +658,24 @@ fn the_transcript_may_have_any_of_its_forms() {
         json!({"role": "user", "content": [{"type": "text", "text": MARKERS}]}),
         json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": MARKERS}]}}),
     ];
+    let odd = [
+        json!({"role": "user", "content": MARKERS, "timestamp": 17}).to_string(),
+        format!(
+            "{}\n{}",
+            json!({"role": "system", "content": "x"}),
+            json!({"role": "user", "content": MARKERS})
+        ),
+        format!(
+            "{}\n{}",
+            json!({"type": "note", "message": "text"}),
+            json!({"role": "user", "content": MARKERS})
+        ),
+        format!("garbage\n{}", json!({"role": "user", "content": MARKERS})),
+    ];
+    for text in odd {
+        let test = Test::stop().step(&todo()).file("main/subagents/agent-a1b2c3.jsonl", &text);
+        assert!(test.stops().run().blocked().contains("SILENT_COMPLETION"), "{text}");
+    }
     for form in forms {
         let test =
             Test::stop().step(&todo()).file("main/subagents/agent-a1b2c3.jsonl", format!("{form}\n{{torn"));
@@ -543,7 +722,7 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
 
 #[test]
 fn a_transcript_that_comes_late_is_waited_for() {
-    let test = Test::stop().step(&todo()).file("main.jsonl", "{}\n").file("main/subagents/x", "").stops();
+    let test = Test::stop().step(&todo()).file("main.jsonl", "{}\n").meta().stops();
     let child = test.spawn();
     std::thread::sleep(std::time::Duration::from_millis(300));
     let line = json!({"type": "user", "message": {"role": "user", "content": MARKERS}});
@@ -582,6 +761,19 @@ fn changes_outside_the_scope_block_however_they_were_made() {
             "{reason}"
         );
     }
+}
+
+#[test]
+fn git_cannot_be_told_to_look_away() {
+    let reason =
+        worked(|test| test.git(&["update-index", "--assume-unchanged", "README.md"]).file("README.md", "2"))
+            .run()
+            .blocked();
+    assert!(reason.contains("SCOPE_VIOLATION: README.md was changed"), "{reason}");
+    let excluded =
+        |test: Test| test.file(".git/info/exclude", "/main/\n/.state-home/\n/hidden\n").file("hidden", "2");
+    let reason = worked(excluded).run().blocked();
+    assert!(reason.contains("SCOPE_VIOLATION: .git/info/exclude was changed"), "{reason}");
 }
 
 #[test]
@@ -658,6 +850,9 @@ fn the_main_thread_at_work_meanwhile_makes_scope_fair_too() {
     };
     assert!(background(edit("2999-01-01T00:00:00.000Z")).message().contains("while others worked"));
     assert!(background(edit("2000-01-01T00:00:00.000Z")).blocked().contains("README.md was changed"));
+    let mut read = edit("2999-01-01T00:00:00.000Z");
+    read["message"]["content"][0]["name"] = "Read".into();
+    assert!(background(read).blocked().contains("README.md was changed"), "looking is not working");
 }
 
 #[test]
@@ -687,7 +882,9 @@ fn unfinished_agents_are_recorded_and_shown_once() {
     // Still running in the background: not yet.
     let running = json!([{"id": "a1b2c3", "type": "subagent", "status": "running"}]);
     let done = test.payload("background_tasks", running).run().silent();
-    let done = done.again().payload("background_tasks", json!([])).run();
+    let done = done.again().without("background_tasks").run().silent();
+    let killed = json!([{"id": "a1b2c3", "type": "subagent", "status": "killed"}]);
+    let done = done.again().payload("background_tasks", killed).run();
     assert!(
         done.message().contains("⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped"),
         "{}",
@@ -712,7 +909,21 @@ fn the_end_of_a_session_records_unfinished_agents_too() {
 #[test]
 fn agents_that_stopped_or_never_started_are_not_unfinished() {
     let stopped = worked(|test| test).run().silent();
-    stopped.again().then("Stop").run().silent();
+    stopped.again().then("Stop").payload("background_tasks", json!([])).run().silent();
     let never = Test::stop().step(&todo()).call_agent(MARKERS).run();
-    never.again().then("Stop").run().silent();
+    never.again().then("Stop").payload("background_tasks", json!([])).run().silent();
+}
+
+#[test]
+fn an_agent_that_is_resumed_and_never_stops_is_unfinished() {
+    let stopped = worked(|test| test).run().silent();
+    let resumed = stopped
+        .again()
+        .then("SubagentStart")
+        .payload("agent_id", "a1b2c3")
+        .payload("agent_type", "coder")
+        .run()
+        .silent();
+    let done = resumed.again().then("Stop").payload("background_tasks", json!([])).run();
+    assert!(done.message().contains("UNFINISHED"));
 }

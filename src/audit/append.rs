@@ -17,6 +17,20 @@ const LOCK_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_LINE: u64 = 1 << 20;
 
 impl Trail {
+    /// Takes along what others had to lay aside, if there is anything.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn take_along(&self) -> io::Result<()> {
+        if self.pending().is_empty() {
+            return Ok(());
+        }
+        match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
+            Some(_lock) => self.write(Vec::new()),
+            None => Ok(()),
+        }
+    }
+
     /// Writes a record. If the trail is locked for too long, the record is laid beside it, and whoever writes next
     /// takes it along.
     ///
@@ -35,7 +49,8 @@ impl Trail {
     fn lay_aside(&self, body: &Map<String, Value>) -> io::Result<()> {
         let mut file = tempfile::Builder::new().prefix(".pending-").tempfile_in(&self.folder)?;
         writeln!(file, "{}", Value::Object(body.clone()))?;
-        let name = format!("pending-{}-{}.jsonl", std::process::id(), jiff::Timestamp::now().as_nanosecond());
+        let name =
+            format!("pending-{:020}-{}.jsonl", jiff::Timestamp::now().as_nanosecond(), std::process::id());
         file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
     }
 
@@ -58,9 +73,18 @@ impl Trail {
     fn write(&self, own: Vec<Map<String, Value>>) -> io::Result<()> {
         let pending = self.pending();
         let mut bodies = Vec::new();
-        for path in &pending {
-            let text = fs::read_to_string(path).unwrap_or_default();
-            bodies.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
+        let mut taken = Vec::new();
+        for path in pending {
+            let text = files::read_text(&path, LONGEST_LINE * 2).unwrap_or_default();
+            let found: Vec<Map<String, Value>> =
+                text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            if found.is_empty() {
+                // Not a record, or not one that can be read: kept for a person, out of the way.
+                let _ = fs::rename(&path, path.with_extension("unreadable"));
+                continue;
+            }
+            bodies.extend(found);
+            taken.push(path);
         }
         bodies.extend(own);
         let current = self.files()?.pop();
@@ -68,6 +92,10 @@ impl Trail {
             Some(path) => self.heal(path)?,
             None => (0, GENESIS.to_owned()),
         };
+        // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
+        if let Some((known, hash)) = self.read_head().filter(|(known, _)| *known > seq) {
+            (seq, prev) = (known, hash);
+        }
         let first = seq + 1;
         let mut lines = String::new();
         for body in bodies {
@@ -77,6 +105,9 @@ impl Trail {
             lines.push('\n');
             prev = hash;
         }
+        if lines.is_empty() {
+            return Ok(());
+        }
         let path = match current {
             Some(path) if path.metadata()?.len() + lines.len() as u64 <= self.max_file_bytes => path,
             _ => self.folder.join(format!("audit-{first:010}.jsonl")),
@@ -85,7 +116,7 @@ impl Trail {
         let mut file = options.append(true).create(true).open(path)?;
         file.write_all(lines.as_bytes())?;
         self.keep_head(seq, &prev);
-        for path in pending {
+        for path in taken {
             let _ = fs::remove_file(path);
         }
         Ok(())
@@ -101,6 +132,12 @@ impl Trail {
         let mut tail = Vec::new();
         Read::by_ref(&mut file).take(LONGEST_LINE * 2).read_to_end(&mut tail)?;
         let whole = memchr::memrchr(b'\n', &tail).map_or(0, |at| at + 1);
+        if whole == 0 && start > 0 {
+            // No record is that long: this was written by someone else, and is left as it is for `verify` to name.
+            file.seek(SeekFrom::End(0))?;
+            file.write_all(b"\n")?;
+            return self.after_damage("");
+        }
         let torn = tail.split_off(whole);
         if !torn.is_empty() {
             let aside = self.folder.join("torn.txt");

@@ -6,7 +6,7 @@ use std::io;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Trail;
+use super::{Link, Trail};
 
 /// Which records are wanted; what is not set matches all.
 #[derive(Clone, Debug, Default)]
@@ -49,13 +49,35 @@ impl Filter {
 pub fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<(String, Value)>> {
     let mut found = Vec::new();
     for path in trail.files()? {
-        let bytes = std::fs::read(path)?;
+        let bytes = super::read_file(&path)?;
         for line in String::from_utf8_lossy(&bytes).lines() {
             if let Ok(record) = serde_json::from_str::<Value>(line)
                 && record.is_object()
                 && filter.admits(&record)
             {
                 found.push((line.to_owned(), record));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The records whose own hash fits and that follow the one before them: a line that someone appended by hand does not
+/// count as proof.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn genuine(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
+    let mut found = Vec::new();
+    let mut before: Option<String> = None;
+    for path in trail.files()? {
+        let bytes = super::read_file(&path)?;
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            let Some(link) = Link::read(line) else { continue };
+            let fits = link.hash == link.computed && before.as_ref().is_none_or(|hash| *hash == link.prev);
+            if fits {
+                before = Some(link.hash.to_owned());
+                found.extend(serde_json::from_str::<Value>(line).ok().filter(|record| filter.admits(record)));
             }
         }
     }
@@ -71,6 +93,8 @@ pub struct Stats {
     pub commands: BTreeMap<String, (u64, u64, u64, u64)>,
     /// By code of finding.
     pub findings: BTreeMap<String, u64>,
+    /// By agent: how many stops have a time, and the seconds in all.
+    pub durations: BTreeMap<String, (u64, f64)>,
 }
 
 impl Stats {
@@ -94,6 +118,18 @@ impl Stats {
                 let entry = stats.commands.entry(text(command, "run")).or_default();
                 *entry =
                     (entry.0 + 1, entry.1 + u64::from(failed), entry.2 + duration, entry.3.max(duration));
+            }
+            if let Some(proof) = record.get("evidence") {
+                let duration = proof.get("duration_ms").and_then(Value::as_u64).unwrap_or(0);
+                let failed = text(record, "decision") != "PASS";
+                let entry = stats.commands.entry(text(proof, "command")).or_default();
+                *entry =
+                    (entry.0 + 1, entry.1 + u64::from(failed), entry.2 + duration, entry.3.max(duration));
+            }
+            let time = |name: &str| record.get("des")?.get(name)?.as_str()?.parse::<Timestamp>().ok();
+            if let (Some(start), Some(end)) = (time("start_time"), time("end_time")) {
+                let entry = stats.durations.entry(text(record, "agent")).or_default();
+                *entry = (entry.0 + 1, entry.1 + end.duration_since(start).as_secs_f64());
             }
             for finding in list("findings") {
                 *stats.findings.entry(text(finding, "code")).or_default() += 1;

@@ -121,6 +121,46 @@ fn a_cut_tail_is_found_by_the_copy_outside() {
 }
 
 #[test]
+fn what_was_cut_off_stays_missing_after_the_next_record() {
+    let place = with_records(5, 1 << 20);
+    place.tamper(|lines| lines.truncate(2));
+    place.trail.append(&record(6)).unwrap();
+    assert!(verify(&place.trail).unwrap().problem.unwrap().contains("records 3 to 5 were removed"));
+    let place = with_records(5, 1 << 20);
+    fs::remove_dir_all(&place.trail.folder).unwrap();
+    place.trail.append(&record(6)).unwrap();
+    assert!(verify(&place.trail).unwrap().problem.unwrap().contains("records 1 to 5 were removed"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_among_the_records_does_not_hang_the_next_one() {
+    let place = with_records(1, 1 << 20);
+    let fifo = |name: &str| {
+        let made = std::process::Command::new("mkfifo").arg(place.trail.folder.join(name)).status().unwrap();
+        assert!(made.success());
+    };
+    fifo("pending-1.jsonl");
+    place.trail.append(&record(2)).unwrap();
+    assert_eq!(verify(&place.trail).unwrap().good, 2);
+    assert!(place.trail.folder.join("pending-1.unreadable").exists(), "it is set aside");
+    fifo("audit-0000000009.jsonl");
+    assert!(verify(&place.trail).is_err() && records(&place.trail, &Filter::default()).is_err());
+}
+
+#[test]
+fn garbage_without_an_end_loses_no_record() {
+    let place = with_records(2, 64 << 20);
+    let mut text = fs::read_to_string(place.file()).unwrap();
+    text.push_str(&"x".repeat(3 << 20));
+    fs::write(place.file(), text).unwrap();
+    for n in 3..=5 {
+        place.trail.append(&record(n)).unwrap();
+    }
+    assert_eq!(records(&place.trail, &Filter::default()).unwrap().len(), 5);
+}
+
+#[test]
 fn a_torn_tail_costs_nothing_but_itself() {
     let place = with_records(2, 1 << 20);
     let mut text = fs::read_to_string(place.file()).unwrap();

@@ -27,7 +27,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
     let mut head_seen = head.is_none();
     let files = trail.files()?;
     for (index, path) in files.iter().enumerate() {
-        let bytes = std::fs::read(path)?;
+        let bytes = super::read_file(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let is_last = index + 1 == files.len();
         for (number, line) in text.split_inclusive('\n').enumerate() {

@@ -183,7 +183,14 @@ fn stats(out: &mut impl Write, stats: &Stats, as_json: bool) -> io::Result<()> {
                 json!({ "run": run, "runs": runs, "failed": failed, "total_ms": total, "longest_ms": longest })
             })
             .collect();
-        let all = json!({ "agents": stats.agents, "commands": commands, "findings": stats.findings });
+        let durations: Vec<Value> = stats
+            .durations
+            .iter()
+            .map(|(agent, (stops, seconds))| json!({ "agent": agent, "stops": stops, "total_seconds": seconds }))
+            .collect();
+        let all = json!({
+            "agents": stats.agents, "commands": commands, "findings": stats.findings, "durations": durations,
+        });
         return writeln!(out, "{}", serde_json::to_string_pretty(&all)?);
     }
     let mut agents = vec![["AGENT", "DECISION", "COUNT"].map(str::to_owned)];
@@ -193,6 +200,16 @@ fn stats(out: &mut impl Write, stats: &Stats, as_json: bool) -> io::Result<()> {
         }
     }
     super::table(out, &agents, BOLD)?;
+    let mut durations = vec![["AGENT", "STOPS", "MEAN S"].map(str::to_owned)];
+    for (agent, (stops, seconds)) in &stats.durations {
+        let mean =
+            if *stops == 0 { 0.0 } else { seconds / f64::from(u32::try_from(*stops).unwrap_or(u32::MAX)) };
+        durations.push([clean_line(agent), stops.to_string(), format!("{mean:.1}")]);
+    }
+    if durations.len() > 1 {
+        writeln!(out)?;
+        super::table(out, &durations, BOLD)?;
+    }
     let mut commands = vec![["COMMAND", "RUNS", "FAILED", "MEAN MS", "LONGEST MS"].map(str::to_owned)];
     for (run, (runs, failed, total, longest)) in &stats.commands {
         let mean = total / runs.max(&1);

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::answer::Exit;
-use crate::audit::{Filter, Record, Trail, records};
+use crate::audit::{self, Filter, Record, Trail, records};
 use crate::config::{ConclaudeConfig, Root};
 use crate::des::record::{self, Change};
 use crate::des::{check, evidence, gates, scope, step};
@@ -179,20 +179,23 @@ impl Project {
     }
 
     fn audit(&self, record: &Record) -> io::Result<()> {
-        let audit = self.config.audit.clone().unwrap_or_default();
-        if audit.enabled == Some(false) {
-            return Ok(());
+        let problem =
+            audit::write(&self.root.folder, self.config.audit.as_ref(), record).map_err(io::Error::other)?;
+        if let Some(problem) = problem {
+            let _ = writeln!(io::stderr(), "conclaude: warning: {problem}");
         }
-        let trail = Trail::of(&self.root.folder, audit.max_file_bytes.map(|bytes| bytes.get().into()));
-        match trail.append(record) {
-            Err(error) if audit.required == Some(true) => Err(error),
-            Err(error) => {
-                let _ =
-                    writeln!(io::stderr(), "conclaude: warning: the audit trail cannot be written: {error}");
-                Ok(())
-            }
-            Ok(()) => Ok(()),
+        Ok(())
+    }
+
+    /// A phase that counts only with proof is not recorded without it.
+    fn needs_proof(&self, phase: &str) -> io::Result<()> {
+        let des = self.config.des.clone().unwrap_or_default();
+        if des.evidence().contains(&phase) {
+            return Err(io::Error::other(format!(
+                "{phase} counts only with proof (des.evidence): use `conclaude des run`"
+            )));
         }
+        Ok(())
     }
 
     /// Records a change of a phase, in the step file and in the trail.
@@ -212,6 +215,7 @@ impl Project {
         .map_err(io::Error::other)?;
         let proof = match change {
             Change::Finish { evidence, .. } => evidence.clone(),
+            Change::Prove { evidence, .. } => Some(evidence.clone()),
             _ => None,
         };
         self.audit(&Record {
@@ -243,12 +247,16 @@ impl Verb {
                 writeln!(out, "{phase} is IN_PROGRESS")?;
             }
             Verb::Finish { step, phase, pass, details, turns, .. } => {
+                project.needs_proof(&phase)?;
                 let word = if pass { "PASS" } else { "FAIL" };
                 let change = Change::Finish { pass, details, turns, evidence: None };
                 project.record(&step, &phase, &change, "des finish", word)?;
                 writeln!(out, "{phase} is EXECUTED: {word}")?;
             }
             Verb::Skip { step, phase, reason } => {
+                if !reason.trim_start().starts_with("APPROVED_SKIP:") {
+                    project.needs_proof(&phase)?;
+                }
                 project.record(&step, &phase, &Change::Skip { reason }, "des skip", "SKIPPED")?;
                 writeln!(out, "{phase} is SKIPPED")?;
             }
@@ -262,7 +270,7 @@ impl Verb {
                 }
                 let (path, name) = project.step(&step)?;
                 record::change(&project.root.folder, &path, |step| {
-                    record::admit_failure(step, partial, reason.trim());
+                    record::admit_failure(step, &project.phases(), partial, reason.trim(), Timestamp::now());
                     Ok(())
                 })
                 .map_err(io::Error::other)?;
@@ -290,6 +298,7 @@ impl Verb {
                 let step =
                     record::new_step(&task_id, &project_id, name.as_deref(), &allow, &project.phases());
                 step::write(&real, &step, "")?;
+                project.audit(&base_record("des new", &step_name, "TODO"))?;
                 writeln!(out, "made {step_name}")?;
             }
             Verb::Prompt { step, agent, command } => {
@@ -312,27 +321,39 @@ fn run_command(
     command: &[OsString],
 ) -> io::Result<Exit> {
     let (real, _) = project.step(path)?;
-    let begun =
-        step::read(&real, &path.to_string_lossy()).ok().and_then(|step| step.phases()).is_some_and(|log| {
-            log.iter().any(|entry| entry.name == phase && entry.status() == Some(step::Status::InProgress))
-        });
-    if !begun {
+    let log =
+        step::read(&real, &path.to_string_lossy()).ok().and_then(|step| step.phases()).unwrap_or_default();
+    let entry = log.iter().find(|entry| entry.name == phase);
+    let begun = entry.is_some_and(|entry| entry.status() == Some(step::Status::InProgress));
+    // What was recorded without proof is proved now; its times stay those of the work.
+    let proving = entry.is_some_and(record::can_be_proved);
+    if !begun && !proving {
         project.record(path, phase, &Change::Start, "des start", "IN_PROGRESS")?;
     }
+    let started = Timestamp::now();
     let ran = evidence::run(command);
+    let ended = Timestamp::now();
     let expect_failure = evidence::expects_failure(phase, expect);
     let pass = ran.passes(expect_failure);
     let line: Vec<String> = command.iter().map(|word| gates::shell_quote(&word.to_string_lossy())).collect();
+    let in_ms = |time: Timestamp| time.round(jiff::Unit::Millisecond).unwrap_or(time).to_string();
     let proof = json!({
         "command": line.join(" "),
         "exit_code": ran.code,
         "expected": if expect_failure { "fail" } else { "pass" },
+        "started_at": in_ms(started),
+        "ended_at": in_ms(ended),
+        "duration_ms": u64::try_from(ended.duration_since(started).as_millis()).unwrap_or(0),
         "output_sha256": ran.output_sha256,
         "output_bytes": ran.output_bytes,
     });
     let word = if pass { "PASS" } else { "FAIL" };
     let details = format!("`{}` exited with {}", line.join(" "), ran.code);
-    let change = Change::Finish { pass, details: Some(details), turns, evidence: Some(proof) };
+    let change = if proving {
+        Change::Prove { pass, details, evidence: proof }
+    } else {
+        Change::Finish { pass, details: Some(details), turns, evidence: Some(proof) }
+    };
     project.record(path, phase, &change, "des run", word)?;
     writeln!(io::stderr(), "conclaude: {phase} is EXECUTED: {word} (exit code {})", ran.code)?;
     Ok(Exit::Of(u8::try_from(ran.code).unwrap_or(1)))

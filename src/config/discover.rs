@@ -44,7 +44,7 @@ impl Root {
         let folder = match (&config, project_dir) {
             (Some(config), _) => config.parent().unwrap_or(start).to_owned(),
             (None, Some(project)) => project.to_owned(),
-            (None, None) => git_top_level(start).unwrap_or(start).to_owned(),
+            (None, None) => own_folder(start).or_else(|| git_top_level(start)).unwrap_or(start).to_owned(),
         };
         // A worktree of another project is none of ours.
         let is_own = |tree: &PathBuf| tree.starts_with(&folder) && tree.is_dir();
@@ -62,6 +62,11 @@ pub fn find_upward(start: &Path) -> Option<PathBuf> {
 fn in_folder(folder: &Path) -> Option<PathBuf> {
     // Whatever has the name is meant to be the config, also a dangling link: an error about it beats silence.
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
+}
+
+/// Where we have left state before: what a hook began, a verb goes on with, wherever it is called.
+fn own_folder(start: &Path) -> Option<&Path> {
+    start.ancestors().find(|folder| files::is_real_folder(&folder.join(crate::state::FOLDER)))
 }
 
 fn git_top_level(start: &Path) -> Option<&Path> {

@@ -98,15 +98,24 @@ fn order(log: &[Phase], phases: &[String], found: &mut Vec<Finding>) {
             );
         }
     }
-    for (at, (_, later)) in known.iter().enumerate() {
-        let Some(started) = later.started_at.as_deref().and_then(Time::read) else { continue };
-        let overlapping = known.iter().take(at).find(|(_, earlier)| {
-            earlier.ended_at.as_deref().and_then(Time::read).is_some_and(|ended| started.is_before(&ended))
-        });
-        if let Some((_, earlier)) = overlapping {
-            let what = format!("it started before {} had ended", earlier.name);
+    // The latest end so far, of times with a zone and of those without.
+    let mut latest: [Option<(Time, &str)>; 2] = [None, None];
+    for (_, phase) in &known {
+        let read = |time: &Option<String>| time.as_deref().and_then(Time::read);
+        let started = read(&phase.started_at);
+        let is_early = |ended: &Time| started.as_ref().is_some_and(|time| time.is_before(ended));
+        if let Some((_, earlier)) = latest.iter().flatten().find(|(ended, _)| is_early(ended)) {
+            let what = format!("it started before {earlier} had ended");
             let fix = "do one phase after the other; `conclaude des` takes the times from the clock";
-            found.push(Finding::new(Code::PhaseOrder, what, fix).in_phase(&later.name));
+            found.push(Finding::new(Code::PhaseOrder, what, fix).in_phase(&phase.name));
+        }
+        if let Some(ended) = read(&phase.ended_at)
+            && let [zoned, civil] = &mut latest
+        {
+            let slot = if matches!(ended, Time::Zoned(_)) { zoned } else { civil };
+            if slot.as_ref().is_none_or(|(last, _)| last.is_before(&ended)) {
+                *slot = Some((ended, &phase.name));
+            }
         }
     }
 }
@@ -151,12 +160,9 @@ fn outcome(phase: &Phase, nothing_ran: bool, last: Option<&String>, found: &mut 
             );
         }
         Some(Status::Executed) => {
-            let word = phase
-                .outcome
-                .as_deref()
-                .map(|text| text.split(':').next().unwrap_or(text).trim().to_ascii_uppercase());
+            let word = phase.verdict();
             match word.as_deref() {
-                None | Some("") => {
+                None => {
                     note(Code::MissingOutcome, "it is EXECUTED without an outcome".into(), "say PASS or FAIL")
                 }
                 Some("PASS") => {}

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::markers::{Markers, Validation};
 use super::scope::Baseline;
 use crate::agent;
+use crate::log;
 use crate::state::Session;
 use crate::transcript;
 
@@ -76,6 +78,12 @@ pub struct Call {
     pub prompt: String,
     /// The step file of the prompt.
     pub step_file: String,
+    /// What the step said that the agent is judged by; what it says later is the agent's own doing.
+    pub rules: Value,
+    /// Its `allowed_file_patterns` at that time.
+    pub allowed: Vec<String>,
+    /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
+    pub parent: Option<String>,
     /// The tree as it was, if git knows it.
     pub baseline: Option<Baseline>,
     /// When it was, in the client's own form.
@@ -126,6 +134,8 @@ pub struct Origin {
 /// Where transcripts lie.
 #[derive(Clone, Debug)]
 pub struct Places {
+    /// The agent's id.
+    pub agent_id: Option<String>,
     /// The main transcript.
     pub main: PathBuf,
     /// The agent's own.
@@ -136,26 +146,50 @@ pub struct Places {
 /// message of its transcript; its call in the main transcript.
 #[must_use]
 pub fn origin(places: &Places, agent: Option<&str>, session: &Session, wait: bool) -> Option<Origin> {
-    let meta = places.own.as_deref().and_then(agent::Meta::beside);
-    let tool_use_id = meta.as_ref().and_then(|meta| meta.tool_use_id.as_deref());
-    if let Some(call) = tool_use_id.and_then(|id| Call::recall(session, id)) {
+    let own = places.own.as_deref();
+    if let Some(call) = remembered(places, session) {
         return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
     }
-    let own = places.own.as_deref();
     let mut prompt = own.and_then(transcript::first_prompt);
     // Only where the client keeps transcripts at all can one be late.
-    if prompt.is_none() && wait && meta.is_none() && own.is_some() && places.main.exists() {
+    if prompt.is_none() && wait && own.is_some() && places.main.exists() {
         let over = Instant::now() + TRANSCRIPT_WAIT;
         while prompt.is_none() && Instant::now() < over {
             std::thread::sleep(Duration::from_millis(20));
             prompt = own.and_then(transcript::first_prompt);
         }
-        if let Some(call) =
-            own.and_then(agent::Meta::beside).and_then(|meta| Call::recall(session, &meta.tool_use_id?))
-        {
+        if let Some(call) = remembered(places, session) {
             return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
         }
+        if prompt.is_none() {
+            log::warn(|| {
+                format!("the agent's prompt was not found in {}", own.unwrap_or(Path::new("")).display())
+            });
+        }
     }
-    let prompt = prompt.or_else(|| transcript::call_prompt(&places.main, tool_use_id, agent))?;
+    let tool_use_id = own.and_then(agent::Meta::beside).and_then(|meta| meta.tool_use_id);
+    let prompt = prompt.or_else(|| transcript::call_prompt(&places.main, tool_use_id.as_deref(), agent))?;
     Some(Origin { prompt, call: None })
+}
+
+/// The call that Gate 1 remembered for this agent. Once found, the link is kept with our own state: the file that names it
+/// lies where an agent can delete it.
+#[must_use]
+pub fn remembered(places: &Places, session: &Session) -> Option<Call> {
+    let link = places.agent_id.as_deref().map(|id| format!("link-{}", crate::state::hash(id)));
+    if let Some(call) = link
+        .as_deref()
+        .and_then(|link| session.read::<String>(link))
+        .and_then(|id| Call::recall(session, &id))
+    {
+        return Some(call);
+    }
+    let id = places.own.as_deref().and_then(agent::Meta::beside)?.tool_use_id?;
+    let call = Call::recall(session, &id)?;
+    if let Some(link) = link
+        && let Err(error) = session.write(&link, &id)
+    {
+        log::warn(|| format!("cannot keep the link from agent to call: {error}"));
+    }
+    Some(call)
 }

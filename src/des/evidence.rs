@@ -3,11 +3,15 @@
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use super::phases;
+
+/// How long output is waited for that a command printed before it ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What came of the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,20 +58,24 @@ pub fn run(command: &[OsString]) -> Ran {
             return not_run(if error.kind() == io::ErrorKind::PermissionDenied { 126 } else { 127 });
         }
     };
-    let tally = Mutex::new(Tally { hash: Sha256::new(), bytes: 0 });
+    let tally = Arc::new(Mutex::new(Tally { hash: Sha256::new(), bytes: 0 }));
+    let (sender, ended) = mpsc::channel();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let status = std::thread::scope(|scope| {
-        scope.spawn(|| show(stdout, io::stdout(), &tally));
-        scope.spawn(|| show(stderr, io::stderr(), &tally));
-        child.wait()
-    });
-    let tally = tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let output_sha256 = tally.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let (for_stdout, for_stderr) = ((Arc::clone(&tally), sender.clone()), (Arc::clone(&tally), sender));
+    std::thread::spawn(move || show(stdout, io::stdout(), &for_stdout.0, &for_stdout.1));
+    std::thread::spawn(move || show(stderr, io::stderr(), &for_stderr.0, &for_stderr.1));
+    let status = child.wait();
+    // A child that was left behind may hold the pipes; it does not hold us.
+    for _ in 0..2 {
+        let _ = ended.recv_timeout(LAST_WORDS);
+    }
+    let tally = tally.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let output_sha256 = tally.hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     let (code, ran) = status.map_or((1, false), code_of);
     Ran { code, ran, output_sha256, output_bytes: tally.bytes }
 }
 
-fn show(from: Option<impl Read>, mut to: impl Write, tally: &Mutex<Tally>) {
+fn show(from: Option<impl Read>, mut to: impl Write, tally: &Mutex<Tally>, ended: &mpsc::Sender<()>) {
     let Some(mut from) = from else { return };
     let mut buffer = [0; 16 << 10];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
@@ -78,6 +86,7 @@ fn show(from: Option<impl Read>, mut to: impl Write, tally: &Mutex<Tally>) {
         tally.hash.update(chunk);
         tally.bytes += chunk.len() as u64;
     }
+    let _ = ended.send(());
 }
 
 fn code_of(status: ExitStatus) -> (i32, bool) {

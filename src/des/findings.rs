@@ -35,6 +35,10 @@ codes! {
     AgentMismatch = "AGENT_MISMATCH",
     /// The prompt lacks a required section.
     SectionMissing = "SECTION_MISSING",
+    /// The step's rules are not those of the call any more.
+    RulesChanged = "RULES_CHANGED",
+    /// Another agent works on the step.
+    StepBusy = "STEP_BUSY",
     /// The step is done already.
     StepDone = "STEP_DONE",
     /// The step touches production, or is destructive without a way back.

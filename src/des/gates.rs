@@ -10,9 +10,11 @@ use super::findings::{Code, Finding};
 use super::markers::Markers;
 use super::scope::{self, Allowed, Baseline};
 use super::step::{self, Step};
-use crate::audit::{Filter, Trail, records};
+use super::unfinished;
+use crate::audit::{Filter, Trail, genuine};
 use crate::config::{DesConfig, ScopeMode};
-use crate::transcript;
+use crate::state::Session;
+use crate::{log, transcript};
 
 /// A step that was found and read.
 #[derive(Clone, Debug)]
@@ -34,7 +36,7 @@ pub struct Opened {
 pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
     let path = step::locate(root, step_file)?;
     let step = step::read(&path, step_file)?;
-    let allowed = Allowed::new(step.allowed_file_patterns()).map_err(|reason| {
+    let allowed = step.allowed_file_patterns().and_then(Allowed::new).map_err(|reason| {
         Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "mend allowed_file_patterns")
     })?;
     let name = scope::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned());
@@ -150,28 +152,57 @@ pub fn shell_quote(word: &str) -> String {
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
+/// A write that is about to happen inside a gated agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<'a> {
+    /// The step file of the agent's markers.
+    pub step_file: &'a str,
+    /// What Gate 1 remembered.
+    pub call: Option<&'a Call>,
+    /// The project's root.
+    pub root: &'a Path,
+    /// Where the agent works: the root, or its worktree.
+    pub work: &'a Path,
+    /// The agent's current directory.
+    pub cwd: &'a Path,
+    /// The file, as the tool names it.
+    pub file: &'a str,
+}
+
+/// Gate 2: what belongs to the gates themselves is never written, whatever the scope.
+#[must_use]
+pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
+    scope::is_protected_anywhere(writing.root, writing.work, writing.cwd, writing.file).then(|| {
+        let what = format!("{} belongs to the gates and is not for agents to write", writing.file);
+        Finding::new(Code::ScopeViolation, what, "leave it as it is")
+    })
+}
+
 /// Gate 2, while the agent works: may this file be written?
 #[must_use]
-pub fn during(step_file: &str, root: &Path, cwd: &Path, file: &str) -> Option<Finding> {
-    let path = scope::relative(root, cwd, file);
-    let named = path.as_deref().unwrap_or(file);
-    if scope::is_protected(named) {
-        let what = format!("{named} belongs to the gates and is not for agents to write");
-        return Some(Finding::new(Code::ScopeViolation, what, "leave it as it is"));
-    }
+pub fn during(writing: &Writing<'_>) -> Option<Finding> {
+    let path = scope::relative(writing.work, writing.cwd, writing.file);
     // The step file is always allowed: one that is broken could not be mended otherwise.
-    if path.is_some() && path == scope::relative(root, root, step_file) {
+    if path.is_some() && path == scope::relative(writing.work, writing.work, writing.step_file) {
         return None;
     }
-    let opened = match open_step(root, step_file) {
-        Ok(opened) => opened,
+    // What the step says now may be the agent's own doing; what it said at the call is not.
+    let allowed = match writing.call {
+        Some(call) => Allowed::new(call.allowed.clone())
+            .map_err(|reason| Finding::new(Code::StepFileInvalid, reason, "mend allowed_file_patterns")),
+        None => open_step(writing.work, writing.step_file).map(|opened| opened.allowed),
+    };
+    let allowed = match allowed {
+        Ok(allowed) => allowed,
         Err(finding) => return Some(finding),
     };
-    let permitted = path.as_deref().map_or(!opened.allowed.is_limited(), |path| opened.allowed.permits(path));
+    let permitted = path.as_deref().map_or(!allowed.is_limited(), |path| allowed.permits(path));
     (!permitted).then(|| {
-        let what = format!("{named} is outside the scope of {}", opened.name);
-        let allowed = opened.allowed.patterns().join(", ");
-        let fix = format!("write only to {allowed}, or let a person widen allowed_file_patterns");
+        let what = format!("{} is outside the scope of {}", path.as_deref().unwrap_or(writing.file), writing.step_file);
+        let fix = format!(
+            "write only to {}; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew",
+            allowed.patterns().join(", ")
+        );
         Finding::new(Code::ScopeViolation, what, fix)
     })
 }
@@ -185,6 +216,8 @@ pub struct Stopping<'a> {
     pub origin: &'a Origin,
     /// The agent's name.
     pub agent: &'a str,
+    /// The session.
+    pub session: &'a str,
     /// The project's root.
     pub root: &'a Path,
     /// Where the agent worked: the root, or its worktree.
@@ -212,10 +245,34 @@ pub fn after(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
             return (found, None);
         }
     };
+    if let Some(call) = stopping
+        .origin
+        .call
+        .as_ref()
+        .filter(|call| !call.rules.is_null() && call.rules != opened.step.rules())
+    {
+        let what = format!(
+            "{} says something else than when the agent was called: {}",
+            opened.name,
+            difference(&call.rules, &opened.step.rules())
+        );
+        let fix = "put it back as it was; a person who means the change calls the agent anew";
+        found.push(Finding::new(Code::RulesChanged, what, fix));
+    }
     found.extend(check(&opened.step, &stopping.des.phase_names()));
     found.extend(missing_evidence(stopping, &opened));
     found.extend(out_of_scope(stopping, &opened));
     (found, Some(opened))
+}
+
+/// The names of the rules that differ.
+fn difference(before: &Value, now: &Value) -> String {
+    let names = before
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| now.get(name.as_str()) != Some(value));
+    names.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The step file alone is the agent's to edit; what was really run is in the audit trail.
@@ -224,25 +281,46 @@ fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let filter = Filter { event: Some("des run".into()), ..Filter::default() };
-    let runs = records(&Trail::of(stopping.root, None), &filter).unwrap_or_default();
+    let trail = Trail::of(stopping.root, None);
+    if let Err(error) = trail.take_along() {
+        log::warn(|| format!("records that wait beside the audit trail cannot be taken along: {error}"));
+    }
+    // A run from before the call proves nothing about this work.
+    let since = stopping.origin.call.as_ref().and_then(|call| call.time.parse().ok());
+    let filter = Filter { event: Some("des run".into()), since, ..Filter::default() };
+    let runs = genuine(&trail, &filter).unwrap_or_default();
     let log = opened.step.phases().unwrap_or_default();
     let mut found = Vec::new();
     for phase in log.iter().filter(|phase| wanted.contains(&phase.name.as_str())) {
-        if phase.status() != Some(step::Status::Executed) {
-            continue;
-        }
         let is_its = |record: &&Value| {
             record.get("step").and_then(Value::as_str) == Some(&opened.name)
                 && record.get("phase").and_then(Value::as_str) == Some(&phase.name)
         };
-        let last = runs.iter().rev().map(|(_, record)| record).find(is_its);
-        let proved = last.and_then(|record| record.get("decision")).and_then(Value::as_str);
-        let says = phase.outcome.as_deref().unwrap_or_default().trim().to_ascii_uppercase();
-        let what = match proved {
-            None => "there is no record of a real run".to_owned(),
-            Some(outcome) if says.starts_with(&outcome.to_ascii_uppercase()) => continue,
-            Some(outcome) => format!("the step file says {says}, the record of the run {outcome}"),
+        let last =
+            runs.iter().rev().find(is_its).and_then(|record| record.get("decision")).and_then(Value::as_str);
+        let what = match (phase.status(), last) {
+            (Some(step::Status::Skipped), _)
+                if phase
+                    .blocked_by
+                    .as_deref()
+                    .is_some_and(|why| why.trim_start().starts_with("APPROVED_SKIP:")) =>
+            {
+                continue;
+            }
+            (Some(step::Status::Skipped), _) => {
+                "it was skipped, though it needs the record of a real run".to_owned()
+            }
+            (Some(step::Status::Executed), None) => "there is no record of a real run".to_owned(),
+            (Some(step::Status::Executed), Some(outcome)) if phase.verdict().as_deref() == Some(outcome) => {
+                continue;
+            }
+            (Some(step::Status::Executed), Some(outcome)) => {
+                format!(
+                    "the step file says {}, the record of the run {outcome}",
+                    phase.verdict().unwrap_or_default()
+                )
+            }
+            _ => continue,
         };
         let fix =
             format!("run it: conclaude des run {} {} -- COMMAND", shell_quote(&opened.name), phase.name);
@@ -253,14 +331,21 @@ fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
 
 /// Files that were changed and may not be, as far as that can be told fairly.
 fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
-    if stopping.des.scope() == ScopeMode::Off || !opened.allowed.is_limited() {
+    if stopping.des.scope() == ScopeMode::Off {
         return Vec::new();
     }
+    let call = stopping.origin.call.as_ref();
+    let allowed = call
+        .and_then(|call| Allowed::new(call.allowed.clone()).ok())
+        .unwrap_or_else(|| opened.allowed.clone());
     let unknown = |what: String| {
         let fix = "look yourself at what was changed: the scope was not checked";
-        vec![Finding::new(Code::ScopeViolation, what, fix).warning()]
+        if allowed.is_limited() {
+            vec![Finding::new(Code::ScopeViolation, what, fix).warning()]
+        } else {
+            Vec::new()
+        }
     };
-    let call = stopping.origin.call.as_ref();
     let Some(baseline) = call.and_then(|call| call.baseline.as_ref()) else {
         let repository = scope::is_repository(stopping.work);
         let why = if repository {
@@ -276,17 +361,21 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
         Ok(changed) => changed,
         Err(error) => return unknown(format!("the scope cannot be checked: {error}")),
     };
-    let outside: Vec<&String> =
-        changed.iter().filter(|path| **path != opened.name && !opened.allowed.permits(path)).collect();
+    let is_outside =
+        |path: &&String| **path != opened.name && (scope::is_protected(path) || !allowed.permits(path));
+    let outside: Vec<&String> = changed.iter().filter(is_outside).collect();
     if outside.is_empty() {
         return Vec::new();
     }
-    let own = (!in_worktree && others_worked(stopping, call)).then(|| own_files(stopping));
-    let allowed = opened.allowed.patterns().join(", ");
+    let helpers = helpers(stopping, call);
+    let own =
+        (!in_worktree && others_worked(stopping, call, &helpers)).then(|| own_files(stopping, &helpers));
+    let patterns = allowed.patterns().join(", ");
     let mut found = Vec::new();
-    for path in outside {
-        let fix =
-            format!("take the change back, or let a person widen allowed_file_patterns (now {allowed})");
+    for path in outside.iter().take(MOST_NAMED) {
+        let fix = format!(
+            "take the change back, or let a person widen allowed_file_patterns (now {patterns}) and call the agent anew"
+        );
         let finding = Finding::new(Code::ScopeViolation, format!("{path} was changed"), fix);
         let certain = own.as_ref().is_none_or(|own| own.contains(path));
         found.push(match (certain, stopping.des.scope()) {
@@ -298,36 +387,61 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
             },
         });
     }
+    if let Some(more) = outside.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+        let finding =
+            Finding::new(Code::ScopeViolation, format!("and {more} more files"), "take them back too");
+        found.push(if found.iter().any(Finding::blocks) { finding } else { finding.warning() });
+    }
     found
 }
 
-/// Whether another agent or the main thread was at work in the same tree since the call.
-fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>) -> bool {
-    let Some(call) = call else { return true };
-    let other_agents = stopping
-        .own
-        .and_then(Path::parent)
-        .map(std::fs::read_dir)
-        .and_then(Result::ok)
+/// More files than this are counted and not named.
+const MOST_NAMED: usize = 50;
+
+/// The transcripts of agents that this one called, which work within its boundaries.
+fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
+    let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
+    let session = Session::new(stopping.root, stopping.session);
+    let mut family = vec![call.tool_use_id.clone()];
+    let calls = Call::all(&session);
+    for _ in 0..8 {
+        let more: Vec<String> = calls
+            .iter()
+            .filter(|other| {
+                other.parent.as_ref().is_some_and(|parent| family.contains(parent))
+                    && !family.contains(&other.tool_use_id)
+            })
+            .map(|other| other.tool_use_id.clone())
+            .collect();
+        family.extend(more);
+    }
+    unfinished::started(folder)
         .into_iter()
-        .flatten()
-        .flatten();
+        .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))
+        .map(|(agent, _)| folder.join(format!("agent-{agent}.jsonl")))
+        .collect()
+}
+
+/// Whether another agent or the main thread was at work in the same tree since the call.
+fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBuf]) -> bool {
+    let Some(call) = call else { return true };
+    let folder = stopping.own.and_then(Path::parent).map(std::fs::read_dir).and_then(Result::ok);
     let began = call.time.parse::<jiff::Timestamp>().ok().map(std::time::SystemTime::from);
-    let another = other_agents.map(|entry| entry.path()).any(|path| {
+    let another = folder.into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        let modified = path.metadata().and_then(|metadata| metadata.modified());
         path.extension().is_some_and(|extension| extension == "jsonl")
             && Some(path.as_path()) != stopping.own
-            && path
-                .metadata()
-                .and_then(|metadata| metadata.modified())
-                .is_ok_and(|time| began.is_none_or(|began| time >= began))
+            && !helpers.contains(&path)
+            && modified.is_ok_and(|time| began.is_none_or(|began| time >= began))
     });
     another || (call.background && transcript::worked_since(stopping.main, &call.time))
 }
 
-/// The files that this agent's own tools wrote, relative to the work tree.
-fn own_files(stopping: &Stopping<'_>) -> Vec<String> {
-    let written = stopping.own.and_then(|path| transcript::written_files(path).ok()).unwrap_or_default();
-    written.iter().filter_map(|path| scope::relative(stopping.work, stopping.work, path)).collect()
+/// The files that the tools of this agent and of its helpers wrote, relative to the work tree.
+fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Vec<String> {
+    let transcripts = stopping.own.into_iter().chain(helpers.iter().map(PathBuf::as_path));
+    let written = transcripts.filter_map(|path| transcript::written_files(path).ok()).flatten();
+    written.filter_map(|path| scope::relative(stopping.work, stopping.work, &path)).collect()
 }
 
 /// What Gate 1 remembers, and the input with the boundaries appended to its prompt.

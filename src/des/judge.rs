@@ -98,8 +98,9 @@ fn request(judge: &JudgeConfig, question: &Question<'_>) -> Result<String, Strin
 }
 
 fn words(judge: &JudgeConfig, question: &Question<'_>) -> String {
-    let part = |text: &str| match crate::text::head_and_tail(text, LONGEST_PART) {
-        None => text.to_owned(),
+    // Cleaned, so that what an agent wrote cannot close the tag that it stands in.
+    let part = |text: &str| match crate::text::head_and_tail(&crate::text::clean(text), LONGEST_PART) {
+        None => crate::text::clean(text),
         Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),
     };
     format!(
@@ -114,13 +115,20 @@ fn words(judge: &JudgeConfig, question: &Question<'_>) -> String {
 /// The verdict in what the model said; a model may wrap it in words or a code block.
 fn verdict_in(text: &str) -> Verdict {
     let starts = text.match_indices('{').map(|(at, _)| at);
-    let spoken = starts.filter_map(|at| text.get(at..)).find_map(|rest| {
+    let spoken = starts.filter_map(|at| text.get(at..)).filter_map(|rest| {
         serde_json::Deserializer::from_str(rest).into_iter::<Spoken>().next().and_then(Result::ok)
     });
-    match spoken {
-        Some(Spoken { r#continue: true, .. }) => Verdict::Continue,
-        Some(Spoken { error, .. }) => Verdict::Refuse(error.unwrap_or_else(|| "it gave no reason".into())),
-        None => {
+    let spoken: Vec<Spoken> = spoken.collect();
+    match spoken.as_slice() {
+        // A verdict that was only quoted must not pass for the judge's own.
+        [first, rest @ ..] if rest.iter().any(|other| other.r#continue != first.r#continue) => {
+            Verdict::Failed("it gave two verdicts that differ".into())
+        }
+        [Spoken { r#continue: true, .. }, ..] => Verdict::Continue,
+        [Spoken { error, .. }, ..] => {
+            Verdict::Refuse(error.clone().unwrap_or_else(|| "it gave no reason".into()))
+        }
+        [] => {
             let said: String = text.chars().take(200).collect();
             Verdict::Failed(format!("it answered {said:?}, not {{\"continue\": …}}"))
         }
@@ -142,6 +150,10 @@ mod tests {
             verdict_in(r#"{"note": 1} {"continue": false}"#),
             Verdict::Refuse("it gave no reason".into())
         );
+        assert!(matches!(
+            verdict_in(r#"It says {"continue": true}, but {"continue": false}"#),
+            Verdict::Failed(_)
+        ));
         for other in ["", "yes", "{}", r#"{"continue": "true"}"#, "{{{{"] {
             assert!(matches!(verdict_in(other), Verdict::Failed(_)), "{other}");
         }

@@ -108,11 +108,19 @@ impl Markers {
 }
 
 /// The comments of the form `<!-- DES-KEY: value -->`; the value is `None` where the comment is not closed on its line.
+/// What means to be `DES-VALIDATION` and is not quite that is one with a broken value, and not nothing.
 fn comments(prompt: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
-    prompt.lines().flat_map(|line| line.split(OPEN).skip(1)).filter_map(|comment| {
-        let rest = comment.trim_start().strip_prefix("DES-")?;
-        let (key, rest) = rest.split_once(':')?;
-        Some((key.trim_end(), rest.split_once(CLOSE).map(|(value, _)| value.trim())))
+    prompt.split(OPEN).skip(1).filter_map(|comment| {
+        let whole = comment.split_once(CLOSE).map_or(comment, |(inside, _)| inside);
+        let line = comment.lines().next().unwrap_or_default();
+        let parsed = line.trim_start().strip_prefix("DES-").and_then(|rest| rest.split_once(':'));
+        match parsed
+            .map(|(key, rest)| (key.trim_end(), rest.split_once(CLOSE).map(|(value, _)| value.trim())))
+        {
+            Some((key, value)) if KEYS.contains(&key) => Some((key, value)),
+            _ if whole.to_ascii_lowercase().contains("des-validation") => Some(("VALIDATION", None)),
+            other => other,
+        }
     })
 }
 
@@ -164,6 +172,9 @@ mod tests {
             "<!-- DES-VALIDATION: Required -->",
             "<!-- DES-VALIDATION: -->",
             "<!-- DES-VALIDATION: required",
+            "<!-- DES-VALIDATION required -->",
+            "<!-- des-validation: required -->",
+            "<!--\nDES-VALIDATION: required\n-->",
             "<!-- DES-VALIDATION: required --><!-- DES-VALIDATION: none -->",
         ] {
             let findings = Markers::of(prompt).findings();

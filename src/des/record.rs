@@ -25,6 +25,15 @@ pub enum Change {
         /// What was run for it.
         evidence: Option<Value>,
     },
+    /// It was executed already, and is now proved.
+    Prove {
+        /// How it went.
+        pass: bool,
+        /// What there is to say about it.
+        details: String,
+        /// What was run for it.
+        evidence: Value,
+    },
     /// It is left out.
     Skip {
         /// Why: one of the reasons that count.
@@ -79,15 +88,28 @@ pub fn record(
 }
 
 fn has_failed(phase: &Phase) -> bool {
-    phase.outcome.as_deref().is_some_and(|outcome| outcome.trim().to_ascii_uppercase().starts_with("FAIL"))
+    phase.status() == Some(Status::Executed) && phase.verdict().as_deref() == Some("FAIL")
 }
 
+/// Whether a phase is finished in a way that the gate accepts.
 fn is_good(phase: &Phase) -> bool {
     match phase.status() {
-        Some(Status::Skipped) => true,
-        Some(Status::Executed) => !has_failed(phase),
+        Some(Status::Skipped) => phase.blocked_by.as_deref().is_some_and(is_reason),
+        Some(Status::Executed) => phase.verdict().as_deref() == Some("PASS"),
         _ => false,
     }
+}
+
+fn is_reason(reason: &str) -> bool {
+    let counts =
+        |prefix: &&str| reason.trim_start().strip_prefix(*prefix).is_some_and(|rest| !rest.trim().is_empty());
+    SKIP_REASONS.iter().chain([&DEFERRED]).any(counts)
+}
+
+/// Whether a phase can be proved after the fact: it was executed, and nothing shows that it really was.
+#[must_use]
+pub fn can_be_proved(phase: &Phase) -> bool {
+    phase.status() == Some(Status::Executed) && (!phase.has_evidence || !is_good(phase)) && !has_failed(phase)
 }
 
 fn allowed(
@@ -100,12 +122,18 @@ fn allowed(
 ) -> Result<(), String> {
     let status = phase.status().ok_or_else(|| format!("{name} has an unknown status: mend the step file"))?;
     match (change, status) {
-        (_, Status::Executed) if !has_failed(phase) => return Err(format!("{name} is EXECUTED already")),
-        (_, Status::Skipped) => return Err(format!("{name} is SKIPPED already")),
+        (Change::Prove { .. }, _) if can_be_proved(phase) => return Ok(()),
+        // A phase that says not how it went can be finished again, whoever wrote it.
+        (Change::Finish { .. }, Status::Executed) if !is_good(phase) && !has_failed(phase) => return Ok(()),
+        (_, Status::Executed) if is_good(phase) => return Err(format!("{name} is EXECUTED already")),
+        (_, Status::Skipped) if is_good(phase) => return Err(format!("{name} is SKIPPED already")),
         (Change::Start, Status::InProgress) => {
             return Err(format!("{name} is IN_PROGRESS already: finish it"));
         }
-        (Change::Finish { .. }, Status::NotExecuted | Status::Executed) => {
+        (
+            Change::Finish { .. } | Change::Prove { .. },
+            Status::NotExecuted | Status::Executed | Status::Skipped,
+        ) => {
             return Err(format!("{name} was not started: `conclaude des start` comes first"));
         }
         _ => {}
@@ -114,11 +142,8 @@ fn allowed(
         if rank + 1 == phases.len() {
             return Err(format!("{name} is the last phase, which cannot be skipped"));
         }
-        let counts = SKIP_REASONS.iter().chain([&DEFERRED]);
-        if !counts.clone().any(|prefix| {
-            reason.trim_start().strip_prefix(prefix).is_some_and(|rest| !rest.trim().is_empty())
-        }) {
-            let list: Vec<&str> = counts.copied().collect();
+        if !is_reason(reason) {
+            let list: Vec<&str> = SKIP_REASONS.iter().chain([&DEFERRED]).copied().collect();
             return Err(format!("the reason must begin with one of {} and say why", list.join(", ")));
         }
     }
@@ -171,6 +196,12 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
                 set("evidence", evidence.clone());
             }
         }
+        // The times stay those of the work itself.
+        Change::Prove { pass, details, evidence } => {
+            set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
+            set("outcome_details", details.clone().into());
+            set("evidence", evidence.clone());
+        }
         Change::Skip { reason } => {
             set("status", "SKIPPED".into());
             set("blocked_by", reason.trim().into());
@@ -179,8 +210,21 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
     }
 }
 
-/// Admits that the step failed, or was done in part.
-pub fn admit_failure(step: &mut Step, partial: bool, reason: &str) {
+/// Admits that the step failed, or was done in part. A phase that was begun has failed with it.
+pub fn admit_failure(step: &mut Step, phases: &[String], partial: bool, reason: &str, now: Timestamp) {
+    let open = step
+        .phases()
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|phase| phase.status() == Some(Status::InProgress));
+    for phase in open.collect::<Vec<_>>() {
+        let started = phase.started_at.as_deref().and_then(|time| time.parse().ok());
+        let change =
+            Change::Finish { pass: false, details: Some(reason.to_owned()), turns: None, evidence: None };
+        if let Some(entry) = step.phase_mut(&phase.name, phases) {
+            write_entry(entry, &change, now, started);
+        }
+    }
     step.set_state("status", if partial { "PARTIAL" } else { "FAILED" }.into());
     step.set_state("failure_reason", reason.into());
 }

@@ -88,6 +88,27 @@ pub fn is_protected(path: &str) -> bool {
         || path.starts_with(".conclaude/")
 }
 
+/// The same for a path as it was named: in the project, in an agent's worktree, in the user's home, or behind a link.
+#[must_use]
+pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -> bool {
+    let named = super::step::normalise(&cwd.join(path));
+    let real = real_path(&named);
+    let home = std::env::home_dir();
+    let bases = [Some(root.to_owned()), Some(work.to_owned()), home.clone()];
+    let below = |base: &Path| {
+        [named.strip_prefix(base).ok(), real.strip_prefix(real_path(base)).ok()]
+            .into_iter()
+            .flatten()
+            .any(|rest| is_protected(&rest.to_string_lossy()))
+    };
+    let config = [".conclaude.yaml", ".conclaude.yml"].iter().any(|name| real_path(&root.join(name)) == real);
+    let state = std::env::var_os("XDG_STATE_HOME")
+        .map(std::path::PathBuf::from)
+        .or_else(|| home.map(|home| home.join(".local/state")));
+    let trail = state.is_some_and(|state| real.starts_with(real_path(&state.join("conclaude"))));
+    config || trail || bases.iter().flatten().any(|base| below(base))
+}
+
 /// What never counts as a change: our own folder and the client's worktrees.
 fn is_ignored(path: &str) -> bool {
     path.starts_with(".conclaude/") || path.starts_with(".claude/worktrees/")
@@ -162,9 +183,13 @@ pub fn is_repository(work: &Path) -> bool {
 /// What changed since the baseline, in few words for a judge.
 #[must_use]
 pub fn diff_stat(work: &Path, head: &str) -> String {
-    git(work, &["diff", "--stat", "--no-renames", "--no-ext-diff", head, "--"])
-        .map(|out| text(&out).into_owned())
-        .unwrap_or_default()
+    let stat =
+        git(work, &["diff", "--stat", "--no-renames", "--no-ext-diff", head, "--"]).unwrap_or_default();
+    let new =
+        paths(work, &["ls-files", "--others", "--exclude-standard", "--full-name", "-z"]).unwrap_or_default();
+    let new: Vec<String> =
+        new.iter().filter(|path| !is_ignored(path)).map(|path| format!(" {path} (new)")).collect();
+    format!("{}{}", text(&stat), new.join("\n"))
 }
 
 fn head_of(work: &Path) -> String {
@@ -189,21 +214,45 @@ fn differing(work: &Path, base: &str) -> Result<BTreeSet<String>, String> {
         ],
     )?;
     all.extend(paths(work, &["ls-files", "--others", "--exclude-standard", "--full-name", "-z"])?);
+    // Git can be told not to look at a file. Those are looked at here, before and after alike.
+    all.extend(hidden(work)?);
     all.retain(|path| !is_ignored(path));
     Ok(all)
 }
 
+/// Files that git was told to take for unchanged, and the list of what it is told not to see.
+fn hidden(work: &Path) -> Result<BTreeSet<String>, String> {
+    let listed = git(work, &["ls-files", "-v", "--full-name", "-z"])?;
+    let flagged: Vec<u8> = listed
+        .split(|byte| *byte == 0)
+        .filter(|entry| entry.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S'))
+        .filter_map(|entry| entry.get(2..))
+        .flat_map(|path| path.iter().copied().chain([0]))
+        .collect();
+    let mut found = in_work_tree(work, &flagged)?;
+    let exclude =
+        git(work, &["rev-parse", "--git-path", "info/exclude"]).map(|out| text(&out).trim().to_owned());
+    found.extend(exclude.ok().filter(|path| path == ".git/info/exclude" && work.join(path).exists()));
+    Ok(found)
+}
+
 /// A list of paths as git prints it, made relative to the work tree: git counts from the top level of the repository.
 fn paths(work: &Path, arguments: &[&str]) -> Result<BTreeSet<String>, String> {
+    in_work_tree(work, &git(work, arguments)?)
+}
+
+fn in_work_tree(work: &Path, list: &[u8]) -> Result<BTreeSet<String>, String> {
+    if list.is_empty() {
+        return Ok(BTreeSet::new());
+    }
     let prefix = git(work, &["rev-parse", "--show-prefix"])?;
     let prefix = text(&prefix).trim_end_matches('\n').to_owned();
     let up = "../".repeat(prefix.matches('/').count());
-    let out = git(work, arguments)?;
-    let list = out.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(|path| {
+    let named = list.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(|path| {
         let path = text(path);
         path.strip_prefix(prefix.as_str()).map_or_else(|| format!("{up}{path}"), str::to_owned)
     });
-    Ok(list.collect())
+    Ok(named.collect())
 }
 
 fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {

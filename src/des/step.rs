@@ -13,6 +13,9 @@ use crate::files;
 const MAX_BYTES: u64 = 16 << 20;
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
+/// A log of a workflow is never this long; looking at one must not take long either.
+const MOST_ENTRIES: usize = 500;
+
 /// A phase's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -58,7 +61,9 @@ pub struct Phase {
     /// `duration_seconds`.
     pub duration_seconds: Option<f64>,
     /// `turn_count`.
-    pub turn_count: Option<i64>,
+    pub turn_count: Option<f64>,
+    /// Whether it carries the proof of a run.
+    pub has_evidence: bool,
 }
 
 impl Phase {
@@ -72,6 +77,13 @@ impl Phase {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(self.status(), Some(Status::Executed | Status::Skipped))
+    }
+
+    /// The word of the outcome in capitals, without what follows a colon.
+    #[must_use]
+    pub fn verdict(&self) -> Option<String> {
+        let word = self.outcome.as_deref()?.split(':').next()?.trim().to_ascii_uppercase();
+        (!word.is_empty()).then_some(word)
     }
 }
 
@@ -89,7 +101,16 @@ impl Step {
     pub fn parse(text: &str) -> Result<Step, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if json.is_object() { Ok(Step { json }) } else { Err("it is not a JSON object".into()) }
+        if !json.is_object() {
+            return Err("it is not a JSON object".into());
+        }
+        let step = Step { json };
+        match step.cycle("phase_execution_log").and_then(Value::as_array).map_or(0, Vec::len) {
+            entries if entries > MOST_ENTRIES => {
+                Err(format!("its phase log has {entries} entries, at most {MOST_ENTRIES} are read"))
+            }
+            _ => Ok(step),
+        }
     }
 
     /// A step from JSON.
@@ -157,13 +178,35 @@ impl Step {
     }
 
     /// `allowed_file_patterns`; none means no limit.
-    #[must_use]
-    pub fn allowed_file_patterns(&self) -> Vec<String> {
+    ///
+    /// # Errors
+    /// When they are there and cannot be understood: a restriction must not turn into none.
+    pub fn allowed_file_patterns(&self) -> Result<Vec<String>, String> {
+        let unclear = || "allowed_file_patterns is not a list of texts".to_owned();
         match self.field("allowed_file_patterns") {
-            Some(Value::Array(list)) => list.iter().filter_map(lenient_text).collect(),
-            Some(Value::String(one)) => vec![one.clone()],
-            _ => Vec::new(),
+            None => Ok(Vec::new()),
+            Some(Value::String(one)) => Ok(vec![one.clone()]),
+            Some(Value::Array(list)) => {
+                list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(unclear)).collect()
+            }
+            Some(_) => Err(unclear()),
         }
+    }
+
+    /// What an agent is judged by, and may not change while it works.
+    #[must_use]
+    pub fn rules(&self) -> Value {
+        let names =
+            ["allowed_file_patterns", "workflow_type", "safety", "affects_production", "is_destructive"];
+        let limits = ["max_turns", "duration_minutes", "total_extensions_minutes"];
+        let fields = names
+            .iter()
+            .map(|name| (*name, self.field(name)))
+            .chain(limits.iter().map(|name| (*name, self.cycle(name))));
+        fields
+            .map(|(name, value)| (name.to_owned(), value.cloned().unwrap_or_default()))
+            .collect::<Map<_, _>>()
+            .into()
     }
 
     /// `acceptance_criteria`, however they are written.
@@ -182,7 +225,7 @@ impl Step {
         let is = |name: &str| {
             [format!("safety.{name}"), name.to_owned()]
                 .iter()
-                .any(|path| self.field(path) == Some(&Value::Bool(true)))
+                .any(|path| self.field(path).is_some_and(is_true))
         };
         let plan = ["safety.rollback_plan", "rollback_plan"].iter().find_map(|path| self.field(path));
         let has_plan = match plan {
@@ -202,15 +245,15 @@ impl Step {
 
     /// `tdd_cycle.max_turns`.
     #[must_use]
-    pub fn max_turns(&self) -> Option<i64> {
-        self.cycle("max_turns").and_then(Value::as_i64)
+    pub fn max_turns(&self) -> Option<f64> {
+        self.cycle("max_turns").and_then(lenient_number)
     }
 
     /// The time that all phases together may take: `duration_minutes` and `total_extensions_minutes`.
     #[must_use]
     pub fn allowance_minutes(&self) -> Option<f64> {
-        let minutes = self.cycle("duration_minutes").and_then(Value::as_f64)?;
-        Some(minutes + self.cycle("total_extensions_minutes").and_then(Value::as_f64).unwrap_or(0.0))
+        let minutes = self.cycle("duration_minutes").and_then(lenient_number)?;
+        Some(minutes + self.cycle("total_extensions_minutes").and_then(lenient_number).unwrap_or(0.0))
     }
 
     fn cycle(&self, name: &str) -> Option<&Value> {
@@ -289,6 +332,19 @@ impl Step {
     }
 }
 
+fn lenient_number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+/// A flag that warns of danger is set unless it clearly is not.
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "false" | "no"),
+        _ => true,
+    }
+}
+
 fn lenient_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -316,8 +372,9 @@ fn phase_of(entry: &Value) -> Phase {
         blocked_by: text("blocked_by"),
         started_at: text("started_at"),
         ended_at: text("ended_at"),
-        duration_seconds: entry.get("duration_seconds").and_then(Value::as_f64),
-        turn_count: entry.get("turn_count").and_then(Value::as_i64),
+        duration_seconds: entry.get("duration_seconds").and_then(lenient_number),
+        turn_count: entry.get("turn_count").and_then(lenient_number),
+        has_evidence: entry.get("evidence").is_some_and(|proof| !proof.is_null()),
     }
 }
 

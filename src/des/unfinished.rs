@@ -22,23 +22,25 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[String])
     if open.is_empty() {
         return Vec::new();
     }
-    let folder = main_transcript.with_extension("").join("subagents");
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found = Vec::new();
-    for path in entries.map(|entry| entry.path()) {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let Some(agent_id) = name.strip_prefix("agent-").and_then(|name| name.strip_suffix(".meta.json"))
-        else {
-            continue;
-        };
-        if running.iter().any(|id| id == agent_id) {
-            continue;
-        }
-        let transcript = path.with_file_name(format!("agent-{agent_id}.jsonl"));
-        let call_id = Meta::beside(&transcript).and_then(|meta| meta.tool_use_id);
-        if let Some(call) = open.iter().find(|call| Some(&call.tool_use_id) == call_id.as_ref()) {
-            found.push(Unfinished { agent_id: agent_id.to_owned(), call: call.clone() });
-        }
-    }
-    found
+    let started = started(&main_transcript.with_extension("").join("subagents"));
+    let unfinished = started.into_iter().filter(|(agent_id, _)| !running.contains(agent_id)).filter_map(
+        |(agent_id, id)| {
+            let call = open.iter().find(|call| call.tool_use_id == id)?;
+            Some(Unfinished { agent_id, call: call.clone() })
+        },
+    );
+    unfinished.collect()
+}
+
+/// The agents that have started, by what the client wrote about them: their ids, and the calls that started them.
+#[must_use]
+pub fn started(subagents: &Path) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(subagents).into_iter().flatten().flatten();
+    let metas = entries.map(|entry| entry.path()).filter_map(|path| {
+        let name = path.file_name()?.to_str()?;
+        let agent_id = name.strip_prefix("agent-")?.strip_suffix(".meta.json")?.to_owned();
+        let call = Meta::beside(&path.with_file_name(format!("agent-{agent_id}.jsonl")))?.tool_use_id?;
+        Some((agent_id, call))
+    });
+    metas.collect()
 }

@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::run::Run;
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
-use crate::audit::{CommandRecord, Record, Trail};
+use crate::audit::{self, CommandRecord, Record};
 use crate::config::{DesConfig, OnJudgeError, Root, ScopeMode};
-use crate::des::context::{Call, Origin, Places, origin};
+use crate::des::context::{Call, Origin, Places, origin, remembered};
 use crate::des::findings::{Code, Finding};
-use crate::des::gates::{self, Opened, Stopping};
+use crate::des::gates::{self, Opened, Stopping, Writing};
 use crate::des::judge::{self, Question, Verdict};
 use crate::des::markers::Markers;
 use crate::des::scope::{self, Baseline};
@@ -56,7 +56,7 @@ fn config_or_defaults(root: &Root) -> (Config, Option<String>) {
 pub(super) fn before_call(payload: &PreToolUsePayload, prompt: &str, root: &Root) -> Result<HookResult> {
     let markers = Markers::of(prompt);
     if !markers.apply() {
-        return Ok(HookResult::success());
+        return Ok(helper_call(payload, root));
     }
     super::guard::gate_applies(true);
     super::guard::panic_here_in_tests("gate");
@@ -70,7 +70,7 @@ pub(super) fn before_call(payload: &PreToolUsePayload, prompt: &str, root: &Root
     let session = Session::new(&root.folder, &payload.base.session_id);
     let step_name = opened.as_ref().map(|opened| opened.name.clone());
     if let Some(step) = &step_name {
-        findings.extend(live_agent(&session, step));
+        findings.extend(live_agent(&session, &expand_home(&payload.base.transcript_path), step));
     }
     let denied = des.blocks() && findings.iter().any(Finding::blocks);
     let record = Record {
@@ -81,11 +81,13 @@ pub(super) fn before_call(payload: &PreToolUsePayload, prompt: &str, root: &Root
         findings: values(&findings),
         ..record_of(Event::PreToolUse, &payload.base.session_id)
     };
-    let mut notes: Vec<String> = config_problem.into_iter().collect();
-    notes.extend(config.audit(root, &record)?);
+    let recorded = config.audit(root, &record);
     if denied {
+        // A deny stands, whatever becomes of its record.
         return Ok(HookResult::denied(report::deny_reason("this call of an agent", &findings)));
     }
+    let mut notes: Vec<String> = config_problem.into_iter().collect();
+    notes.extend(recorded?);
     let Some(opened) = opened else { return Ok(told(report::lines(&findings), notes)) };
     notes.extend(remember(payload, prompt, agent, &opened, root, &session));
     let boundaries = gates::boundaries(&opened, &des.phase_names(), &des);
@@ -110,12 +112,49 @@ fn told(shown: Option<String>, notes: Vec<String>) -> HookResult {
     }
 }
 
-/// Two agents on one step is rarely meant.
-fn live_agent(session: &Session, step: &str) -> Option<Finding> {
-    let live =
-        Call::all(session).into_iter().find(|call| call.step_file == step && !call.stopped && !call.told)?;
+/// A gated agent calls a helper without markers of its own: it works within the boundaries of the agent that calls it.
+fn helper_call(payload: &PreToolUsePayload, root: &Root) -> HookResult {
+    let Some((_, id)) = payload.agent_id.as_ref().zip(payload.tool_use_id.clone()) else {
+        return HookResult::success();
+    };
+    let session = Session::new(&root.folder, &payload.base.session_id);
+    let Some(parent) = remembered(&places(&HookPayload::PreToolUse(payload.clone())), &session) else {
+        return HookResult::success();
+    };
+    let text =
+        |name: &str| payload.tool_input.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let call = Call {
+        tool_use_id: id,
+        subagent_type: text("subagent_type"),
+        prompt: String::new(),
+        step_file: parent.step_file,
+        allowed: parent.allowed,
+        parent: Some(parent.tool_use_id),
+        // Its stop is nobody's business: the one that called it answers for it.
+        stopped: true,
+        ..Call::default()
+    };
+    match call.remember(&session) {
+        Ok(()) => HookResult::success(),
+        Err(error) => told(
+            None,
+            vec![format!("a helper's call cannot be remembered, so its writes are not checked: {error}")],
+        ),
+    }
+}
+
+/// Two agents on one step is rarely meant. A call that never started does not count.
+fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
+    let open =
+        Call::all(session).into_iter().filter(|call| call.step_file == step && !call.stopped && !call.told);
+    let open: Vec<Call> = open.collect();
+    if open.is_empty() {
+        return None;
+    }
+    let started = unfinished::started(&main.with_extension("").join("subagents"));
+    let live = open.iter().find(|call| started.iter().any(|(_, id)| *id == call.tool_use_id))?;
     let what = format!("{} has been called for {step} already and has not stopped", live.subagent_type);
-    Some(Finding::new(Code::Unfinished, what, "let one agent work on a step at a time").warning())
+    Some(Finding::new(Code::StepBusy, what, "let one agent work on a step at a time").warning())
 }
 
 /// Remembers a call that was let through; what went wrong with that is told.
@@ -138,6 +177,9 @@ fn remember(
         subagent_type: agent.to_owned(),
         prompt: prompt.to_owned(),
         step_file: opened.name.clone(),
+        rules: opened.step.rules(),
+        allowed: opened.allowed.patterns().to_vec(),
+        parent: None,
         baseline,
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
         background: payload.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
@@ -159,33 +201,52 @@ pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Re
         return Ok(HookResult::success());
     };
     let markers = Markers::of(&found.prompt);
-    let Some(step_file) = markers.step_file.as_deref().filter(|_| markers.apply()) else {
-        return Ok(HookResult::success());
-    };
+    // A helper has no markers of its own, but the call of the agent that called it.
+    let helped = found.call.as_ref().filter(|call| call.parent.is_some()).map(|call| call.step_file.as_str());
+    let step_file = helped.or(markers.step_file.as_deref().filter(|_| markers.apply()));
+    let Some(step_file) = step_file else { return Ok(HookResult::success()) };
     super::guard::gate_applies(true);
     let (config, _) = config_or_defaults(root);
     let des = config.des();
-    if !des.is_enabled() || des.scope() != ScopeMode::Block {
+    if !des.is_enabled() && found.call.is_none() {
         return Ok(HookResult::success());
     }
-    let Some(finding) = gates::during(step_file, &root.work, Path::new(payload.cwd()), file) else {
-        return Ok(HookResult::success());
+    let writing = Writing {
+        step_file,
+        call: found.call.as_ref(),
+        root: &root.folder,
+        work: &root.work,
+        cwd: Path::new(payload.cwd()),
+        file,
     };
+    let in_scope = || if des.scope() == ScopeMode::Off { None } else { gates::during(&writing) };
+    let (finding, denied) = match gates::protected(&writing) {
+        Some(finding) => (finding, true),
+        None => match in_scope() {
+            Some(finding) => (finding, des.scope() == ScopeMode::Block && des.blocks()),
+            None => return Ok(HookResult::success()),
+        },
+    };
+    let finding = if denied { finding } else { finding.warning() };
     let record = Record {
         agent_id: payload.agent_id().map(str::to_owned),
-        agent: found.call.map(|call| call.subagent_type).or(markers.agent.clone()),
+        agent: found.call.as_ref().map(|call| call.subagent_type.clone()).or(markers.agent.clone()),
         step: Some(step_file.to_owned()),
         des: serde_json::to_value(DesContext::of(&markers)).ok(),
-        decision: "denied".into(),
+        decision: decision_word(denied, std::slice::from_ref(&finding)).into(),
         findings: values(std::slice::from_ref(&finding)),
         ..record_of(Event::PreToolUse, payload.session_id())
     };
-    config.audit(root, &record)?;
-    Ok(HookResult::denied(report::deny_reason("this write", &[finding])))
+    let recorded = config.audit(root, &record);
+    if denied {
+        return Ok(HookResult::denied(report::deny_reason("this write", &[finding])));
+    }
+    Ok(told(report::lines(&[finding]), recorded?.into_iter().collect()))
 }
 
 fn places(payload: &HookPayload) -> Places {
     Places {
+        agent_id: payload.agent_id().map(str::to_owned),
         main: expand_home(payload.transcript_path()),
         own: payload.agent_transcript().map(|path| expand_home(&path)),
     }
@@ -244,11 +305,12 @@ pub(super) fn at_stop(
     may_block: bool,
 ) -> Option<Gated> {
     let HookPayload::SubagentStop(stop) = payload else { return None };
-    if !des.is_enabled() {
-        return None;
-    }
     let places = places(payload);
     let session = Session::new(&root.folder, payload.session_id());
+    // A gate that let the agent in also looks when it leaves, whatever was written into the config meanwhile.
+    if !des.is_enabled() && remembered(&places, &session).is_none() {
+        return None;
+    }
     let origin: Origin = origin(&places, Some(&agent.name), &session, true)?;
     let markers = Markers::of(&origin.prompt);
     if !markers.apply() {
@@ -259,6 +321,7 @@ pub(super) fn at_stop(
         markers: &markers,
         origin: &origin,
         agent: &agent.name,
+        session: payload.session_id(),
         root: &root.folder,
         work: &root.work,
         main: &places.main,
@@ -328,13 +391,31 @@ fn verdict_value(said: &Verdict) -> Value {
     }
 }
 
+/// An agent goes on: if it had stopped before, it is at work again.
+pub(super) fn at_start(payload: &HookPayload, root: &Root) {
+    let session = Session::new(&root.folder, payload.session_id());
+    if let Some(call) =
+        remembered(&places(payload), &session).filter(|call| call.stopped && call.parent.is_none())
+    {
+        let call = Call { stopped: false, told: false, ..call };
+        if let Err(error) = call.remember(&session) {
+            log::warn(|| format!("cannot note that the agent goes on: {error}"));
+        }
+    }
+}
+
 /// Agents that started and never stopped: recorded, and told once.
 pub(super) fn tell_unfinished(payload: &HookPayload, config: &Config, root: &Root) -> Result<Option<String>> {
     let session = Session::new(&root.folder, payload.session_id());
     let running: Vec<String> = match payload {
         HookPayload::Stop(stop) => {
+            // An older client does not say what still runs; the session's end will tell.
+            let Some(tasks) = &stop.background_tasks else { return Ok(None) };
+            let is_running = |task: &&Value| {
+                task.get("status").and_then(Value::as_str).is_none_or(|status| status == "running")
+            };
             let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
-            stop.background_tasks.iter().filter_map(id).collect()
+            tasks.iter().filter(is_running).filter_map(id).collect()
         }
         _ => Vec::new(),
     };
@@ -417,18 +498,10 @@ impl Config {
 
     /// Writes a record. What cannot be written is told, and is an error only where the config says so.
     pub(super) fn audit(&self, root: &Root, record: &Record) -> Result<Option<String>> {
-        let audit = self.settings.audit.clone().unwrap_or_default();
-        if audit.enabled == Some(false) {
-            return Ok(None);
+        let written = audit::write(&root.folder, self.settings.audit.as_ref(), record);
+        if let Ok(Some(problem)) | Err(problem) = &written {
+            log::warn(|| problem.clone());
         }
-        let trail = Trail::of(&root.folder, audit.max_file_bytes.map(|bytes| bytes.get().into()));
-        match trail.append(record) {
-            Ok(()) => Ok(None),
-            Err(error) => {
-                let what = format!("the audit trail cannot be written: {error}");
-                log::warn(|| what.clone());
-                if audit.required == Some(true) { Err(HookError::Audit(what)) } else { Ok(Some(what)) }
-            }
-        }
+        written.map_err(HookError::Audit)
     }
 }

@@ -8,9 +8,9 @@ use crate::events::{Blocking, Event};
 
 static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
 
-/// Says whether a gate was found to apply, and may still block.
+/// Says whether a gate was found to apply, and may still block. One that does is not taken back by another.
 pub(super) fn gate_applies(applies: bool) {
-    GATE_APPLIES.store(applies, Ordering::SeqCst);
+    GATE_APPLIES.fetch_or(applies, Ordering::SeqCst);
 }
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.

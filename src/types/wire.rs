@@ -5,7 +5,8 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 use super::{
-    BasePayload, HookPayload, PreToolUsePayload, StopPayload, SubagentStartPayload, SubagentStopPayload,
+    BasePayload, HookPayload, PostToolUsePayload, PreToolUsePayload, StopPayload, SubagentStartPayload,
+    SubagentStopPayload, UserPromptSubmitPayload,
 };
 
 /// All fields of all payloads that conclaude reads.
@@ -27,6 +28,8 @@ pub(super) struct Wire {
     tool_input: Option<Value>,
     tool_use_id: Option<Value>,
     background_tasks: Option<Value>,
+    tool_response: Option<Value>,
+    prompt: Option<Value>,
 }
 
 /// The fields of [`Wire`] that must be strings where they are given.
@@ -128,13 +131,37 @@ impl TryFrom<Wire> for PreToolUsePayload {
     }
 }
 
+impl TryFrom<Wire> for PostToolUsePayload {
+    type Error = String;
+
+    fn try_from(mut wire: Wire) -> Result<Self, String> {
+        Ok(PostToolUsePayload {
+            agent_id: wire.agent_id.take(),
+            tool_name: required("tool_name", text(wire.tool_name.take()))?,
+            tool_response: wire.tool_response.take().unwrap_or_default(),
+            base: wire.try_into()?,
+        })
+    }
+}
+
+impl TryFrom<Wire> for UserPromptSubmitPayload {
+    type Error = String;
+
+    fn try_from(mut wire: Wire) -> Result<Self, String> {
+        Ok(UserPromptSubmitPayload {
+            prompt: text(wire.prompt.take()).unwrap_or_default(),
+            base: wire.try_into()?,
+        })
+    }
+}
+
 impl TryFrom<Wire> for StopPayload {
     type Error = String;
 
     fn try_from(mut wire: Wire) -> Result<Self, String> {
         let background_tasks = match wire.background_tasks.take() {
-            Some(Value::Array(tasks)) => tasks,
-            _ => Vec::new(),
+            Some(Value::Array(tasks)) => Some(tasks),
+            _ => None,
         };
         Ok(StopPayload { background_tasks, base: wire.try_into()? })
     }
@@ -149,6 +176,8 @@ impl TryFrom<Wire> for HookPayload {
             Some("SubagentStart") => wire.try_into().map(HookPayload::SubagentStart),
             Some("SubagentStop") => wire.try_into().map(HookPayload::SubagentStop),
             Some("PreToolUse") => wire.try_into().map(HookPayload::PreToolUse),
+            Some("PostToolUse") => wire.try_into().map(HookPayload::PostToolUse),
+            Some("UserPromptSubmit") => wire.try_into().map(HookPayload::UserPromptSubmit),
             Some("Stop") => wire.try_into().map(HookPayload::Stop),
             _ => wire.try_into().map(HookPayload::Other),
         }
