@@ -64,6 +64,8 @@ pub struct Meta {
     pub tool_use_id: Option<String>,
     /// The agent's type.
     pub agent_type: Option<String>,
+    /// 1 for an agent of the main thread, more for one that another agent called.
+    pub spawn_depth: Option<u32>,
 }
 
 impl Meta {
@@ -73,6 +75,25 @@ impl Meta {
         let text = files::read_text(&transcript.with_extension("meta.json"), 1 << 20).ok()?;
         serde_json::from_str(&text).ok()
     }
+}
+
+/// Who called a nested agent, nearest first: those in whose transcripts its call stands. Nobody, for one of the main thread.
+#[must_use]
+pub fn ancestors(transcript: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut here = transcript.to_owned();
+    // The client nests agents a few levels deep; a circle of files must not hold us.
+    for _ in 0..8 {
+        let Some(meta) = Meta::beside(&here).filter(|meta| meta.spawn_depth.is_some_and(|depth| depth > 1))
+        else {
+            break;
+        };
+        let Some((call, folder)) = meta.tool_use_id.zip(here.parent().map(Path::to_owned)) else { break };
+        let Some((id, path)) = transcript::caller(&folder, &here, &call) else { break };
+        found.push(id);
+        here = path;
+    }
+    found
 }
 
 /// The type of the call that started the agent: the one that its `.meta.json` names, else the most recent.

@@ -78,6 +78,8 @@ struct ToolOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     updated_input: Option<&'a Map<String, Value>>,
 }
 
@@ -92,11 +94,12 @@ impl Answer {
     #[must_use]
     pub fn of(event: Event, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
         match result {
-            Ok(HookResult { decision: Decision::Allow, message, updated_input }) => {
-                let message = message.as_deref().map(fit);
-                let output = updated_input.as_ref().map(|input| ToolOutput {
+            Ok(HookResult { decision: Decision::Allow, message, context, updated_input, .. }) => {
+                let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
+                let output = (updated_input.is_some() || context.is_some()).then(|| ToolOutput {
                     hook_event_name: event.name(),
-                    updated_input: Some(input),
+                    additional_context: context.as_deref(),
+                    updated_input: updated_input.as_ref(),
                     ..ToolOutput::default()
                 });
                 let silent = message.is_none() && output.is_none();

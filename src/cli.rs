@@ -82,7 +82,7 @@ fn command() -> clap::Command {
 fn about_events() -> String {
     format!(
         "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. With behaviour:\n  \
-         PreToolUse, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd; all others are accepted.\n\n\
+         PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd;\n  all others are accepted.\n\n\
          {HEADING}Exit codes:{HEADING:#}\n  0  fine\n  1  something is wrong with the arguments, the payload or the config\n  2  blocked on purpose\n\n\
          {HEADING}Environment:{HEADING:#}\n  CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
          CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \

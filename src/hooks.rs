@@ -13,12 +13,13 @@ use crate::notify::{self, Outcome};
 use crate::state::{self, Bound, Session};
 use crate::text::clean_line;
 use crate::types::{HookPayload, PayloadError};
-use crate::{command, log};
+use crate::{command, log, outbox};
 
 mod gate;
 mod guard;
 mod input;
 pub mod plan;
+mod post;
 mod report;
 mod run;
 
@@ -83,6 +84,9 @@ pub fn call(event: Event) -> Exit {
     };
     let answer = Answer::of(event, &result, &log::take());
     answer.emit();
+    if let Ok(result) = &result {
+        outbox::remove(&result.delivered);
+    }
     answer.exit
 }
 
@@ -174,6 +178,9 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
             let good = trace.runs.iter().all(Run::is_success) && trace.result.decision == Decision::Allow;
             let outcome = if good { Outcome::Success } else { Outcome::Failure };
             notify(outcome, &report::notification_body(&trace.plan, &trace.runs));
+            if let Some(message) = &trace.result.message {
+                post::keep(&payload, Some(&agent), &root, message);
+            }
             Ok(trace)
         }
         Err(error) => {
@@ -207,6 +214,8 @@ fn gate_alone(
     error: HookError,
 ) -> Result<HookResult> {
     let config = Config::default();
+    // Nobody sees an error here.
+    post::keep(payload, None, root, &format!("conclaude: {error}"));
     let Some(gated) = gate::at_stop(payload, agent, &config.des(), root, payload.is_first_stop()) else {
         return Err(error);
     };
@@ -368,6 +377,7 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
         _ => None,
     };
     let result = message.filter(|_| event.row().shown).map_or_else(HookResult::success, HookResult::showing);
+    let result = post::deliver(&payload, &root, result);
     if event == Event::SessionEnd {
         session.end();
     }

@@ -56,6 +56,7 @@ impl Outbox {
     /// When it cannot be written.
     pub fn put(&self, entry: &Entry) -> io::Result<()> {
         state::make_folder(&self.root, &self.folder)?;
+        state::make_room(&self.folder);
         let name = format!("{:020}-{}.json", jiff::Timestamp::now().as_nanosecond(), std::process::id());
         files::write_atomically(&self.folder.join(name), &serde_json::to_vec(entry)?)
     }

@@ -1,6 +1,7 @@
 //! What handling a hook came to, between those who decide and the one who answers.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
@@ -25,15 +26,25 @@ pub struct HookResult {
     pub decision: Decision,
     /// What is to be shown.
     pub message: Option<String>,
+    /// What Claude is told beside it.
+    pub context: Option<String>,
     /// What the tool is given instead.
     pub updated_input: Option<Map<String, Value>>,
+    /// What waited in the outbox and is shown with this: it is removed once the answer was written.
+    pub delivered: Vec<PathBuf>,
 }
 
 impl HookResult {
     /// Allowed, and nothing to show.
     #[must_use]
     pub fn success() -> Self {
-        HookResult { decision: Decision::Allow, message: None, updated_input: None }
+        HookResult {
+            decision: Decision::Allow,
+            message: None,
+            context: None,
+            updated_input: None,
+            delivered: Vec::new(),
+        }
     }
 
     /// Allowed, with something to show.

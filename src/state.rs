@@ -18,7 +18,7 @@ pub const FOLDER: &str = ".conclaude";
 /// How long another call may keep us waiting.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// How many long outputs of a session are kept.
+/// How many long outputs, and how many messages that nobody took, are kept of a session.
 const MOST_OUTPUTS: usize = 100;
 
 /// How long a session's state stays after its end, and how long that of a session which never ended.
@@ -153,8 +153,12 @@ impl Session {
         {
             log::warn(|| format!("cannot note the session's end in {}: {error}", self.folder.display()));
         }
-        let sessions = self.folder.parent().map(fs::read_dir).and_then(Result::ok);
-        for entry in sessions.into_iter().flatten().flatten() {
+        let ours = self.root.join(FOLDER);
+        let folders = [ours.join("state"), ours.join("outbox")]
+            .into_iter()
+            .filter(|folder| files::is_real_folder(folder));
+        let sessions = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+        for entry in sessions.flatten() {
             let is_session =
                 entry.file_name().len() == 64 && entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_session && is_old(&entry.path()) {
@@ -219,8 +223,8 @@ pub fn touch_last(root: &Path, event: &str) {
     }
 }
 
-/// Keeps the folder of long outputs from growing without end: the oldest go.
-fn make_room(folder: &Path) {
+/// Keeps a folder of what may never be asked for from growing without end: the oldest go.
+pub fn make_room(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> =
         entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -241,6 +241,19 @@ pub fn written_files(path: &Path) -> io::Result<Vec<String>> {
         }));
     }
     Ok(found)
+}
+
+/// The agent in whose transcript this call stands, among those of the folder, and that transcript.
+#[must_use]
+pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathBuf)> {
+    let needle = format!("\"id\":\"{call}\"");
+    let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    entries.filter(|path| path != except).find_map(|path| {
+        let id = path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
+        let reader = io::BufReader::with_capacity(256 << 10, files::open_regular(&path).ok()?);
+        let mut lines = io::BufRead::split(reader, b'\n').map_while(Result::ok);
+        lines.any(|line| memchr::memmem::find(&line, needle.as_bytes()).is_some()).then_some((id, path))
+    })
 }
 
 /// The tools that write a file, and the field that names it.

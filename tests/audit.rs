@@ -60,7 +60,7 @@ fn what_does_nothing_records_nothing() {
     assert!(!done.has(".conclaude"));
     let done =
         done.again().config(&format!("{CONFIG}audit: {{enabled: false}}\n")).agent("coder").run().status(0);
-    assert!(!done.has(".conclaude"));
+    assert!(!done.has(".conclaude/audit"));
 }
 
 #[test]

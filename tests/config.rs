@@ -25,7 +25,7 @@ fn a_broken_config_is_exit_1_with_every_problem_and_no_side_effect() {
     let done = Test::start().config(&config).run();
     let root = done.root().display().to_string();
     let done = done.error_with(&format!("invalid config {root}/.conclaude.yaml: 3 problems"));
-    assert!(!done.has("ran.txt") && !done.has(".conclaude"));
+    assert!(!done.has("ran.txt") && !done.has(".conclaude/state"));
     insta::assert_snapshot!(done.stderr.replace(&root, "[ROOT]"), @"
     conclaude: invalid config [ROOT]/.conclaude.yaml: 3 problems
 

@@ -1,0 +1,84 @@
+//! The post: what a subagent's event wanted to show is put into the outbox, and handed over where the client shows it.
+
+use serde_json::Value;
+
+use crate::agent::{self, Agent};
+use crate::config::Root;
+use crate::log;
+use crate::outbox::{Entry, Outbox, text_of};
+use crate::outcome::HookResult;
+use crate::types::HookPayload;
+
+/// Keeps what is shown to nobody here.
+pub(super) fn keep(payload: &HookPayload, agent: Option<&Agent>, root: &Root, text: &str) {
+    let outbox = Outbox::of(&root.folder, payload.session_id());
+    let own = agent.and_then(|agent| agent.transcript.as_deref()).map(agent::expand_home);
+    let entry = Entry {
+        agent_id: agent.and_then(|agent| agent.id.clone()),
+        ancestors: own.map(|path| agent::ancestors(&path)).unwrap_or_default(),
+        text: text.to_owned(),
+        ..Entry::default()
+    };
+    // What is the same for every event, as a broken config is, waits once.
+    if entry.agent_id.is_none() && !outbox.take(|waiting| waiting.text == entry.text).is_empty() {
+        return;
+    }
+    if let Err(error) = outbox.put(&entry) {
+        log::warn(|| format!("cannot keep what is to be shown: {error}"));
+    }
+}
+
+/// What waits for this event, added to its result: for the person, and for Claude where the event belongs to one agent.
+pub(super) fn deliver(payload: &HookPayload, root: &Root, result: HookResult) -> HookResult {
+    let outbox = Outbox::of(&root.folder, payload.session_id());
+    let (entries, for_claude) = match payload {
+        HookPayload::PostToolUse(tool)
+            if tool.agent_id.is_none() && matches!(tool.tool_name.as_str(), "Agent" | "Task") =>
+        {
+            let Some(agent) = tool.tool_response.get("agentId").and_then(Value::as_str) else {
+                return result;
+            };
+            (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)
+        }
+        HookPayload::UserPromptSubmit(said) => {
+            let Some(agent) = task_of(&said.prompt) else { return result };
+            (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)
+        }
+        HookPayload::Stop(stop) => {
+            // What belongs to an agent that still runs is shown when that one ends.
+            let running: Vec<&str> =
+                stop.background_tasks.iter().flatten().filter_map(|task| task.get("id")?.as_str()).collect();
+            (outbox.take(|entry| !running.iter().any(|id| entry.belongs_to(id))), false)
+        }
+        _ => return result,
+    };
+    if entries.is_empty() {
+        return result;
+    }
+    let text = text_of(&entries);
+    let message = result.message.as_ref().map_or_else(|| text.clone(), |own| format!("{own}\n{text}"));
+    let delivered = entries.into_iter().map(|entry| entry.path).collect();
+    HookResult { message: Some(message), context: for_claude.then_some(text), delivered, ..result }
+}
+
+/// The agent that a prompt of the client itself is about: a `<task-notification>` names it as `<task-id>`.
+fn task_of(prompt: &str) -> Option<&str> {
+    let rest = prompt.trim_start().strip_prefix("<task-notification>")?;
+    let (_, rest) = rest.split_once("<task-id>")?;
+    rest.split_once("</task-id>").map(|(id, _)| id.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_clients_own_notification_names_an_agent() {
+        assert_eq!(
+            task_of("<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>"),
+            Some("a1")
+        );
+        assert_eq!(task_of("look: <task-notification><task-id>a1</task-id>"), None);
+        assert_eq!(task_of("hello"), None);
+    }
+}
