@@ -8,10 +8,12 @@ pub mod findings;
 pub mod gates;
 pub mod judge;
 pub mod markers;
+pub mod paths;
 pub mod phases;
 pub mod record;
 pub mod scope;
 pub mod step;
+pub mod tree;
 pub mod unfinished;
 
 pub use context::DesContext;

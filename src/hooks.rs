@@ -20,6 +20,7 @@ mod guard;
 mod input;
 pub mod plan;
 mod post;
+mod records;
 mod report;
 mod run;
 
@@ -171,7 +172,7 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
         }
     };
     if event == Event::SubagentStart {
-        gate::at_start(&payload, &root);
+        records::at_start(&payload, &root);
     }
     match act(event, input, &payload, &agent, &config, &root) {
         Ok(trace) => {
@@ -263,7 +264,7 @@ fn act(
     let runs = run::run(&plan, input, &session);
     if let Some(signal) = command::stop_signal() {
         if let Some(record) =
-            gate::record_subagent(event, payload.session_id(), agent, gated.as_ref(), &runs, "interrupted")
+            records::record_subagent(event, payload.session_id(), agent, gated.as_ref(), &runs, "interrupted")
         {
             config.audit(root, &record)?;
         }
@@ -288,7 +289,7 @@ fn settle(
         gated.release(session);
     }
     if let Some(record) =
-        gate::record_subagent(plan.event, payload.session_id(), &plan.agent, gated, runs, decision)
+        records::record_subagent(plan.event, payload.session_id(), &plan.agent, gated, runs, decision)
     {
         match config.audit(root, &record) {
             Ok(None) => {}
@@ -370,9 +371,9 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
     }
     let loaded = Config::load(&root);
     let message = match (event, &loaded) {
-        (Event::Stop | Event::SessionEnd, Ok(config)) => gate::tell_unfinished(&payload, config, &root)?,
+        (Event::Stop | Event::SessionEnd, Ok(config)) => records::tell_unfinished(&payload, config, &root)?,
         (Event::Stop | Event::SessionEnd, Err(_)) => {
-            gate::tell_unfinished(&payload, &Config::default(), &root)?
+            records::tell_unfinished(&payload, &Config::default(), &root)?
         }
         _ => None,
     };

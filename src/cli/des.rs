@@ -13,7 +13,7 @@ use crate::answer::Exit;
 use crate::audit::{self, Filter, Record, Trail, records};
 use crate::config::{ConclaudeConfig, Root};
 use crate::des::record::{self, Change};
-use crate::des::{check, evidence, gates, scope, step};
+use crate::des::{check, evidence, gates, paths, scope, step};
 use crate::hooks::Surroundings;
 use crate::text::clean_line;
 
@@ -174,8 +174,8 @@ impl Project {
                 self.root.work.display()
             ))
         };
-        let name = scope::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
-        Ok((step::real_path(&cwd.join(path)), name))
+        let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
+        Ok((paths::real_path(&cwd.join(path)), name))
     }
 
     fn audit(&self, record: &Record) -> io::Result<()> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::markers::{Markers, Validation};
-use super::scope::Baseline;
+use super::tree::Baseline;
 use crate::agent;
 use crate::log;
 use crate::state::Session;

@@ -8,8 +8,10 @@ use super::check::check;
 use super::context::{Call, DesContext, Origin};
 use super::findings::{Code, Finding};
 use super::markers::Markers;
-use super::scope::{self, Allowed, Baseline};
+use super::paths;
+use super::scope::Allowed;
 use super::step::{self, Step};
+use super::tree::{self, Baseline};
 use super::unfinished;
 use crate::audit::{Filter, Trail, genuine};
 use crate::config::{DesConfig, ScopeMode};
@@ -39,7 +41,7 @@ pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
     let allowed = step.allowed_file_patterns().and_then(Allowed::new).map_err(|reason| {
         Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "mend allowed_file_patterns")
     })?;
-    let name = scope::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned());
+    let name = paths::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned());
     Ok(Opened { path, name, step, allowed })
 }
 
@@ -172,7 +174,7 @@ pub struct Writing<'a> {
 /// Gate 2: what belongs to the gates themselves is never written, whatever the scope.
 #[must_use]
 pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
-    scope::is_protected_anywhere(writing.root, writing.work, writing.cwd, writing.file).then(|| {
+    paths::is_protected_anywhere(writing.root, writing.work, writing.cwd, writing.file).then(|| {
         let what = format!("{} belongs to the gates and is not for agents to write", writing.file);
         Finding::new(Code::ScopeViolation, what, "leave it as it is")
     })
@@ -181,9 +183,9 @@ pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
 /// Gate 2, while the agent works: may this file be written?
 #[must_use]
 pub fn during(writing: &Writing<'_>) -> Option<Finding> {
-    let path = scope::relative(writing.work, writing.cwd, writing.file);
+    let path = paths::relative(writing.work, writing.cwd, writing.file);
     // The step file is always allowed: one that is broken could not be mended otherwise.
-    if path.is_some() && path == scope::relative(writing.work, writing.work, writing.step_file) {
+    if path.is_some() && path == paths::relative(writing.work, writing.work, writing.step_file) {
         return None;
     }
     // What the step says now may be the agent's own doing; what it said at the call is not.
@@ -347,7 +349,7 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
         }
     };
     let Some(baseline) = call.and_then(|call| call.baseline.as_ref()) else {
-        let repository = scope::is_repository(stopping.work);
+        let repository = tree::is_repository(stopping.work);
         let why = if repository {
             "Gate 1 did not see this call, so there is no baseline"
         } else {
@@ -362,7 +364,7 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
         Err(error) => return unknown(format!("the scope cannot be checked: {error}")),
     };
     let is_outside =
-        |path: &&String| **path != opened.name && (scope::is_protected(path) || !allowed.permits(path));
+        |path: &&String| **path != opened.name && (paths::is_protected(path) || !allowed.permits(path));
     let outside: Vec<&String> = changed.iter().filter(is_outside).collect();
     if outside.is_empty() {
         return Vec::new();
@@ -441,7 +443,7 @@ fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBu
 fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Vec<String> {
     let transcripts = stopping.own.into_iter().chain(helpers.iter().map(PathBuf::as_path));
     let written = transcripts.filter_map(|path| transcript::written_files(path).ok()).flatten();
-    written.filter_map(|path| scope::relative(stopping.work, stopping.work, &path)).collect()
+    written.filter_map(|path| paths::relative(stopping.work, stopping.work, &path)).collect()
 }
 
 /// What Gate 1 remembers, and the input with the boundaries appended to its prompt.

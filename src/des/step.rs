@@ -1,12 +1,13 @@
 //! Step files: read leniently, since real ones differ; written so that what we did not mean to change stays.
 
 use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::findings::{Code, Finding};
+use super::paths::real_path;
 use crate::files;
 
 /// A step file of a person is never this large.
@@ -376,51 +377,6 @@ fn phase_of(entry: &Value) -> Phase {
         turn_count: entry.get("turn_count").and_then(lenient_number),
         has_evidence: entry.get("evidence").is_some_and(|proof| !proof.is_null()),
     }
-}
-
-/// A path without `.`, `..` and doubled slashes, as the client's own tools understand it.
-#[must_use]
-pub fn normalise(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                if !out.pop() {
-                    out.push("..");
-                }
-            }
-            part => out.push(part),
-        }
-    }
-    out
-}
-
-/// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
-#[must_use]
-pub fn real_path(path: &Path) -> PathBuf {
-    let lexical = normalise(path);
-    let mut pending: Vec<_> = lexical.components().rev().map(|part| part.as_os_str().to_owned()).collect();
-    let mut here = PathBuf::new();
-    let mut links = 0;
-    while let Some(part) = pending.pop() {
-        if part == ".." {
-            here.pop();
-            continue;
-        }
-        here.push(&part);
-        match here.read_link() {
-            // A loop of links leads nowhere; the path stays as it was named.
-            Ok(_) if links >= 40 => return lexical,
-            Ok(target) => {
-                links += 1;
-                here.pop();
-                pending.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
-            }
-            Err(_) => {}
-        }
-    }
-    here
 }
 
 /// Where the step file of a marker lies, which must be inside the root also after following links.

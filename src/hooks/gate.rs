@@ -4,21 +4,21 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::run::Run;
+use super::records::{record_of, values};
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
-use crate::audit::{self, CommandRecord, Record};
+use crate::audit::Record;
 use crate::config::{DesConfig, OnJudgeError, Root, ScopeMode};
 use crate::des::context::{Call, Origin, Places, origin, remembered};
 use crate::des::findings::{Code, Finding};
 use crate::des::gates::{self, Opened, Stopping, Writing};
 use crate::des::judge::{self, Question, Verdict};
 use crate::des::markers::Markers;
-use crate::des::scope::{self, Baseline};
+use crate::des::tree::{self, Baseline};
 use crate::des::{DesContext, unfinished};
 use crate::events::Event;
 use crate::log;
-use crate::outcome::{HookError, HookResult, Result};
+use crate::outcome::{HookResult, Result};
 use crate::state::Session;
 use crate::transcript::WRITING_TOOLS;
 use crate::types::{HookPayload, PreToolUsePayload};
@@ -244,7 +244,7 @@ pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Re
     Ok(told(report::lines(&[finding]), recorded?.into_iter().collect()))
 }
 
-fn places(payload: &HookPayload) -> Places {
+pub(super) fn places(payload: &HookPayload) -> Places {
     Places {
         agent_id: payload.agent_id().map(str::to_owned),
         main: expand_home(payload.transcript_path()),
@@ -263,7 +263,7 @@ pub(super) struct Gated {
     pub(super) step: Option<String>,
     /// The step admits its failure, with this reason.
     pub(super) failure: Option<String>,
-    judge: Option<Value>,
+    pub(super) judge: Option<Value>,
     call: Option<Call>,
     blocks: bool,
 }
@@ -346,7 +346,7 @@ pub(super) fn at_stop(
             opened.as_ref().and_then(|opened| std::fs::read_to_string(&opened.path).ok()).unwrap_or_default();
         let question = Question {
             step: &step_text,
-            diff_stat: &scope::diff_stat(&root.work, head),
+            diff_stat: &tree::diff_stat(&root.work, head),
             last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
         };
         let said = judge::ask(config, &question);
@@ -391,117 +391,9 @@ fn verdict_value(said: &Verdict) -> Value {
     }
 }
 
-/// An agent goes on: if it had stopped before, it is at work again.
-pub(super) fn at_start(payload: &HookPayload, root: &Root) {
-    let session = Session::new(&root.folder, payload.session_id());
-    if let Some(call) =
-        remembered(&places(payload), &session).filter(|call| call.stopped && call.parent.is_none())
-    {
-        let call = Call { stopped: false, told: false, ..call };
-        if let Err(error) = call.remember(&session) {
-            log::warn(|| format!("cannot note that the agent goes on: {error}"));
-        }
-    }
-}
-
-/// Agents that started and never stopped: recorded, and told once.
-pub(super) fn tell_unfinished(payload: &HookPayload, config: &Config, root: &Root) -> Result<Option<String>> {
-    let session = Session::new(&root.folder, payload.session_id());
-    let running: Vec<String> = match payload {
-        HookPayload::Stop(stop) => {
-            // An older client does not say what still runs; the session's end will tell.
-            let Some(tasks) = &stop.background_tasks else { return Ok(None) };
-            let is_running = |task: &&Value| {
-                task.get("status").and_then(Value::as_str).is_none_or(|status| status == "running")
-            };
-            let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
-            tasks.iter().filter(is_running).filter_map(id).collect()
-        }
-        _ => Vec::new(),
-    };
-    let mut lines = Vec::new();
-    for agent in unfinished::unfinished(&session, &expand_home(payload.transcript_path()), &running) {
-        let call = &agent.call;
-        let what = format!(
-            "{} ({}) was to do {} and never stopped",
-            call.subagent_type, agent.agent_id, call.step_file
-        );
-        let finding = Finding::new(
-            Code::Unfinished,
-            what,
-            "look at what it left; call it again if the step is not done",
-        )
-        .warning();
-        let record = Record {
-            agent_id: Some(agent.agent_id.clone()),
-            agent: Some(call.subagent_type.clone()),
-            step: Some(call.step_file.clone()),
-            decision: "unfinished".into(),
-            findings: values(std::slice::from_ref(&finding)),
-            ..record_of(Event::named(payload.hook_event_name()).unwrap_or(Event::Stop), payload.session_id())
-        };
-        config.audit(root, &record)?;
-        lines.extend(report::lines(std::slice::from_ref(&finding)));
-        let told = Call { told: true, ..call.clone() };
-        if let Err(error) = told.remember(&session) {
-            log::warn(|| format!("cannot note that an unfinished agent was told: {error}"));
-        }
-    }
-    Ok((!lines.is_empty()).then(|| format!("conclaude: {}", lines.join("\n"))))
-}
-
-fn values(findings: &[Finding]) -> Vec<Value> {
-    findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect()
-}
-
-fn record_of(event: Event, session: &str) -> Record {
-    Record { event: event.name().into(), session: Some(session.to_owned()), ..Record::default() }
-}
-
-/// The record of a subagent event, if there is anything to record.
-pub(super) fn record_subagent(
-    event: Event,
-    session: &str,
-    agent: &Agent,
-    gated: Option<&Gated>,
-    runs: &[Run],
-    decision: &str,
-) -> Option<Record> {
-    if gated.is_none() && runs.is_empty() {
-        return None;
-    }
-    let commands = runs.iter().map(|run| CommandRecord {
-        pattern: run.step.pattern.clone(),
-        run: run.step.script.clone(),
-        status: run.finished.status.describe(),
-        exit_code: run.finished.status.code(),
-        duration_ms: u64::try_from(run.finished.duration.as_millis()).unwrap_or(u64::MAX),
-    });
-    Some(Record {
-        agent_id: agent.id.clone(),
-        agent: Some(agent.name.clone()),
-        step: gated.and_then(|gated| gated.step.clone()),
-        des: gated.and_then(|gated| serde_json::to_value(&gated.context).ok()),
-        decision: decision.into(),
-        findings: gated.map(|gated| values(&gated.findings)).unwrap_or_default(),
-        commands: commands.collect(),
-        judge: gated.and_then(|gated| gated.judge.clone()),
-        ..record_of(event, session)
-    })
-}
-
 impl Config {
     /// The settings of the gates.
     pub(super) fn des(&self) -> DesConfig {
         self.settings.des.clone().unwrap_or_default()
-    }
-
-    /// Writes a record. What cannot be written is told, and is an error only where the config says so.
-    pub(super) fn audit(&self, root: &Root, record: &Record) -> Result<Option<String>> {
-        let written = audit::write(&root.folder, self.settings.audit.as_ref(), record);
-        if let Ok(Some(problem)) | Err(problem) = &written {
-            log::warn(|| problem.clone());
-        }
-        written.map_err(HookError::Audit)
     }
 }
