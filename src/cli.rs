@@ -14,6 +14,7 @@ use crate::{config, hooks};
 mod audit;
 mod demo;
 mod des;
+mod install;
 mod validate;
 
 const HEADING: Style = AnsiColor::Green.on_default().bold();
@@ -35,6 +36,18 @@ enum Verb {
         /// Keep the scratch project, and say where it is
         #[arg(long)]
         keep: bool,
+    },
+    /// Register conclaude in Claude Code's settings of this project
+    ///
+    /// Everything else in the file stays byte for byte as it was; a copy of it is kept. Installing twice changes nothing.
+    Install {
+        #[command(flatten)]
+        which: install::Which,
+    },
+    /// Take conclaude out of Claude Code's settings again
+    Uninstall {
+        #[command(flatten)]
+        which: install::Which,
     },
     /// Check a config and print every problem with its place
     ///
@@ -111,6 +124,8 @@ impl Verb {
     fn run(self) -> Exit {
         let done = match self {
             Verb::Demo { keep } => demo::run(keep),
+            Verb::Install { which } => install::install(&which),
+            Verb::Uninstall { which } => install::uninstall(&which),
             Verb::Validate { path } => validate::run(path.as_deref()),
             Verb::Des { verb } => verb.run(),
             Verb::Audit { verb } => verb.run(),

@@ -66,6 +66,27 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
+/// The same, keeping the rights of the file that is replaced; a new one is for everyone to read.
+///
+/// # Errors
+/// When it cannot be written; it is then as it was.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    match fs::metadata(path) {
+        Ok(metadata) => file.as_file().set_permissions(metadata.permissions())?,
+        #[cfg(unix)]
+        Err(_) => {
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+        }
+        #[cfg(not(unix))]
+        Err(_) => {}
+    }
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
 /// Takes the lock of a file, made for that, waiting no longer than this; `None` if another has it still.
 ///
 /// # Errors

@@ -18,6 +18,7 @@ pub mod notify;
 pub mod outbox;
 pub mod outcome;
 pub mod pattern;
+pub mod settings;
 pub mod state;
 pub mod text;
 pub mod transcript;

@@ -1,6 +1,6 @@
 //! Step files: read leniently, since real ones differ; written so that what we did not mean to change stays.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -450,18 +450,5 @@ pub fn write(path: &Path, step: &Step, before: &str) -> io::Result<()> {
     if before.is_empty() || before.ends_with('\n') {
         content.push(b'\n');
     }
-    let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&content)?;
-    match std::fs::metadata(path) {
-        Ok(metadata) => file.as_file().set_permissions(metadata.permissions())?,
-        #[cfg(unix)]
-        Err(_) => {
-            use std::os::unix::fs::PermissionsExt;
-            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        }
-        #[cfg(not(unix))]
-        Err(_) => {}
-    }
-    file.persist(path).map(drop).map_err(|error| error.error)
+    files::replace(path, &content)
 }

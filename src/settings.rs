@@ -1,0 +1,461 @@
+//! Claude Code's `settings.json`, which belongs to the user: what we add is spliced into the text, and everything else
+//! stays byte for byte as it was.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::events::Event;
+
+/// A hook to be registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// The event.
+    pub event: Event,
+    /// What the client compares before it calls; none calls always.
+    pub matcher: Option<String>,
+    /// The command line.
+    pub command: String,
+    /// Seconds that the client gives it.
+    pub timeout: u64,
+}
+
+impl Registration {
+    fn value(&self) -> Value {
+        let hook = json!({ "type": "command", "command": self.command, "timeout": self.timeout });
+        match &self.matcher {
+            Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
+            None => json!({ "hooks": [hook] }),
+        }
+    }
+}
+
+/// Why a settings file is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The entries of an object with the places of their values in the text.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// Where a value stands in the text that it was read from.
+fn place(text: &str, raw: &RawValue) -> Range<usize> {
+    let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
+    start..start + raw.get().len()
+}
+
+fn entries<'a>(text: &'a str, what: &str) -> Result<Entries<'a>, Refusal> {
+    let entries: Entries<'a> = serde_json::from_str(text)
+        .map_err(|error| Refusal(format!("{what} is not a JSON object: {error}")))?;
+    let mut names: Vec<&str> = entries.0.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    if let Some([twice, _]) = names.windows(2).find(|pair| pair.first() == pair.last()) {
+        return Err(Refusal(format!("{what} has the key `{twice}` twice: merge the two first")));
+    }
+    Ok(entries)
+}
+
+/// Whether a command line is one of ours, for this event.
+fn is_ours(hook: &Value, event: &str) -> bool {
+    let Some(command) = hook.get("command").and_then(Value::as_str) else { return false };
+    let Some((program, argument)) = command.trim().rsplit_once(' ') else { return false };
+    let program = program.trim().trim_matches(['"', '\'']);
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    argument == event && matches!(name, "conclaude" | "conclaude.exe")
+}
+
+/// One change of the text.
+struct Edit {
+    at: Range<usize>,
+    with: String,
+}
+
+fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.at.start));
+    let mut out = text.to_owned();
+    for edit in edits {
+        out.replace_range(edit.at, &edit.with);
+    }
+    out
+}
+
+/// The file's own unit of indentation.
+fn unit(text: &str) -> String {
+    let line = text.lines().find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
+    line.map_or_else(|| "  ".into(), |line| line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect())
+}
+
+/// Adds `addition` at the end of the object or list at `container`, in its own manner.
+fn append(text: &str, container: &Range<usize>, last: Option<Range<usize>>, addition: &str) -> Edit {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let line_start = |at: usize| text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let indent_of = |at: usize| -> String {
+        text.get(line_start(at)..)
+            .unwrap_or_default()
+            .chars()
+            .take_while(|c| matches!(c, ' ' | '\t'))
+            .collect()
+    };
+    let indented = |indent: &str| addition.replace('\n', &format!("{newline}{indent}"));
+    match last {
+        Some(last) if line_start(last.start) > container.start => {
+            let indent = indent_of(last.start);
+            Edit { at: last.end..last.end, with: format!(",{newline}{indent}{}", indented(&indent)) }
+        }
+        // All on one line: so is what is added.
+        Some(last) => {
+            let flat: String = addition.lines().map(str::trim_start).collect::<Vec<_>>().join(" ");
+            Edit { at: last.end..last.end, with: format!(", {flat}") }
+        }
+        None => {
+            let outer = indent_of(container.start);
+            let inner = format!("{outer}{}", unit(text));
+            let inside = container.start + 1..container.end - 1;
+            Edit { at: inside, with: format!("{newline}{inner}{}{newline}{outer}", indented(&inner)) }
+        }
+    }
+}
+
+fn pretty(value: &Value, unit: &str) -> String {
+    let mut out = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+    match serde::Serialize::serialize(value, &mut serializer) {
+        Ok(()) => String::from_utf8(out).unwrap_or_default(),
+        Err(_) => value.to_string(),
+    }
+}
+
+/// The text with all registrations in it. One that is there already in the same form stays; one of ours in another form is
+/// replaced where it stands.
+///
+/// # Errors
+/// When the file has a form that we do not understand, and so must not touch.
+pub fn install(text: &str, wanted: &[Registration]) -> Result<String, Refusal> {
+    let start = if text.trim().is_empty() { "{}\n" } else { text };
+    let mut text = start.to_owned();
+    // One after the other: each sees the text that the one before has left.
+    for registration in wanted {
+        text = install_one(&text, registration)?;
+    }
+    Ok(text)
+}
+
+fn install_one(text: &str, registration: &Registration) -> Result<String, Refusal> {
+    let (event, unit) = (registration.event.name(), unit(text));
+    let group = pretty(&registration.value(), &unit);
+    let top = entries(text, "the settings file")?;
+    let whole = {
+        let start = text.len() - text.trim_start().len();
+        start..text.trim_end().len()
+    };
+    let Some((_, hooks)) = top.0.iter().find(|(name, _)| name == "hooks") else {
+        let value = pretty(&json!({ event: [registration.value()] }), &unit);
+        let last = top.0.last().map(|(_, raw)| place(text, raw));
+        return Ok(apply(text, vec![append(text, &whole, last, &format!("\"hooks\": {value}"))]));
+    };
+    let events = entries(hooks.get(), "`hooks`")?;
+    let hooks_place = place(text, hooks);
+    let Some((_, list)) = events.0.iter().find(|(name, _)| name == event) else {
+        let value = pretty(&json!([registration.value()]), &unit);
+        let last = events.0.last().map(|(_, raw)| place(text, raw));
+        return Ok(apply(text, vec![append(text, &hooks_place, last, &format!("\"{event}\": {value}"))]));
+    };
+    let groups = groups(list, event)?;
+    let ours = groups.iter().find(|(_, value)| hooks_of(value).any(|hook| is_ours(hook, event)));
+    match ours {
+        Some((_, value)) if *value == registration.value() => Ok(text.to_owned()),
+        Some((raw, value)) if hooks_of(value).all(|hook| is_ours(hook, event)) => {
+            let at = place(text, raw);
+            let indent: String = line_indent(text, at.start);
+            Ok(apply(text, vec![Edit { at, with: group.replace('\n', &format!("\n{indent}")) }]))
+        }
+        Some(_) => Err(Refusal(format!(
+            "`hooks.{event}` has conclaude and another command in one group: part them first"
+        ))),
+        None => {
+            let last = groups.last().map(|(raw, _)| place(text, raw));
+            Ok(apply(text, vec![append(text, &place(text, list), last, &group)]))
+        }
+    }
+}
+
+fn line_indent(text: &str, at: usize) -> String {
+    let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    text.get(start..).unwrap_or_default().chars().take_while(|c| matches!(c, ' ' | '\t')).collect()
+}
+
+fn groups<'a>(list: &'a RawValue, event: &str) -> Result<Vec<(&'a RawValue, Value)>, Refusal> {
+    let raw: Vec<&RawValue> =
+        serde_json::from_str(list.get()).map_err(|_| Refusal(format!("`hooks.{event}` is not a list")))?;
+    raw.into_iter()
+        .map(|raw| {
+            let value: Value = serde_json::from_str(raw.get()).map_err(|error| Refusal(error.to_string()))?;
+            let known = value.get("hooks").is_some_and(Value::is_array);
+            if known {
+                Ok((raw, value))
+            } else {
+                Err(Refusal(format!("`hooks.{event}` has an entry without a list `hooks`")))
+            }
+        })
+        .collect()
+}
+
+fn hooks_of(group: &Value) -> impl Iterator<Item = &Value> {
+    group.get("hooks").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The text without anything of ours. What becomes empty by that goes too.
+///
+/// # Errors
+/// When the file has a form that we do not understand, and so must not touch.
+pub fn uninstall(text: &str) -> Result<String, Refusal> {
+    let mut text = text.to_owned();
+    while let Some(shorter) = uninstall_one(&text)? {
+        text = shorter;
+    }
+    Ok(text)
+}
+
+fn uninstall_one(text: &str) -> Result<Option<String>, Refusal> {
+    let top = entries(text, "the settings file")?;
+    let Some(at) = top.0.iter().position(|(name, _)| name == "hooks") else { return Ok(None) };
+    let Some((_, hooks)) = top.0.get(at) else { return Ok(None) };
+    let events = entries(hooks.get(), "`hooks`")?;
+    for (index, (event, list)) in events.0.iter().enumerate() {
+        let groups = groups(list, event)?;
+        let Some(ours) =
+            groups.iter().position(|(_, value)| hooks_of(value).any(|hook| is_ours(hook, event)))
+        else {
+            continue;
+        };
+        let Some((_, value)) = groups.get(ours) else { continue };
+        if !hooks_of(value).all(|hook| is_ours(hook, event)) {
+            return Err(Refusal(format!(
+                "`hooks.{event}` has conclaude and another command in one group: part them first"
+            )));
+        }
+        let raws =
+            |list: &[(&RawValue, Value)]| list.iter().map(|(raw, _)| place(text, raw)).collect::<Vec<_>>();
+        let edit = match (groups.len(), events.0.len()) {
+            (1, 1) => remove(text, &keyed(text, &top.0), at),
+            (1, _) => remove(text, &keyed(text, &events.0), index),
+            _ => remove(text, &raws(&groups), ours),
+        };
+        return Ok(Some(apply(text, vec![edit])));
+    }
+    Ok(None)
+}
+
+/// What of ours is registered for these events, in their order.
+///
+/// # Errors
+/// When the file has a form that we do not understand.
+pub fn registered(text: &str, events: &[Event]) -> Result<Vec<Registration>, Refusal> {
+    let json: Value = serde_json::from_str(text)
+        .map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))?;
+    let mut found = Vec::new();
+    for event in events {
+        let groups = json.get("hooks").and_then(|hooks| hooks.get(event.name())).and_then(Value::as_array);
+        for group in groups.into_iter().flatten() {
+            let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
+            found.extend(hooks_of(group).filter(|hook| is_ours(hook, event.name())).map(|hook| {
+                Registration {
+                    event: *event,
+                    matcher: matcher.clone(),
+                    command: hook.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                    timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(0),
+                }
+            }));
+        }
+    }
+    Ok(found)
+}
+
+/// The places of entries, each with its key.
+fn keyed(text: &str, entries: &[(String, &RawValue)]) -> Vec<Range<usize>> {
+    let places = entries.iter().map(|(name, raw)| {
+        let value = place(text, raw);
+        let quoted = Value::from(name.as_str()).to_string();
+        let key = text.get(..value.start).and_then(|before| before.rfind(&quoted)).unwrap_or(value.start);
+        key..value.end
+    });
+    places.collect()
+}
+
+/// Removes one of several members, with the comma and the blanks that parted it from its neighbour.
+fn remove(text: &str, members: &[Range<usize>], index: usize) -> Edit {
+    let this = members.get(index).cloned().unwrap_or(0..0);
+    let before = index.checked_sub(1).and_then(|before| members.get(before)).map(|member| member.end);
+    let after = members.get(index + 1).map(|member| member.start);
+    let at = match (before, after) {
+        (Some(end), _) => end..this.end,
+        (None, Some(start)) => this.start..start,
+        // The only one: what is left is empty.
+        (None, None) => {
+            let open = text
+                .get(..this.start)
+                .and_then(|before| before.rfind(['{', '[']))
+                .map_or(this.start, |at| at + 1);
+            let close = text
+                .get(this.end..)
+                .and_then(|rest| rest.find(['}', ']']))
+                .map_or(this.end, |at| this.end + at);
+            open..close
+        }
+    };
+    Edit { at, with: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> Vec<Registration> {
+        let registration = |event, matcher: Option<&str>| Registration {
+            event,
+            matcher: matcher.map(str::to_owned),
+            command: format!("conclaude {}", event.name()),
+            timeout: 60,
+        };
+        vec![registration(Event::SubagentStop, None), registration(Event::PostToolUse, Some("Agent"))]
+    }
+
+    fn ours(text: &str) -> usize {
+        let json: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let events = json["hooks"].as_object().into_iter().flatten();
+        events
+            .flat_map(|(event, list)| {
+                list.as_array()
+                    .unwrap()
+                    .iter()
+                    .flat_map(move |group| hooks_of(group).filter(move |hook| is_ours(hook, event)))
+            })
+            .count()
+    }
+
+    const FILES: [&str; 8] = [
+        "{}\n",
+        "{\n  \"model\": \"opus\"\n}\n",
+        "{\"model\": \"opus\", \"permissions\": {\"allow\": []}}",
+        "{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"other  Stop\" } ] }\n\t\t]\n\t},\n\t\"z\": 1.50,\n\t\"a\": \"\\u00fc\"\n}",
+        "{\r\n  \"hooks\": {\r\n    \"SubagentStop\": [\r\n      {\"matcher\": \"coder\", \"hooks\": [{\"type\": \"command\", \"command\": \"lint\"}]}\r\n    ]\r\n  }\r\n}\r\n",
+        "{ \"hooks\": { \"SubagentStop\": [ {\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]} ], \"PostToolUse\": [ {\"hooks\": []} ] } }",
+        "\n  {\n    \"enabledPlugins\": {},\n    \"statusLine\": {\"hooks\": \"not these\"}\n  }\n\n",
+        "{\n    \"a\": 12345678901234567890123,\n    \"hooks\": {\n        \"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard\"}]}]\n    }\n}\n",
+    ];
+
+    #[test]
+    fn installing_adds_ours_twice_changes_nothing_and_uninstalling_restores_the_file() {
+        for file in FILES {
+            let installed = install(file, &wanted()).unwrap();
+            assert_eq!(ours(&installed), 2, "{installed}");
+            assert_eq!(install(&installed, &wanted()).unwrap(), installed, "installing twice");
+            assert_eq!(uninstall(&installed).unwrap(), file, "uninstalling");
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_stays_byte_for_byte() {
+        for file in FILES {
+            let installed = install(file, &wanted()).unwrap();
+            let mut rest = installed.as_str();
+            // Every byte of the file is still there, in its order.
+            for byte in file.trim().trim_matches(['{', '}']).chars().filter(|c| !c.is_whitespace()) {
+                let at = rest
+                    .find(byte)
+                    .unwrap_or_else(|| panic!("{byte:?} of {file:?} is gone from {installed:?}"));
+                rest = &rest[at + byte.len_utf8()..];
+            }
+        }
+    }
+
+    #[test]
+    fn an_older_registration_is_replaced_where_it_stands() {
+        let first = install("{\n  \"x\": 1\n}\n", &wanted()).unwrap();
+        let mut later = wanted();
+        later[0].timeout = 3600;
+        later[0].command = "/usr/local/bin/conclaude SubagentStop".into();
+        let second = install(&first, &later).unwrap();
+        assert!(
+            second.contains("\"timeout\": 3600") && second.contains("/usr/local/bin/conclaude"),
+            "{second}"
+        );
+        assert_eq!(ours(&second), 2);
+        assert_eq!(uninstall(&second).unwrap(), "{\n  \"x\": 1\n}\n");
+    }
+
+    #[test]
+    fn a_file_of_another_form_is_refused() {
+        for (file, why) in [
+            ("// comment\n{}", "not a JSON object"),
+            ("{\"a\": 1,}", "not a JSON object"),
+            ("[]", "not a JSON object"),
+            ("{\"hooks\": []}", "`hooks` is not a JSON object"),
+            ("{\"hooks\": {}, \"hooks\": {}}", "the key `hooks` twice"),
+            ("{\"hooks\": {\"SubagentStop\": {}}}", "`hooks.SubagentStop` is not a list"),
+            ("{\"hooks\": {\"SubagentStop\": [{\"type\": \"command\"}]}}", "an entry without a list `hooks`"),
+            (
+                "{\"hooks\": {\"SubagentStop\": [{\"hooks\": [{\"command\": \"conclaude SubagentStop\"}, {\"command\": \"x\"}]}]}}",
+                "part them first",
+            ),
+        ] {
+            let refusal = install(file, &wanted()).unwrap_err();
+            assert!(refusal.0.contains(why), "{file}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn ours_is_known_however_it_is_spelt() {
+        let is = |command: &str| is_ours(&json!({ "command": command }), "Stop");
+        for yes in [
+            "conclaude Stop",
+            "/opt/bin/conclaude Stop",
+            "\"/my tools/conclaude\" Stop",
+            "C:\\bin\\conclaude.exe Stop",
+        ] {
+            assert!(is(yes), "{yes}");
+        }
+        for no in [
+            "conclaude SubagentStop",
+            "my-conclaude Stop",
+            "conclaude-wrapper Stop",
+            "echo conclaude",
+            "conclaude",
+        ] {
+            assert!(!is(no), "{no}");
+        }
+    }
+}

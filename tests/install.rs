@@ -1,0 +1,166 @@
+//! `conclaude install` and `uninstall`: the settings file belongs to the user.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{Test, conclaude};
+use serde_json::Value;
+
+fn run(root: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = conclaude().args(arguments).current_dir(root).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(root.to_str().unwrap(), "[ROOT]");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn settings(root: &Path) -> String {
+    std::fs::read_to_string(root.join(".claude/settings.json")).unwrap()
+}
+
+#[test]
+fn a_project_without_settings_gets_a_file_and_loses_it_again() {
+    let test = Test::stop()
+        .config("subagentStop: {commands: {coder: [{run: x, timeout: 100}, {run: y, timeout: 50}]}}");
+    let root = test.root();
+    assert_eq!(run(&root, &["install"]).1, "registered conclaude in [ROOT]/.claude/settings.json\n");
+    let json: Value = serde_json::from_str(&settings(&root)).unwrap();
+    let events: Vec<&String> = json["hooks"].as_object().unwrap().keys().collect();
+    assert_eq!(
+        events,
+        [
+            "SessionStart",
+            "PreToolUse",
+            "PostToolUse",
+            "UserPromptSubmit",
+            "SubagentStart",
+            "SubagentStop",
+            "Stop",
+            "SessionEnd"
+        ]
+    );
+    let stop = &json["hooks"]["SubagentStop"][0]["hooks"][0];
+    assert!(stop["command"].as_str().unwrap().ends_with("conclaude SubagentStop"));
+    assert_eq!(stop["timeout"], 100 + 2 + 50 + 2 + 60, "long enough for all commands");
+    assert_eq!(json["hooks"]["PreToolUse"][0]["matcher"], "Agent|Write|Edit|MultiEdit|NotebookEdit");
+    assert_eq!(run(&root, &["install"]).1, "[ROOT]/.claude/settings.json has all that is needed already\n");
+    assert_eq!(run(&root, &["uninstall"]).1, "removed conclaude from [ROOT]/.claude/settings.json\n");
+    assert!(!root.join(".claude/settings.json").exists());
+    assert_eq!(run(&root, &["uninstall"]).1, "[ROOT]/.claude/settings.json has nothing of conclaude\n");
+}
+
+#[test]
+fn settings_of_others_survive_byte_for_byte_and_come_back_exactly() {
+    for original in [
+        "{\n\t\"zebra\": 1.50,\n\t\"hooks\": {},\n\t\"alpha\": [ ]\n}",
+        "{\"hooks\": {\"SubagentStop\": [], \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]}]}}\n\n",
+        "{}",
+    ] {
+        let test = Test::stop().file(".claude/settings.json", original);
+        let root = test.root();
+        assert_eq!(run(&root, &["install"]).0, Some(0));
+        assert_ne!(settings(&root), original);
+        let kept = std::fs::read_to_string(root.join(".claude/settings.json.before-conclaude")).unwrap();
+        assert_eq!(kept, original);
+        assert_eq!(run(&root, &["uninstall"]).0, Some(0));
+        assert_eq!(settings(&root), original);
+        assert!(!root.join(".claude/settings.json.before-conclaude").exists());
+    }
+}
+
+#[test]
+fn what_the_user_changed_meanwhile_stays() {
+    let test = Test::stop().file(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
+    let root = test.root();
+    run(&root, &["install"]);
+    let changed = settings(&root).replace("\"opus\"", "\"sonnet\"");
+    std::fs::write(root.join(".claude/settings.json"), changed).unwrap();
+    run(&root, &["uninstall"]);
+    assert_eq!(settings(&root), "{\n  \"model\": \"sonnet\"\n}\n");
+}
+
+#[test]
+fn a_new_config_brings_longer_times_with_the_next_install() {
+    let test = Test::stop().config("subagentStop: {commands: {coder: [{run: x, timeout: 10}]}}");
+    let root = test.root();
+    run(&root, &["install"]);
+    let _test = test.config("subagentStop: {commands: {coder: [{run: x}]}}");
+    run(&root, &["install"]);
+    let json: Value = serde_json::from_str(&settings(&root)).unwrap();
+    assert_eq!(json["hooks"]["SubagentStop"][0]["hooks"][0]["timeout"], 3600, "a command without a limit");
+    assert_eq!(json["hooks"]["SubagentStop"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_dry_run_shows_the_difference_and_changes_nothing() {
+    let test = Test::stop().file(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
+    let (code, shown, _) = run(&test.root(), &["install", "--dry-run"]);
+    assert_eq!(code, Some(0));
+    assert!(shown.contains("-   \"model\": \"opus\"\n+   \"model\": \"opus\",\n+   \"hooks\": {"), "{shown}");
+    assert_eq!(settings(&test.root()), "{\n  \"model\": \"opus\"\n}\n");
+}
+
+#[test]
+fn local_settings_are_another_file() {
+    let test = Test::stop();
+    run(&test.root(), &["install", "--local"]);
+    assert!(
+        test.root().join(".claude/settings.local.json").exists()
+            && !test.root().join(".claude/settings.json").exists()
+    );
+}
+
+#[test]
+fn without_gates_no_tool_is_watched() {
+    let test = Test::stop().config("des: {enabled: false}");
+    run(&test.root(), &["install"]);
+    assert!(!settings(&test.root()).contains("PreToolUse"));
+}
+
+#[test]
+fn broken_or_unusual_settings_are_refused_and_untouched() {
+    for (content, why) in [
+        ("// mine\n{}", "is not a JSON object"),
+        ("{\"hooks\": {}, \"hooks\": {}}", "has the key `hooks` twice"),
+        ("{\"hooks\": []}", "`hooks` is not a JSON object"),
+        ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is not a list"),
+        ("[]", "is not a JSON object"),
+    ] {
+        let test = Test::stop().file(".claude/settings.json", content);
+        let (code, stdout, stderr) = run(&test.root(), &["install"]);
+        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{content}");
+        assert!(
+            stderr.starts_with("conclaude: [ROOT]/.claude/settings.json is left as it is: ")
+                && stderr.contains(why),
+            "{stderr}"
+        );
+        assert_eq!(settings(&test.root()), content);
+    }
+    let broken = Test::stop().config("bogus: 1");
+    assert!(run(&broken.root(), &["install"]).2.contains("unknown key `bogus`"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_read_only_file_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = Test::stop().file("mine.json", "{}").file(".claude/x", "");
+    std::os::unix::fs::symlink("../mine.json", test.root().join(".claude/settings.json")).unwrap();
+    assert!(run(&test.root(), &["install"]).2.contains("it is a link"));
+    let test = Test::stop().file(".claude/settings.json", "{}");
+    let path = test.root().join(".claude/settings.json");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(run(&test.root(), &["install"]).2.contains("it is read-only"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_rights_of_the_file_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = Test::stop().file(".claude/settings.json", "{}");
+    let path = test.root().join(".claude/settings.json");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    run(&test.root(), &["install"]);
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
