@@ -8,6 +8,8 @@ use std::time::Duration;
 use crate::agent::{self, Agent};
 use crate::answer::{Answer, Exit};
 use crate::config::{self, ConclaudeConfig, Root};
+use crate::des::gates;
+use crate::des::tree::Baseline;
 use crate::events::{Blocking, Commands, Event};
 use crate::notify::{self, Outcome};
 use crate::state::{self, Bound, Session};
@@ -189,7 +191,10 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
             match error {
                 // A broken pattern is a broken config too.
                 HookError::Config(_) => gate_alone(event, &payload, &agent, &root, error).map(nothing),
-                other => Err(other),
+                other => {
+                    post::keep(&payload, Some(&agent), &root, &format!("conclaude: {other}"));
+                    Err(other)
+                }
             }
         }
     }
@@ -217,15 +222,26 @@ fn gate_alone(
     let config = Config::default();
     // Nobody sees an error here.
     post::keep(payload, None, root, &format!("conclaude: {error}"));
-    let Some(gated) = gate::at_stop(payload, agent, &config.des(), root, payload.is_first_stop()) else {
+    let Some(gated) = gate::at_stop(payload, agent, &config.des(), root, true) else {
         return Err(error);
     };
     let plan = Plan { agent: agent.clone(), ..Plan::empty(event) };
     let session = Session::new(&root.folder, payload.session_id());
     let result = settle(&plan, &[], Some(&gated), payload, &session, &config, root)?;
+    if let Some(message) = &result.message {
+        post::keep(payload, Some(agent), root, message);
+    }
     match result.decision {
         Decision::Allow => Err(error),
-        _ => Ok(result),
+        Decision::Block(reason) => {
+            let summary = error.to_string();
+            let summary = summary.lines().next().unwrap_or_default();
+            let reason = format!(
+                "{reason}\n(The gates run with their defaults, since a person must mend the config: {summary})"
+            );
+            Ok(HookResult { decision: Decision::Block(reason), ..result })
+        }
+        Decision::Deny(_) => Ok(result),
     }
 }
 
@@ -257,11 +273,11 @@ fn act(
     guard::gate_applies(plan.can_block() && payload.is_first_stop());
     guard::panic_here_in_tests("plan");
     let session = Session::new(&root.folder, payload.session_id());
-    let gated = gate::at_stop(payload, agent, &config.des(), root, payload.is_first_stop());
+    let gated = gate::at_stop(payload, agent, &config.des(), root, false);
     if let Some(gated) = &gated {
         plan.add_environment(gated.environment());
     }
-    let runs = run::run(&plan, input, &session);
+    let runs = watched(&plan, gated.is_some(), root, &session, || run::run(&plan, input, &session));
     if let Some(signal) = command::stop_signal() {
         if let Some(record) =
             records::record_subagent(event, payload.session_id(), agent, gated.as_ref(), &runs, "interrupted")
@@ -272,6 +288,25 @@ fn act(
     }
     let result = settle(&plan, &runs, gated.as_ref(), payload, &session, config, root)?;
     Ok(Trace { plan, runs, result })
+}
+
+/// Runs the commands, and where an agent is gated notes which files they wrote: those are not the agent's doing.
+fn watched(
+    plan: &Plan,
+    gated: bool,
+    root: &Root,
+    session: &Session,
+    run: impl FnOnce() -> Vec<Run>,
+) -> Vec<Run> {
+    let is_watched = !plan.steps.is_empty()
+        && (gated || (plan.event == Event::SubagentStart && gate::is_any_at_work(session)));
+    let tree = || if is_watched { Baseline::take(&root.work).ok().flatten() } else { None };
+    let before = tree();
+    let runs = run();
+    if let (Some(before), Some(after)) = (before, tree()) {
+        gates::note_own_files(session, &before, &after);
+    }
+    runs
 }
 
 /// The results as one decision, within the bound on blocks, and recorded.
@@ -300,7 +335,12 @@ fn settle(
                 result.message = Some(shown);
             }
             // A block stands, whatever becomes of its record.
-            Err(error) if result.decision == Decision::Allow => return Err(error),
+            Err(error) if result.decision == Decision::Allow => {
+                if let Some(message) = &result.message {
+                    post::keep(payload, Some(&plan.agent), root, message);
+                }
+                return Err(error);
+            }
             Ok(Some(_)) | Err(_) => {}
         }
     }

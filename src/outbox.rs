@@ -56,9 +56,32 @@ impl Outbox {
     /// When it cannot be written.
     pub fn put(&self, entry: &Entry) -> io::Result<()> {
         state::make_folder(&self.root, &self.folder)?;
-        state::make_room(&self.folder);
+        let dropped = state::make_room(&self.folder);
+        if dropped > 0 {
+            self.note_dropped(dropped)?;
+        }
         let name = format!("{:020}-{}.json", jiff::Timestamp::now().as_nanosecond(), std::process::id());
         files::write_atomically(&self.folder.join(name), &serde_json::to_vec(entry)?)
+    }
+
+    /// Messages that nobody took make room for new ones, but not silently.
+    fn note_dropped(&self, more: u64) -> io::Result<()> {
+        let path = self.folder.join("dropped.count");
+        let before: u64 =
+            files::read_text(&path, 64).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+        files::write_atomically(&path, (before + more).to_string().as_bytes())
+    }
+
+    /// How many messages had to make room, once.
+    #[must_use]
+    pub fn dropped(&self) -> Option<Entry> {
+        let path = self.folder.join("dropped.count");
+        let count = files::read_text(&path, 64).ok()?;
+        let text = format!(
+            "conclaude: {} older messages of subagents were dropped, since nobody took them",
+            count.trim()
+        );
+        Some(Entry { text, path, ..Entry::default() })
     }
 
     /// What waits, in order, as far as it fits into one answer; the rest waits for the next event.

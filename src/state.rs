@@ -135,35 +135,42 @@ impl Session {
         made.keep().map_err(|error| error.error)
     }
 
+    /// The session's folders: its state, and what waits to be shown.
+    fn folders(&self) -> impl Iterator<Item = PathBuf> {
+        let name = self.folder.file_name().map(std::ffi::OsStr::to_owned).unwrap_or_default();
+        let ours = self.root.join(FOLDER);
+        let bases = [ours.join("state"), ours.join("outbox")];
+        let real =
+            bases.into_iter().filter(move |base| files::is_real_folder(&ours) && files::is_real_folder(base));
+        real.map(move |base| base.join(&name))
+    }
+
     /// Notes that the session goes on.
     pub fn resume(&self) {
-        if self.is_ours() {
-            let _ = fs::remove_file(self.folder.join("ended"));
+        for folder in self.folders() {
+            let _ = fs::remove_file(folder.join("ended"));
         }
     }
 
     /// Notes that the session has ended, and removes what ended long ago.
     pub fn end(&self) {
-        if !self.is_ours() {
-            return;
-        }
-        if files::is_real_folder(&self.folder)
-            && let Err(error) =
-                open_new(&self.folder.join("ended")).and_then(|mut file| file.write_all(b"ended\n"))
-        {
-            log::warn(|| format!("cannot note the session's end in {}: {error}", self.folder.display()));
-        }
-        let ours = self.root.join(FOLDER);
-        let folders = [ours.join("state"), ours.join("outbox")]
-            .into_iter()
-            .filter(|folder| files::is_real_folder(folder));
-        let sessions = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten();
-        for entry in sessions.flatten() {
-            let is_session =
-                entry.file_name().len() == 64 && entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_session && is_old(&entry.path()) {
-                log::debug(|| format!("removing the state of an old session, {}", entry.path().display()));
-                let _ = fs::remove_dir_all(entry.path());
+        for folder in self.folders() {
+            if files::is_real_folder(&folder)
+                && let Err(error) =
+                    open_new(&folder.join("ended")).and_then(|mut file| file.write_all(b"ended\n"))
+            {
+                log::warn(|| format!("cannot note the session's end in {}: {error}", folder.display()));
+            }
+            let sessions = folder.parent().map(fs::read_dir).and_then(Result::ok);
+            for entry in sessions.into_iter().flatten().flatten() {
+                let is_session =
+                    entry.file_name().len() == 64 && entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if is_session && is_old(&entry.path()) {
+                    log::debug(|| {
+                        format!("removing what is left of an old session, {}", entry.path().display())
+                    });
+                    let _ = fs::remove_dir_all(entry.path());
+                }
             }
         }
     }
@@ -224,14 +231,17 @@ pub fn touch_last(root: &Path, event: &str) {
 }
 
 /// Keeps a folder of what may never be asked for from growing without end: the oldest go.
-pub fn make_room(folder: &Path) {
+/// How many went is the answer.
+pub fn make_room(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> =
         entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
     files.sort();
-    for (_, path) in files.iter().take((files.len() + 1).saturating_sub(MOST_OUTPUTS)) {
+    let surplus = (files.len() + 1).saturating_sub(MOST_OUTPUTS);
+    for (_, path) in files.iter().take(surplus) {
         let _ = fs::remove_file(path);
     }
+    surplus as u64
 }
 
 fn is_old(session: &Path) -> bool {

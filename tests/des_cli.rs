@@ -239,6 +239,50 @@ fn every_fix_that_the_gate_names_can_be_made_with_the_verbs() {
 }
 
 #[test]
+fn a_second_agent_need_not_prove_what_the_first_one_proved() {
+    let config = "des: {scope: off, phases: [RED_UNIT, GREEN_UNIT], evidence: [RED_UNIT, GREEN_UNIT]}";
+    let test = Test::stop().config(config);
+    ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    des(&test, &["run", STEP, "RED_UNIT", "--", "false"]);
+    ok(&test, &["fail", STEP, "--partial", "--reason", "later"]);
+    let test = test.stops().run().status(0).again();
+    // The same step, another call: what was red then cannot be red again.
+    let test = test.call_agent(MARKERS).payload("tool_use_id", "toolu_2").run().again();
+    let test = test.file("main/subagents/agent-b9.meta.json", r#"{"toolUseId":"toolu_2"}"#);
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    test.stops().payload("agent_id", "b9").run().silent();
+}
+
+#[test]
+fn mending_a_phase_keeps_the_times_of_the_work() {
+    let mut step = done();
+    for (index, entry) in
+        step["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().iter_mut().enumerate()
+    {
+        entry["started_at"] = format!("2026-01-01T10:{index:02}:00Z").into();
+        entry["ended_at"] = format!("2026-01-01T10:{index:02}:30Z").into();
+    }
+    for (change, arguments) in [
+        (
+            serde_json::json!({"status": "SKIPPED", "blocked_by": "lazy"}),
+            &["skip", STEP, "RED_UNIT", "--reason", "NOT_APPLICABLE: x"][..],
+        ),
+        (serde_json::json!({"outcome": null}), &["finish", STEP, "RED_UNIT", "--pass"]),
+        (serde_json::json!({"outcome": null}), &["run", STEP, "RED_UNIT", "--", "false"]),
+    ] {
+        let mut broken = step.clone();
+        broken["tdd_cycle"]["phase_execution_log"][2]
+            .as_object_mut()
+            .unwrap()
+            .extend(change.as_object().unwrap().clone());
+        let test = Test::stop().step(&broken);
+        des(&test, arguments);
+        ok(&test, &["check", STEP]);
+    }
+}
+
+#[test]
 fn a_run_does_not_wait_for_what_its_command_left_behind() {
     let test = project();
     let started = std::time::Instant::now();

@@ -874,6 +874,94 @@ fn an_agent_in_a_worktree_is_judged_there() {
     assert!(!done.has(".claude/worktrees/agent-a1b2c3/.conclaude"), "state stays at the root");
 }
 
+#[test]
+fn a_resumed_agent_does_not_answer_for_what_happened_between_its_lives() {
+    let stopped = worked(|test| test).run().silent();
+    let edit = json!({"type": "assistant", "timestamp": "2999-01-01T00:00:00.000Z", "message": {"role": "assistant", "content": [
+        {"type": "tool_use", "id": "x", "name": "Edit", "input": {"file_path": "README.md"}}]}});
+    let test = stopped.again().file("main.jsonl", format!("{edit}\n")).file("README.md", "the user's");
+    let test = test
+        .then("SubagentStart")
+        .payload("agent_id", "a1b2c3")
+        .payload("agent_type", "coder")
+        .run()
+        .silent()
+        .again();
+    assert!(
+        test.stops().run().message().contains("⚠ SCOPE_VIOLATION: README.md was changed while others worked")
+    );
+}
+
+#[test]
+fn what_configured_commands_write_is_not_the_agents_doing() {
+    let config = "subagentStart: {commands: {'*': [{run: echo x > start.log}]}}\nsubagentStop: {commands: {'*': [{run: echo y > coverage.txt}]}}\n";
+    let test = Test::stop().config(config).step(&todo()).file("src/a.rs", "1").committed();
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let test = test
+        .then("SubagentStart")
+        .payload("agent_id", "a1b2c3")
+        .payload("agent_type", "coder")
+        .run()
+        .silent()
+        .again();
+    let sent_back = test.stops().run();
+    assert!(!sent_back.blocked().contains("SCOPE_VIOLATION"), "{}", sent_back.stdout);
+    let done = sent_back.again().step(&done()).run().silent();
+    let changed = done.again().file("start.log", "the agent's").run().blocked();
+    assert!(changed.contains("start.log was changed") && !changed.contains("coverage.txt"), "{changed}");
+}
+
+#[test]
+fn files_of_the_gates_that_someone_else_changed_are_told_and_do_not_block() {
+    let done = worked(|test| test.file(".claude/settings.local.json", "{}")).run();
+    assert!(
+        done.message().contains(
+            "⚠ SCOPE_VIOLATION: .claude/settings.local.json was changed meanwhile, which belongs to the gates"
+        ),
+        "{}",
+        done.message()
+    );
+}
+
+#[test]
+fn what_a_sparse_checkout_leaves_out_was_not_touched() {
+    let test = Test::stop().step(&todo()).file("src/a.rs", "1").file("other/b", "1").committed();
+    let test = test.git(&["sparse-checkout", "set", "--cone", "src", "steps"]);
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS).step(&done());
+    test.stops().run().silent();
+}
+
+#[test]
+fn a_config_that_breaks_during_the_work_is_said_and_changes_no_phases() {
+    let config = "des: {scope: off, phases: [PLAN, DO]}";
+    let step = |status: &str| {
+        json!({"state": {"status": status}, "tdd_cycle": {"phase_execution_log": [
+        {"phase_name": "PLAN", "status": "EXECUTED", "outcome": "PASS"},
+        {"phase_name": "DO", "status": if status == "DONE" { "EXECUTED" } else { "NOT_EXECUTED" }, "outcome": "PASS"}]}})
+    };
+    let test = Test::stop()
+        .config(config)
+        .step(&step("IN_PROGRESS"))
+        .call_agent(MARKERS)
+        .run()
+        .again()
+        .agent_files(MARKERS);
+    let done = test.config("des: {scop: off}").stops().run();
+    let reason = done.blocked();
+    assert!(reason.contains("INCOMPLETE_PHASE DO") && !reason.contains("MISSING_PHASE"), "{reason}");
+    assert!(reason.contains("since a person must mend the config: invalid config"), "{reason}");
+    let denied = done.again().writes("Write", "file_path", ".conclaude.yaml").run();
+    assert!(
+        denied.denied().contains("(the gates run with their defaults: invalid config"),
+        "{}",
+        denied.stdout
+    );
+    let done = denied.again().step(&step("DONE")).stops().run().error_with("unknown key `scop`");
+    // What the gate had to say is not lost for it.
+    let test = done.again().then("Stop").payload("background_tasks", json!([]));
+    assert!(test.run().message().contains("unknown key `scop`"));
+}
+
 // ---- Agents that never stop
 
 #[test]

@@ -182,12 +182,44 @@ fn a_gate_that_let_go_is_told() {
 }
 
 #[test]
-fn messages_do_not_pile_up_where_nobody_takes_them() {
+fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_said() {
     let mut test = Test::stop().config(CONFIG);
-    for _ in 0..120 {
+    for _ in 0..110 {
         test = test.run().status(0).again();
     }
     let session =
         std::fs::read_dir(test.root().join(".conclaude/outbox")).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(std::fs::read_dir(session).unwrap().count(), 100);
+    assert!(std::fs::read_dir(session).unwrap().count() <= 101);
+    let done = test.main_stops(json!([])).run();
+    assert!(told(&done).0.contains("older messages of subagents were dropped"), "{}", told(&done).0);
+    assert!(!told(&done.again().run()).0.contains("were dropped"), "said once");
+}
+
+#[test]
+fn an_error_of_the_hook_does_not_swallow_what_was_to_be_shown() {
+    let config = "subagentStop: {commands: {coder: [{run: 'exit 1', message: lint failed}]}}\naudit: {required: true}\n";
+    let done = Test::stop()
+        .config(config)
+        .file(".conclaude/audit", "in the way")
+        .run()
+        .error_with("the audit trail cannot be written");
+    let (person, _) = told(&done.again().agent_returns("a1b2c3").run());
+    assert!(
+        person.contains("lint failed") && person.contains("the audit trail cannot be written"),
+        "{person}"
+    );
+}
+
+#[test]
+fn an_outbox_goes_seven_days_after_the_end_of_its_session() {
+    let done = stopped().then("SessionEnd").run().silent();
+    let folder =
+        std::fs::read_dir(done.root().join(".conclaude/outbox")).unwrap().next().unwrap().unwrap().path();
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(8 * 24 * 3600);
+    std::fs::File::open(folder.join("ended"))
+        .unwrap()
+        .set_times(std::fs::FileTimes::new().set_modified(then))
+        .unwrap();
+    done.again().payload("session_id", "another").run().silent();
+    assert!(!folder.exists());
 }

@@ -69,14 +69,15 @@ pub fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<(String, Value)
 /// When a file cannot be read.
 pub fn genuine(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
     let mut found = Vec::new();
-    let mut before: Option<String> = None;
+    let mut before: Option<(u64, String)> = None;
     for path in trail.files()? {
         let bytes = super::read_file(&path)?;
         for line in String::from_utf8_lossy(&bytes).lines() {
             let Some(link) = Link::read(line) else { continue };
-            let fits = link.hash == link.computed && before.as_ref().is_none_or(|hash| *hash == link.prev);
-            if fits {
-                before = Some(link.hash.to_owned());
+            // After a gap the chain goes on: what was cut off does not make the rest untrue.
+            let follows = before.as_ref().is_none_or(|(seq, hash)| *hash == link.prev || link.seq > *seq + 1);
+            if follows && link.hash == link.computed {
+                before = Some((link.seq, link.hash.to_owned()));
                 found.extend(serde_json::from_str::<Value>(line).ok().filter(|record| filter.admits(record)));
             }
         }

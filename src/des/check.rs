@@ -218,7 +218,7 @@ fn limits(step: &Step, log: &[Phase], found: &mut Vec<Finding>) {
     if let Some(max) = step.max_turns() {
         for phase in log {
             if let Some(turns) = phase.turn_count.filter(|turns| *turns > max) {
-                let fix = "split the step, or let a person raise max_turns";
+                let fix = "split the step, or let a person raise max_turns and call the agent anew; if you are done for now, `conclaude des fail --partial`";
                 let what = format!("it took {turns} turns of {max}");
                 found.push(Finding::new(Code::TurnLimitExceeded, what, fix).in_phase(&phase.name));
             }
@@ -228,7 +228,7 @@ fn limits(step: &Step, log: &[Phase], found: &mut Vec<Finding>) {
         let spent: f64 = log.iter().filter_map(|phase| phase.duration_seconds).sum::<f64>() / 60.0;
         if spent > minutes {
             let what = format!("the phases took {spent:.1} minutes of {minutes}");
-            let fix = "let a person grant more time in total_extensions_minutes";
+            let fix = "let a person grant more time in total_extensions_minutes and call the agent anew; or `conclaude des fail --partial`";
             found.push(Finding::new(Code::TimeoutExceeded, what, fix));
         }
     }

@@ -82,6 +82,12 @@ pub struct Call {
     pub rules: Value,
     /// Its `allowed_file_patterns` at that time.
     pub allowed: Vec<String>,
+    /// The phases that counted at that time, and those that needed proof: a config that breaks later changes neither.
+    pub phases: Vec<String>,
+    /// The phases that needed proof.
+    pub evidence: Vec<String>,
+    /// The phases that were finished before this agent began; what proves them is older than its call.
+    pub finished: Vec<String>,
     /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
     pub parent: Option<String>,
     /// The tree as it was, if git knows it.
@@ -151,6 +157,11 @@ pub fn origin(places: &Places, agent: Option<&str>, session: &Session, wait: boo
         return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
     }
     let mut prompt = own.and_then(transcript::first_prompt);
+    if let Some(id) =
+        own.filter(|_| prompt.is_none()).and_then(agent::Meta::beside).and_then(|meta| meta.tool_use_id)
+    {
+        prompt = transcript::call_prompt(&places.main, Some(&id), agent);
+    }
     // Only where the client keeps transcripts at all can one be late.
     if prompt.is_none() && wait && own.is_some() && places.main.exists() {
         let over = Instant::now() + TRANSCRIPT_WAIT;

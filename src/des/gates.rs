@@ -1,5 +1,6 @@
 //! The three gates: what each looks at, and what it finds. Deciding what follows is the hook's business.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -230,6 +231,24 @@ pub struct Stopping<'a> {
     pub own: Option<&'a Path>,
     /// The settings.
     pub des: &'a DesConfig,
+    /// The config cannot be read, and the settings are the defaults.
+    pub config_is_broken: bool,
+}
+
+impl Stopping<'_> {
+    /// The phases that count: those of the config, or where it cannot be read those of the call.
+    fn phases(&self) -> Vec<String> {
+        let remembered =
+            self.origin.call.as_ref().filter(|call| self.config_is_broken && !call.phases.is_empty());
+        remembered.map_or_else(|| self.des.phase_names(), |call| call.phases.clone())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        match self.origin.call.as_ref().filter(|_| self.config_is_broken) {
+            Some(call) => call.evidence.clone(),
+            None => self.des.evidence().into_iter().map(str::to_owned).collect(),
+        }
+    }
 }
 
 /// Gate 3, after the work: does the step file prove it?
@@ -259,9 +278,11 @@ pub fn after(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
             difference(&call.rules, &opened.step.rules())
         );
         let fix = "put it back as it was; a person who means the change calls the agent anew";
-        found.push(Finding::new(Code::RulesChanged, what, fix));
+        let finding = Finding::new(Code::RulesChanged, what, fix);
+        // A worktree has the step as it was committed, which may differ from the one that Gate 1 saw.
+        found.push(if stopping.work == stopping.root { finding } else { finding.warning() });
     }
-    found.extend(check(&opened.step, &stopping.des.phase_names()));
+    found.extend(check(&opened.step, &stopping.phases()));
     found.extend(missing_evidence(stopping, &opened));
     found.extend(out_of_scope(stopping, &opened));
     (found, Some(opened))
@@ -279,7 +300,7 @@ fn difference(before: &Value, now: &Value) -> String {
 
 /// The step file alone is the agent's to edit; what was really run is in the audit trail.
 fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
-    let wanted = stopping.des.evidence();
+    let wanted = stopping.evidence();
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -287,16 +308,18 @@ fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
     if let Err(error) = trail.take_along() {
         log::warn(|| format!("records that wait beside the audit trail cannot be taken along: {error}"));
     }
-    // A run from before the call proves nothing about this work.
-    let since = stopping.origin.call.as_ref().and_then(|call| call.time.parse().ok());
-    let filter = Filter { event: Some("des run".into()), since, ..Filter::default() };
+    let filter = Filter { event: Some("des run".into()), ..Filter::default() };
     let runs = genuine(&trail, &filter).unwrap_or_default();
     let log = opened.step.phases().unwrap_or_default();
     let mut found = Vec::new();
-    for phase in log.iter().filter(|phase| wanted.contains(&phase.name.as_str())) {
+    for phase in log.iter().filter(|phase| wanted.contains(&phase.name)) {
+        // A run from before the call proves nothing about this work, unless the phase was finished by then.
+        let call = stopping.origin.call.as_ref().filter(|call| !call.finished.contains(&phase.name));
+        let since = call.map(|call| call.time.as_str()).unwrap_or_default();
         let is_its = |record: &&Value| {
             record.get("step").and_then(Value::as_str) == Some(&opened.name)
                 && record.get("phase").and_then(Value::as_str) == Some(&phase.name)
+                && record.get("time").and_then(Value::as_str).is_some_and(|time| is_since(time, since))
         };
         let last =
             runs.iter().rev().find(is_its).and_then(|record| record.get("decision")).and_then(Value::as_str);
@@ -329,6 +352,15 @@ fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
         found.push(Finding::new(Code::EvidenceMissing, what, fix).in_phase(&phase.name));
     }
     found
+}
+
+/// Whether a time of the trail is not before another; no other means that any will do.
+fn is_since(time: &str, since: &str) -> bool {
+    match (time.parse::<jiff::Timestamp>(), since.parse::<jiff::Timestamp>()) {
+        (Ok(time), Ok(since)) => time >= since,
+        (_, Err(_)) => true,
+        (Err(_), _) => false,
+    }
 }
 
 /// Files that were changed and may not be, as far as that can be told fairly.
@@ -365,7 +397,12 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
     };
     let is_outside =
         |path: &&String| **path != opened.name && (paths::is_protected(path) || !allowed.permits(path));
-    let outside: Vec<&String> = changed.iter().filter(is_outside).collect();
+    let session = Session::new(stopping.root, stopping.session);
+    let of_commands: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
+    let is_agents = |path: &&String| {
+        of_commands.get(*path).is_none_or(|content| *content != tree::content(stopping.work, path))
+    };
+    let outside: Vec<&String> = changed.iter().filter(is_outside).filter(is_agents).collect();
     if outside.is_empty() {
         return Vec::new();
     }
@@ -379,12 +416,17 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
             "take the change back, or let a person widen allowed_file_patterns (now {patterns}) and call the agent anew"
         );
         let finding = Finding::new(Code::ScopeViolation, format!("{path} was changed"), fix);
-        let certain = own.as_ref().is_none_or(|own| own.contains(path));
+        // What belongs to the gates may be changed by a person or by the client itself; the agent's own tools cannot.
+        let certain = own.as_ref().is_none_or(|own| own.contains(path)) && !paths::is_protected(path);
         found.push(match (certain, stopping.des.scope()) {
             (true, ScopeMode::Block) => finding,
             (true, _) => finding.warning(),
             (false, _) => Finding {
-                what: format!("{path} was changed while others worked in the same tree"),
+                what: if paths::is_protected(path) {
+                    format!("{path} was changed meanwhile, which belongs to the gates")
+                } else {
+                    format!("{path} was changed while others worked in the same tree")
+                },
                 ..finding.warning()
             },
         });
@@ -395,6 +437,19 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
         found.push(if found.iter().any(Finding::blocks) { finding } else { finding.warning() });
     }
     found
+}
+
+/// What the session remembers of files that configured commands wrote: they are not the agent's doing.
+pub const OWN_FILES: &str = "own-files";
+
+/// Notes what configured commands changed in the tree.
+pub fn note_own_files(session: &Session, before: &Baseline, after: &Baseline) {
+    let written = after.dirty.iter().filter(|(path, content)| before.dirty.get(*path) != Some(content));
+    let mut known: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
+    known.extend(written.map(|(path, content)| (path.clone(), content.clone())));
+    if let Err(error) = session.write(OWN_FILES, &known) {
+        log::warn(|| format!("cannot note what the commands wrote: {error}"));
+    }
 }
 
 /// More files than this are counted and not named.

@@ -166,7 +166,16 @@ fn allowed(
     }
 }
 
+/// Whether the entry was finished before: what is mended then keeps the times of the work.
+fn was_finished(entry: &Map<String, Value>) -> bool {
+    entry
+        .get("status")
+        .and_then(Value::as_str)
+        .is_some_and(|status| matches!(status.trim(), "EXECUTED" | "SKIPPED"))
+}
+
 fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, started: Option<Timestamp>) {
+    let mended = was_finished(entry);
     let mut set = |name: &str, value: Value| {
         entry.insert(name.to_owned(), value);
     };
@@ -181,8 +190,10 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
         Change::Finish { pass, details, turns, evidence } => {
             set("status", "EXECUTED".into());
             set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
-            set("ended_at", now.to_string().into());
-            if let Some(started) = started {
+            if !mended {
+                set("ended_at", now.to_string().into());
+            }
+            if let Some(started) = started.filter(|_| !mended) {
                 let seconds = now.duration_since(started).as_secs_f64().max(0.0);
                 set("duration_seconds", json!((seconds * 1000.0).round() / 1000.0));
             }
@@ -205,7 +216,9 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
         Change::Skip { reason } => {
             set("status", "SKIPPED".into());
             set("blocked_by", reason.trim().into());
-            set("ended_at", now.to_string().into());
+            if !mended {
+                set("ended_at", now.to_string().into());
+            }
         }
     }
 }

@@ -139,6 +139,8 @@ fn hidden(work: &Path) -> Result<BTreeSet<String>, String> {
         .flat_map(|path| path.iter().copied().chain([0]))
         .collect();
     let mut found = in_work_tree(work, &flagged)?;
+    // What a sparse checkout leaves out is not there, and nobody has touched it.
+    found.retain(|path| work.join(path).symlink_metadata().is_ok());
     let exclude =
         git(work, &["rev-parse", "--git-path", "info/exclude"]).map(|out| text(&out).trim().to_owned());
     found.extend(exclude.ok().filter(|path| path == ".git/info/exclude" && work.join(path).exists()));
@@ -169,7 +171,7 @@ fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
 }
 
 /// What tells the content of a file from another.
-fn content(work: &Path, path: &str) -> String {
+pub(super) fn content(work: &Path, path: &str) -> String {
     let path = work.join(path);
     let Ok(metadata) = path.symlink_metadata() else { return "deleted".into() };
     if metadata.is_symlink() {

@@ -84,12 +84,16 @@ pub(super) fn before_call(payload: &PreToolUsePayload, prompt: &str, root: &Root
     let recorded = config.audit(root, &record);
     if denied {
         // A deny stands, whatever becomes of its record.
-        return Ok(HookResult::denied(report::deny_reason("this call of an agent", &findings)));
+        return Ok(HookResult::denied(report::deny_reason(
+            "this call of an agent",
+            &findings,
+            config_problem.as_deref(),
+        )));
     }
     let mut notes: Vec<String> = config_problem.into_iter().collect();
     notes.extend(recorded?);
     let Some(opened) = opened else { return Ok(told(report::lines(&findings), notes)) };
-    notes.extend(remember(payload, prompt, agent, &opened, root, &session));
+    notes.extend(remember(payload, prompt, agent, &opened, root, &session, &des));
     let boundaries = gates::boundaries(&opened, &des.phase_names(), &des);
     let result = told(report::lines(&findings), notes);
     Ok(HookResult { updated_input: Some(gates::with_boundaries(&payload.tool_input, &boundaries)), ..result })
@@ -143,6 +147,11 @@ fn helper_call(payload: &PreToolUsePayload, root: &Root) -> HookResult {
     }
 }
 
+/// Whether any gated agent of the session was called and has not stopped.
+pub(super) fn is_any_at_work(session: &Session) -> bool {
+    Call::all(session).iter().any(|call| !call.stopped && !call.told)
+}
+
 /// Two agents on one step is rarely meant. A call that never started does not count.
 fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
     let open =
@@ -165,6 +174,7 @@ fn remember(
     opened: &Opened,
     root: &Root,
     session: &Session,
+    des: &DesConfig,
 ) -> Vec<String> {
     let mut problems = Vec::new();
     let baseline = Baseline::take(&root.work).unwrap_or_else(|error| {
@@ -179,6 +189,16 @@ fn remember(
         step_file: opened.name.clone(),
         rules: opened.step.rules(),
         allowed: opened.allowed.patterns().to_vec(),
+        phases: des.phase_names(),
+        evidence: des.evidence().into_iter().map(str::to_owned).collect(),
+        finished: opened
+            .step
+            .phases()
+            .unwrap_or_default()
+            .iter()
+            .filter(|phase| phase.is_finished())
+            .map(|phase| phase.name.clone())
+            .collect(),
         parent: None,
         baseline,
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
@@ -206,7 +226,7 @@ pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Re
     let step_file = helped.or(markers.step_file.as_deref().filter(|_| markers.apply()));
     let Some(step_file) = step_file else { return Ok(HookResult::success()) };
     super::guard::gate_applies(true);
-    let (config, _) = config_or_defaults(root);
+    let (config, config_problem) = config_or_defaults(root);
     let des = config.des();
     if !des.is_enabled() && found.call.is_none() {
         return Ok(HookResult::success());
@@ -239,7 +259,11 @@ pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Re
     };
     let recorded = config.audit(root, &record);
     if denied {
-        return Ok(HookResult::denied(report::deny_reason("this write", &[finding])));
+        return Ok(HookResult::denied(report::deny_reason(
+            "this write",
+            &[finding],
+            config_problem.as_deref(),
+        )));
     }
     Ok(told(report::lines(&[finding]), recorded?.into_iter().collect()))
 }
@@ -302,8 +326,9 @@ pub(super) fn at_stop(
     agent: &Agent,
     des: &DesConfig,
     root: &Root,
-    may_block: bool,
+    config_is_broken: bool,
 ) -> Option<Gated> {
+    let may_block = payload.is_first_stop();
     let HookPayload::SubagentStop(stop) = payload else { return None };
     let places = places(payload);
     let session = Session::new(&root.folder, payload.session_id());
@@ -327,6 +352,7 @@ pub(super) fn at_stop(
         main: &places.main,
         own: places.own.as_deref(),
         des,
+        config_is_broken,
     };
     let (mut findings, opened) = gates::after(&stopping);
     let failure = opened

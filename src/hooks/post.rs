@@ -55,6 +55,7 @@ pub(super) fn deliver(payload: &HookPayload, root: &Root, result: HookResult) ->
     if entries.is_empty() {
         return result;
     }
+    let entries: Vec<Entry> = outbox.dropped().into_iter().chain(entries).collect();
     let text = text_of(&entries);
     let message = result.message.as_ref().map_or_else(|| text.clone(), |own| format!("{own}\n{text}"));
     let delivered = entries.into_iter().map(|entry| entry.path).collect();

@@ -63,7 +63,8 @@ pub(super) fn at_start(payload: &HookPayload, root: &Root) {
     if let Some(call) =
         remembered(&places(payload), &session).filter(|call| call.stopped && call.parent.is_none())
     {
-        let call = Call { stopped: false, told: false, ..call };
+        // Others may have worked in the tree between its two lives.
+        let call = Call { stopped: false, told: false, background: true, ..call };
         if let Err(error) = call.remember(&session) {
             log::warn(|| format!("cannot note that the agent goes on: {error}"));
         }

@@ -77,8 +77,10 @@ pub(super) fn lines(findings: &[Finding]) -> Option<String> {
 }
 
 /// What the model reads when a tool is not used.
-pub(super) fn deny_reason(what: &str, findings: &[Finding]) -> String {
-    format!("conclaude denies {what}:\n{}", lines(findings).unwrap_or_default())
+pub(super) fn deny_reason(what: &str, findings: &[Finding], note: Option<&str>) -> String {
+    let note =
+        note.map(|note| format!("\n({})", note.lines().next().unwrap_or_default())).unwrap_or_default();
+    format!("conclaude denies {what}:\n{}{note}", lines(findings).unwrap_or_default())
 }
 
 /// What is told of a step that admits its failure.
