@@ -143,6 +143,19 @@ fn broken_or_unusual_settings_are_refused_and_untouched() {
 
 #[cfg(unix)]
 #[test]
+fn a_program_of_another_name_would_not_know_its_entries_again() {
+    let test = Test::stop();
+    let renamed = test.root().join("conclaude-2");
+    std::fs::copy(env!("CARGO_BIN_EXE_conclaude"), &renamed).unwrap();
+    let output =
+        std::process::Command::new(&renamed).arg("install").current_dir(test.root()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("name it conclaude before you install it"));
+    assert!(!test.root().join(".claude").exists());
+}
+
+#[cfg(unix)]
+#[test]
 fn a_link_or_a_read_only_file_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let test = Test::stop().file("mine.json", "{}").file(".claude/x", "");

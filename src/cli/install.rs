@@ -98,8 +98,7 @@ const EVENTS: [Event; 8] = [
     Event::SessionEnd,
 ];
 
-fn wanted(config: &ConclaudeConfig) -> Vec<Registration> {
-    let program = program();
+fn wanted(config: &ConclaudeConfig, program: &str) -> Vec<Registration> {
     let gates_on = config.des.as_ref().is_none_or(crate::config::DesConfig::is_enabled);
     let judge = config
         .des
@@ -139,18 +138,20 @@ fn seconds<R>(section: Option<&SubagentConfig<R>>) -> u64 {
 }
 
 /// `conclaude` where the shell finds this very program under that name, else its path.
-fn program() -> String {
-    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+fn program() -> io::Result<String> {
+    let own = std::env::current_exe()?.canonicalize()?;
+    // By its name we know our own entries again, when installing twice and when uninstalling.
+    if !own.file_stem().is_some_and(|name| name == "conclaude") {
+        let what = format!("this program is {}: name it conclaude before you install it", own.display());
+        return Err(io::Error::other(what));
+    }
     let on_path = std::env::var_os("PATH").and_then(|path| {
         std::env::split_paths(&path)
             .map(|folder| folder.join("conclaude"))
             .find(|candidate| candidate.is_file())
     });
-    match (own, on_path.and_then(|path| path.canonicalize().ok())) {
-        (Some(own), Some(found)) if own == found => "conclaude".into(),
-        (Some(own), _) => shell_quote(&own.to_string_lossy()),
-        (None, _) => "conclaude".into(),
-    }
+    let found = on_path.and_then(|path| path.canonicalize().ok());
+    Ok(if found.as_ref() == Some(&own) { "conclaude".into() } else { shell_quote(&own.to_string_lossy()) })
 }
 
 pub(super) fn install(which: &Which) -> io::Result<Exit> {
@@ -160,7 +161,8 @@ pub(super) fn install(which: &Which) -> io::Result<Exit> {
         None => ConclaudeConfig::default(),
     };
     let before = target.read()?;
-    let after = settings::install(&before, &wanted(&config)).map_err(|refusal| target.refused(&refusal))?;
+    let after = settings::install(&before, &wanted(&config, &program()?))
+        .map_err(|refusal| target.refused(&refusal))?;
     let mut out = anstream::stdout().lock();
     if after == before {
         writeln!(out, "{} has all that is needed already", target.path.display())?;
