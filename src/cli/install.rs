@@ -141,7 +141,7 @@ fn seconds<R>(section: Option<&SubagentConfig<R>>) -> u64 {
 fn program() -> io::Result<String> {
     let own = std::env::current_exe()?.canonicalize()?;
     // By its name we know our own entries again, when installing twice and when uninstalling.
-    if !own.file_stem().is_some_and(|name| name == "conclaude") {
+    if own.file_stem().is_none_or(|name| name != "conclaude") {
         let what = format!("this program is {}: name it conclaude before you install it", own.display());
         return Err(io::Error::other(what));
     }
