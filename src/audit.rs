@@ -106,6 +106,13 @@ impl Trail {
         }
     }
 
+    /// Forgets the copy of the trail's end that is kept outside the project: for a project that ceases to be.
+    pub fn forget(&self) {
+        if let Some(head) = &self.head {
+            let _ = std::fs::remove_file(head);
+        }
+    }
+
     /// The folder of the trail.
     #[must_use]
     pub fn folder(&self) -> &Path {

@@ -76,10 +76,19 @@ fn the_demo_is_colourful_where_colours_are_asked_for() {
 #[test]
 fn the_demo_leaves_nothing_behind_unless_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let demo =
-        |arguments: &[&str]| conclaude().args(arguments).env("TMPDIR", folder.path()).output().unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let demo = |arguments: &[&str]| {
+        let mut command = conclaude();
+        command.args(arguments).env("TMPDIR", folder.path()).env("XDG_STATE_HOME", state.path());
+        command.output().unwrap()
+    };
     assert!(demo(&["demo"]).status.success());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(state.path().join("conclaude")).unwrap().count(),
+        0,
+        "nor in the user's state"
+    );
     let shown = String::from_utf8(demo(&["demo", "--keep"]).stdout).unwrap();
     let kept = shown.split("is kept in ").nth(1).unwrap().lines().next().unwrap();
     assert!(std::path::Path::new(kept).join(".conclaude.yaml").exists());

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
 use crate::answer::{Answer, Exit};
+use crate::audit::Trail;
 use crate::events::Event;
 use crate::hooks::{self, Run, Surroundings, Trace};
 use crate::log;
@@ -65,6 +66,8 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     if keep {
         let kept = project.keep();
         writeln!(out, "The project is kept in {}", kept.display())?;
+    } else {
+        Trail::of(&folder, None).forget();
     }
     writeln!(out, "Next: put such a .conclaude.yaml into your project and try `conclaude validate`.")?;
     out.flush()?;
