@@ -8,11 +8,11 @@ use std::time::Duration;
 use crate::agent::{self, Agent};
 use crate::answer::{Answer, Exit};
 use crate::config::{self, ConclaudeConfig, Root};
-use crate::des::gates;
+use crate::des::after;
 use crate::des::tree::Baseline;
 use crate::events::{Blocking, Commands, Event};
 use crate::notify::{self, Outcome};
-use crate::state::{self, Bound, Session};
+use crate::state::{self, Session};
 use crate::text::clean_line;
 use crate::types::{HookPayload, PayloadError};
 use crate::{command, log, outbox};
@@ -25,6 +25,7 @@ mod post;
 mod records;
 mod report;
 mod run;
+mod settle;
 
 pub use crate::outcome::{Decision, HookError, HookResult, Result};
 pub use plan::{Plan, Step};
@@ -227,7 +228,7 @@ fn gate_alone(
     };
     let plan = Plan { agent: agent.clone(), ..Plan::empty(event) };
     let session = Session::new(&root.folder, payload.session_id());
-    let result = settle(&plan, &[], Some(&gated), payload, &session, &config, root)?;
+    let result = settle::settle(&plan, &[], Some(&gated), payload, &session, &config, root)?;
     if let Some(message) = &result.message {
         post::keep(payload, Some(agent), root, message);
     }
@@ -286,7 +287,7 @@ fn act(
         }
         return Err(HookError::Interrupted(report::interrupted(&plan, &runs, signal)));
     }
-    let result = settle(&plan, &runs, gated.as_ref(), payload, &session, config, root)?;
+    let result = settle::settle(&plan, &runs, gated.as_ref(), payload, &session, config, root)?;
     Ok(Trace { plan, runs, result })
 }
 
@@ -304,94 +305,9 @@ fn watched(
     let before = tree();
     let runs = run();
     if let (Some(before), Some(after)) = (before, tree()) {
-        gates::note_own_files(session, &before, &after);
+        after::note_own_files(session, &before, &after);
     }
     runs
-}
-
-/// The results as one decision, within the bound on blocks, and recorded.
-fn settle(
-    plan: &Plan,
-    runs: &[Run],
-    gated: Option<&gate::Gated>,
-    payload: &HookPayload,
-    session: &Session,
-    config: &Config,
-    root: &Root,
-) -> Result<HookResult> {
-    let (mut result, decision) = conclude(plan, runs, gated, payload, session, config.settings.max_blocks());
-    if let Some(gated) = gated.filter(|_| result.decision == Decision::Allow) {
-        gated.release(session);
-    }
-    if let Some(record) =
-        records::record_subagent(plan.event, payload.session_id(), &plan.agent, gated, runs, decision)
-    {
-        match config.audit(root, &record) {
-            Ok(None) => {}
-            Ok(Some(problem)) if result.decision == Decision::Allow => {
-                let shown = result
-                    .message
-                    .map_or_else(|| report::message(plan, &problem), |text| format!("{text}\n{problem}"));
-                result.message = Some(shown);
-            }
-            // A block stands, whatever becomes of its record.
-            Err(error) if result.decision == Decision::Allow => {
-                if let Some(message) = &result.message {
-                    post::keep(payload, Some(&plan.agent), root, message);
-                }
-                return Err(error);
-            }
-            Ok(Some(_)) | Err(_) => {}
-        }
-    }
-    Ok(result)
-}
-
-/// What is decided, and its word in the audit trail.
-fn conclude(
-    plan: &Plan,
-    runs: &[Run],
-    gated: Option<&gate::Gated>,
-    payload: &HookPayload,
-    session: &Session,
-    max: u32,
-) -> (HookResult, &'static str) {
-    let allow = |text: String| HookResult::showing(run::shorten(report::message(plan, &text), session));
-    let block = |text: &str, nth, max| {
-        HookResult::blocked(run::shorten(report::block_reason(plan, text, nth, max), session))
-    };
-    let findings = gated.and_then(|gated| report::lines(&gated.findings));
-    let failure = gated.and_then(|gated| gated.failure.as_ref().map(|reason| (gated, reason)));
-    let failure_words = failure
-        .map(|(gated, reason)| report::honest_failure(gated.step.as_deref().unwrap_or_default(), reason));
-    let parts: Vec<String> = findings.into_iter().chain(report::shown(runs)).chain(failure_words).collect();
-    let wants_block = runs.iter().any(Run::wants_block) || gated.is_some_and(gate::Gated::wants_block);
-    if plan.event.row().blocking != Blocking::Stop || !wants_block {
-        let word = match gated {
-            Some(_) if failure.is_some() => "allowed_failed",
-            Some(gated) if !gated.findings.is_empty() => "warned",
-            _ => "allowed",
-        };
-        return (if parts.is_empty() { HookResult::success() } else { allow(parts.join("\n")) }, word);
-    }
-    let shown = parts.join("\n");
-    match session.count_block(&plan.agent, max) {
-        Ok(Bound::Blocks(nth)) => (block(&shown, nth, max), "blocked"),
-        Ok(Bound::Exhausted) => {
-            log::warn(|| format!("{} may stop: it was sent back {max} times already", plan.agent.name));
-            let why = format!("it was sent back {max} times already (maxBlocks)");
-            (allow(report::let_go(&shown, &why)), "allowed_despite_failure")
-        }
-        // Without a count the bound is one, and only where the client says that nobody has sent the agent back yet.
-        Err(error) if payload.is_first_stop() => {
-            (block(&format!("{shown}\n(blocks cannot be counted: {error})"), 1, 1), "blocked")
-        }
-        Err(error) => {
-            log::warn(|| format!("cannot count blocks: {error}"));
-            let why = format!("it may have been sent back before, and blocks cannot be counted: {error}");
-            (allow(report::let_go(&shown, &why)), "allowed_despite_failure")
-        }
-    }
 }
 
 /// An event that runs no commands. Whatever is wrong with its payload is not worth a word: it is called all day.

@@ -9,9 +9,10 @@ use super::{Config, report};
 use crate::agent::{Agent, expand_home};
 use crate::audit::Record;
 use crate::config::{DesConfig, OnJudgeError, Root, ScopeMode};
+use crate::des::after::{Stopping, after};
 use crate::des::context::{Call, Origin, Places, origin, remembered};
 use crate::des::findings::{Code, Finding};
-use crate::des::gates::{self, Opened, Stopping, Writing};
+use crate::des::gates::{self, Opened, Writing};
 use crate::des::judge::{self, Question, Verdict};
 use crate::des::markers::Markers;
 use crate::des::tree::{self, Baseline};
@@ -354,7 +355,7 @@ pub(super) fn at_stop(
         des,
         config_is_broken,
     };
-    let (mut findings, opened) = gates::after(&stopping);
+    let (mut findings, opened) = after(&stopping);
     let failure = opened
         .as_ref()
         .filter(|opened| opened.step.is_honest_failure())
