@@ -258,6 +258,8 @@ fn before_tool(input: &[u8], surroundings: &Surroundings) -> Result<HookResult> 
         Some(gate::ToolUse::Call(prompt)) => gate::before_call(tool, prompt, &root)?,
         Some(gate::ToolUse::Write(file)) => gate::before_write(&payload, file, &root)?,
     };
+    let denied = matches!(result.decision, Decision::Deny(_));
+    notify_of(event, &payload, &root, if denied { Outcome::Failure } else { Outcome::Success });
     Ok(result)
 }
 
@@ -325,11 +327,12 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
     if event == Event::SessionStart {
         session.resume();
     }
-    let loaded = Config::load(&root);
-    let message = match (event, &loaded) {
-        (Event::Stop | Event::SessionEnd, Ok(config)) => records::tell_unfinished(&payload, config, &root)?,
-        (Event::Stop | Event::SessionEnd, Err(_)) => {
-            records::tell_unfinished(&payload, &Config::default(), &root)?
+    let message = match event {
+        Event::Stop | Event::SessionEnd => records::tell_unfinished(&payload, &root)?,
+        // A broken config is told when the session starts, where the person sees it, and not at every event after.
+        Event::SessionStart => {
+            Config::load(&root)?.checked()?;
+            None
         }
         _ => None,
     };
@@ -338,23 +341,22 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
     if event == Event::SessionEnd {
         session.end();
     }
-    let config = match loaded {
-        // A broken config is told when the session starts, where the person sees it, and not at every event after.
-        Ok(config) if event == Event::SessionStart => config.checked()?,
-        Err(error) if event == Event::SessionStart => return Err(error),
-        Err(error) => {
-            log::debug(|| error.to_string());
-            return Ok(result);
-        }
-        Ok(config) => config,
-    };
-    if notify::is_wanted(config.settings.notifications.as_ref(), event, Outcome::Success) {
-        notify::send(
-            &report::notification_title(event),
-            &format!("session {}", clean_line(payload.session_id())),
-        );
-    }
+    notify_of(event, &payload, &root, Outcome::Success);
     Ok(result)
+}
+
+/// Notifies of an event for whose config there is no other use: it is read whole only if it speaks of notifications.
+fn notify_of(event: Event, payload: &HookPayload, root: &Root, outcome: Outcome) {
+    let text = root.config.as_ref().and_then(|path| config::read(path).ok().map(|text| (text, path)));
+    let Some((text, path)) = text.filter(|(text, _)| text.contains("notifications")) else { return };
+    match ConclaudeConfig::parse(&text, path) {
+        Ok(settings) if notify::is_wanted(settings.notifications.as_ref(), event, outcome) => {
+            let body = format!("session {}", clean_line(payload.session_id()));
+            notify::send(&report::notification_title(event), &body);
+        }
+        Ok(_) => {}
+        Err(error) => log::debug(|| error.to_string()),
+    }
 }
 
 /// The config with its text, which is needed again where a pattern turns out to be broken.

@@ -153,6 +153,18 @@ pub enum HookPayload {
     Other(BasePayload),
 }
 
+impl StopPayload {
+    /// The ids of the agents that still run in the background, or nothing where the client does not say.
+    #[must_use]
+    pub fn running(&self) -> Option<Vec<&str>> {
+        let is_running = |task: &&Value| {
+            task.get("status").and_then(Value::as_str).is_none_or(|status| status == "running")
+        };
+        let tasks = self.background_tasks.as_ref()?;
+        Some(tasks.iter().filter(is_running).filter_map(|task| task.get("id")?.as_str()).collect())
+    }
+}
+
 impl HookPayload {
     /// The fields that every payload has.
     #[must_use]

@@ -880,13 +880,7 @@ fn a_resumed_agent_does_not_answer_for_what_happened_between_its_lives() {
     let edit = json!({"type": "assistant", "timestamp": "2999-01-01T00:00:00.000Z", "message": {"role": "assistant", "content": [
         {"type": "tool_use", "id": "x", "name": "Edit", "input": {"file_path": "README.md"}}]}});
     let test = stopped.again().file("main.jsonl", format!("{edit}\n")).file("README.md", "the user's");
-    let test = test
-        .then("SubagentStart")
-        .payload("agent_id", "a1b2c3")
-        .payload("agent_type", "coder")
-        .run()
-        .silent()
-        .again();
+    let test = test.starts().run().silent().again();
     assert!(
         test.stops().run().message().contains("⚠ SCOPE_VIOLATION: README.md was changed while others worked")
     );
@@ -897,13 +891,7 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     let config = "subagentStart: {commands: {'*': [{run: echo x > start.log}]}}\nsubagentStop: {commands: {'*': [{run: echo y > coverage.txt}]}}\n";
     let test = Test::stop().config(config).step(&todo()).file("src/a.rs", "1").committed();
     let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
-    let test = test
-        .then("SubagentStart")
-        .payload("agent_id", "a1b2c3")
-        .payload("agent_type", "coder")
-        .run()
-        .silent()
-        .again();
+    let test = test.starts().run().silent().again();
     let sent_back = test.stops().run();
     assert!(!sent_back.blocked().contains("SCOPE_VIOLATION"), "{}", sent_back.stdout);
     let done = sent_back.again().step(&done()).run().silent();

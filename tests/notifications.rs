@@ -81,6 +81,22 @@ fn a_failure_of_the_hook_itself_obeys_show_errors() {
 }
 
 #[test]
+fn a_tool_that_is_listed_is_notified_too_and_a_denied_one_is_a_failure() {
+    use common::workflow::{MARKERS, done};
+    let config = |flag: &str| format!("notifications: {{enabled: true, hooks: [PreToolUse], {flag}: true}}");
+    let tool = Test::event("PreToolUse").payload("tool_name", "Bash");
+    assert_eq!(titles(tool.config(&config("showSuccess"))), ["conclaude: PreToolUse"]);
+    let tool = Test::event("PreToolUse").payload("tool_name", "Bash");
+    assert_eq!(titles(tool.config(&config("showErrors"))), Vec::<String>::new());
+    let desktop = Desktop::start();
+    let denied = Test::stop().config(&config("showErrors")).step(&done()).call_agent(MARKERS);
+    let denied =
+        denied.env("DBUS_SESSION_BUS_ADDRESS", desktop.address()).env("CONCLAUDE_NOTIFY_WAIT_MS", "10000");
+    denied.run().denied();
+    assert_eq!(desktop.arrived().len(), 1);
+}
+
+#[test]
 fn a_phantom_stop_notifies_nobody() {
     let config = "notifications: {enabled: true, hooks: ['*']}";
     assert_eq!(titles(Test::stop().config(config).agent("")), Vec::<String>::new());

@@ -137,6 +137,9 @@ fn what_belongs_to_a_nested_agent_comes_with_its_ancestor() {
     let done = test.main_stops(json!([{"id": "boss", "status": "running"}])).run().silent();
     let done = done.again().agent_notifies("boss").run();
     assert!(told(&done).0.contains("checked a1b2c3"));
+    // One that was killed does not notify any more: nothing waits for it.
+    let done = stopped().main_stops(json!([{"id": "a1b2c3", "status": "killed"}])).run();
+    assert!(told(&done).0.contains("checked a1b2c3"));
 }
 
 #[test]

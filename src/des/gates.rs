@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::context::{Call, DesContext};
+use super::context::Call;
 use super::findings::{Code, Finding};
 use super::markers::Markers;
 use super::paths;
@@ -213,10 +213,4 @@ pub fn with_boundaries(input: &Map<String, Value>, boundaries: &str) -> Map<Stri
         prompt.push_str(boundaries);
     }
     input
-}
-
-/// What is recorded of the context.
-#[must_use]
-pub fn context_of(markers: &Markers, own: Option<&Path>) -> DesContext {
-    DesContext::of(markers).with_times(own)
 }

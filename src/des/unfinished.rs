@@ -17,18 +17,19 @@ pub struct Unfinished {
 
 /// Those of the session that are not running any more and were not told yet.
 #[must_use]
-pub fn unfinished(session: &Session, main_transcript: &Path, running: &[String]) -> Vec<Unfinished> {
+pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -> Vec<Unfinished> {
     let open: Vec<Call> = Call::all(session).into_iter().filter(|call| !call.stopped && !call.told).collect();
     if open.is_empty() {
         return Vec::new();
     }
     let started = started(&main_transcript.with_extension("").join("subagents"));
-    let unfinished = started.into_iter().filter(|(agent_id, _)| !running.contains(agent_id)).filter_map(
-        |(agent_id, id)| {
+    let unfinished = started
+        .into_iter()
+        .filter(|(agent_id, _)| !running.contains(&agent_id.as_str()))
+        .filter_map(|(agent_id, id)| {
             let call = open.iter().find(|call| call.tool_use_id == id)?;
             Some(Unfinished { agent_id, call: call.clone() })
-        },
-    );
+        });
     unfinished.collect()
 }
 

@@ -381,7 +381,7 @@ pub(super) fn at_stop(
         verdict = Some(verdict_value(&said));
     }
     Some(Gated {
-        context: gates::context_of(&markers, places.own.as_deref()),
+        context: DesContext::of(&markers).with_times(places.own.as_deref()),
         findings,
         step: opened.map(|opened| opened.name).or(markers.step_file.clone()),
         failure,

@@ -46,8 +46,7 @@ pub(super) fn deliver(payload: &HookPayload, root: &Root, result: HookResult) ->
         }
         HookPayload::Stop(stop) => {
             // What belongs to an agent that still runs is shown when that one ends.
-            let running: Vec<&str> =
-                stop.background_tasks.iter().flatten().filter_map(|task| task.get("id")?.as_str()).collect();
+            let running = stop.running().unwrap_or_default();
             (outbox.take(|entry| !running.iter().any(|id| entry.belongs_to(id))), false)
         }
         _ => return result,

@@ -72,22 +72,23 @@ pub(super) fn at_start(payload: &HookPayload, root: &Root) {
 }
 
 /// Agents that started and never stopped: recorded, and told once.
-pub(super) fn tell_unfinished(payload: &HookPayload, config: &Config, root: &Root) -> Result<Option<String>> {
+pub(super) fn tell_unfinished(payload: &HookPayload, root: &Root) -> Result<Option<String>> {
     let session = Session::new(&root.folder, payload.session_id());
-    let running: Vec<String> = match payload {
-        HookPayload::Stop(stop) => {
-            // An older client does not say what still runs; the session's end will tell.
-            let Some(tasks) = &stop.background_tasks else { return Ok(None) };
-            let is_running = |task: &&Value| {
-                task.get("status").and_then(Value::as_str).is_none_or(|status| status == "running")
-            };
-            let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
-            tasks.iter().filter(is_running).filter_map(id).collect()
-        }
+    let running = match payload {
+        // An older client does not say what still runs; the session's end will tell.
+        HookPayload::Stop(stop) => match stop.running() {
+            Some(running) => running,
+            None => return Ok(None),
+        },
         _ => Vec::new(),
     };
     let mut lines = Vec::new();
-    for agent in unfinished::unfinished(&session, &expand_home(payload.transcript_path()), &running) {
+    let unfinished = unfinished::unfinished(&session, &expand_home(payload.transcript_path()), &running);
+    if unfinished.is_empty() {
+        return Ok(None);
+    }
+    let config = Config::load(root).unwrap_or_default();
+    for agent in unfinished {
         let call = &agent.call;
         let what = format!(
             "{} ({}) was to do {} and never stopped",

@@ -80,6 +80,11 @@ impl Test {
             .payload("stop_hook_active", false)
     }
 
+    /// The agent begins, or goes on.
+    pub fn starts(self) -> Self {
+        self.then("SubagentStart").payload("agent_id", "a1b2c3").payload("agent_type", "coder")
+    }
+
     /// The agent wants to use a tool that writes.
     pub fn writes(self, tool: &str, field: &str, path: &str) -> Self {
         self.then("PreToolUse")
