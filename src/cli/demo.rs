@@ -69,7 +69,7 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     } else {
         Trail::of(&folder, None).forget();
     }
-    writeln!(out, "Next: put such a .conclaude.yaml into your project and try `conclaude validate`.")?;
+    writeln!(out, "Next: put such a .conclaude.yaml into your project, try `conclaude validate`, then `conclaude install`.")?;
     out.flush()?;
     Ok(Exit::Success)
 }
