@@ -69,7 +69,10 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     } else {
         Trail::of(&folder, None).forget();
     }
-    writeln!(out, "Next: put such a .conclaude.yaml into your project, try `conclaude validate`, then `conclaude install`.")?;
+    writeln!(
+        out,
+        "Next: put such a .conclaude.yaml into your project, try `conclaude validate`, then `conclaude install`."
+    )?;
     out.flush()?;
     Ok(Exit::Success)
 }
