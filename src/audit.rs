@@ -94,15 +94,12 @@ impl Trail {
     #[must_use]
     pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let state_home =
-            std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let state_home = state_home.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
         let name = format!("{}.json", state::hash(&real.to_string_lossy()));
         Trail {
             root: root.to_owned(),
             folder: root.join(state::FOLDER).join("audit"),
             max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
-            head: state_home.map(|home| home.join("conclaude").join(name)),
+            head: state::outside().map(|folder| folder.join(name)),
         }
     }
 

@@ -11,10 +11,15 @@ use crate::answer::Exit;
 use crate::events::{self, Event};
 use crate::{config, hooks};
 
+mod agents;
 mod audit;
 mod demo;
 mod des;
+mod diff;
+mod doctor;
+mod init;
 mod install;
+mod trust;
 mod validate;
 
 const HEADING: Style = AnsiColor::Green.on_default().bold();
@@ -37,17 +42,40 @@ enum Verb {
         #[arg(long)]
         keep: bool,
     },
-    /// Register conclaude in Claude Code's settings of this project
+    /// Begin: write a .conclaude.yaml fitted to this project, and register conclaude with Claude Code
+    ///
+    /// Everything in the file is commented out: nothing runs until you say so.
+    Init {
+        #[command(flatten)]
+        request: init::Request,
+    },
+    /// Register conclaude in Claude Code's settings
     ///
     /// Everything else in the file stays byte for byte as it was; a copy of it is kept. Installing twice changes nothing.
     Install {
         #[command(flatten)]
-        which: install::Which,
+        request: install::Request,
     },
     /// Take conclaude out of Claude Code's settings again
     Uninstall {
         #[command(flatten)]
-        which: install::Which,
+        request: install::Request,
+    },
+    /// Agree to what this project's config runs, where conclaude is registered with --user
+    ///
+    /// Shows every command first. The agreement ends when the config changes.
+    Trust {
+        #[command(flatten)]
+        request: trust::Request,
+    },
+    /// Look over the whole installation, and say how to mend what is wrong; exits with 0 or 1
+    ///
+    /// Checks program, settings, config, patterns, trust, audit trail, state and client; calls the registered command line
+    /// as the client would; and says when each event last really arrived.
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Check a config and print every problem with its place
     ///
@@ -86,10 +114,18 @@ fn command() -> clap::Command {
         let event = clap::Command::new(name)
             .about(format!("Handle the hook event {name}: Claude Code calls it with the payload on stdin"))
             .hide(true)
+            .arg(if_trusted())
             .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.");
         command = command.subcommand(event);
     }
     command
+}
+
+fn if_trusted() -> clap::Arg {
+    clap::Arg::new("if-trusted")
+        .long("if-trusted")
+        .action(clap::ArgAction::SetTrue)
+        .help("Run commands and judge only if `conclaude trust` was given; for registrations with --user")
 }
 
 fn about_events() -> String {
@@ -111,8 +147,11 @@ pub fn run() -> Exit {
         Err(error) => return refuse(&error),
     };
     // `conclaude -- SubagentStop` is still that event.
-    if let Some(event) = matches.subcommand_name().and_then(Event::named) {
-        return hooks::call(event);
+    if let Some((name, arguments)) = matches.subcommand()
+        && let Some(event) = Event::named(name)
+    {
+        let asks = arguments.get_flag("if-trusted");
+        return if asks { hooks::call_if_trusted(event) } else { hooks::call(event) };
     }
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.verb.run(),
@@ -124,8 +163,11 @@ impl Verb {
     fn run(self) -> Exit {
         let done = match self {
             Verb::Demo { keep } => demo::run(keep),
-            Verb::Install { which } => install::install(&which),
-            Verb::Uninstall { which } => install::uninstall(&which),
+            Verb::Init { request } => init::run(&request),
+            Verb::Trust { request } => trust::run(&request),
+            Verb::Doctor { json } => doctor::run(json),
+            Verb::Install { request } => install::install(&request),
+            Verb::Uninstall { request } => install::uninstall(&request),
             Verb::Validate { path } => validate::run(path.as_deref()),
             Verb::Des { verb } => verb.run(),
             Verb::Audit { verb } => verb.run(),

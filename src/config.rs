@@ -240,6 +240,21 @@ impl ConclaudeConfig {
         self.max_blocks.map_or(DEFAULT_MAX_BLOCKS, Bounded::get)
     }
 
+    /// How many commands it has.
+    #[must_use]
+    pub fn commands(&self) -> usize {
+        fn of<R>(section: Option<&SubagentConfig<R>>) -> usize {
+            section.map_or(0, |section| section.entries().iter().map(|(_, commands)| commands.len()).sum())
+        }
+        of(self.subagent_start.as_ref()) + of(self.subagent_stop.as_ref())
+    }
+
+    /// The judge, if one is to be asked.
+    #[must_use]
+    pub fn judge(&self) -> Option<&JudgeConfig> {
+        self.des.as_ref().and_then(|des| des.judge.as_ref())
+    }
+
     /// Reads the config from its text. The path is for messages alone.
     ///
     /// # Errors

@@ -14,8 +14,9 @@ use crate::events::{Blocking, Commands, Event};
 use crate::notify::{self, Outcome};
 use crate::state::{self, Session};
 use crate::text::clean_line;
+use crate::trust::{self, Standing};
 use crate::types::{HookPayload, PayloadError};
-use crate::{command, log, outbox};
+use crate::{command, log, outbox, registration};
 
 mod gate;
 mod guard;
@@ -36,6 +37,8 @@ pub use run::Run;
 pub struct Surroundings {
     /// `CLAUDE_PROJECT_DIR`.
     pub project_dir: Option<PathBuf>,
+    /// Commands and the judge run only if a person has agreed to the config.
+    pub only_if_trusted: bool,
 }
 
 impl Surroundings {
@@ -43,7 +46,7 @@ impl Surroundings {
     #[must_use]
     pub fn of_process() -> Self {
         let project_dir = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty());
-        Surroundings { project_dir: project_dir.map(PathBuf::from) }
+        Surroundings { project_dir: project_dir.map(PathBuf::from), only_if_trusted: false }
     }
 }
 
@@ -62,7 +65,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
     reason = "the signature is part of the contract; there is nothing to wait for"
 )]
 pub async fn handle_subagent_start() -> Result<HookResult> {
-    handle_stdin(Event::SubagentStart)
+    handle_stdin(Event::SubagentStart, &Surroundings::of_process())
 }
 
 /// Handles a SubagentStop whose payload comes on stdin.
@@ -74,18 +77,35 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
     reason = "the signature is part of the contract; there is nothing to wait for"
 )]
 pub async fn handle_subagent_stop() -> Result<HookResult> {
-    handle_stdin(Event::SubagentStop)
+    handle_stdin(Event::SubagentStop, &Surroundings::of_process())
 }
 
 /// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
 pub fn call(event: Event) -> Exit {
-    guard::install(event);
-    let result = match event {
+    answered(event, || match event {
         Event::SubagentStart => at_once(handle_subagent_start()),
         Event::SubagentStop => at_once(handle_subagent_stop()),
-        other => handle_stdin(other),
-    };
+        other => handle_stdin(other, &Surroundings::of_process()),
+    })
+}
+
+/// The whole of `conclaude <Event> --if-trusted`, which is registered for all projects of a user: it leaves the event to the
+/// project's own registration where there is one, and runs nothing of a project that nobody trusts.
+#[must_use]
+pub fn call_if_trusted(event: Event) -> Exit {
+    answered(event, || {
+        let surroundings = Surroundings { only_if_trusted: true, ..Surroundings::of_process() };
+        match &surroundings.project_dir {
+            Some(project) if registration::project_has(project, event) => Ok(HookResult::success()),
+            _ => handle_stdin(event, &surroundings),
+        }
+    })
+}
+
+fn answered(event: Event, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
+    guard::install(event);
+    let result = handle();
     let answer = Answer::of(event, &result, &log::take());
     answer.emit();
     if let Ok(result) = &result {
@@ -102,10 +122,10 @@ fn at_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookResul
     }
 }
 
-fn handle_stdin(event: Event) -> Result<HookResult> {
+fn handle_stdin(event: Event, surroundings: &Surroundings) -> Result<HookResult> {
     let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
     match input::read(wait) {
-        Ok(payload) => handle(event, &payload, &Surroundings::of_process()),
+        Ok(payload) => handle(event, &payload, surroundings),
         Err(_) if is_quiet(event) => Ok(HookResult::success()),
         Err(reason) => Err(HookError::Input(reason)),
     }
@@ -156,7 +176,7 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
     }
     let agent = Agent::of(&payload);
     let config = match Config::load(&root) {
-        Ok(config) => config,
+        Ok(config) => config.under(surroundings),
         Err(error) => return gate_alone(event, &payload, &agent, &root, error).map(nothing),
     };
     state::touch_last(&root.folder, event.name());
@@ -331,8 +351,8 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
         Event::Stop | Event::SessionEnd => records::tell_unfinished(&payload, &root)?,
         // A broken config is told when the session starts, where the person sees it, and not at every event after.
         Event::SessionStart => {
-            Config::load(&root)?.checked()?;
-            None
+            let config = Config::load(&root)?.checked()?.under(surroundings);
+            at_session_start(&config, surroundings.project_dir.as_deref().unwrap_or(&root.folder))
         }
         _ => None,
     };
@@ -343,6 +363,16 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
     }
     notify_of(event, &payload, &root, Outcome::Success);
     Ok(result)
+}
+
+/// What a person should know before the session begins: what will not work in it.
+fn at_session_start(config: &Config, project: &Path) -> Option<String> {
+    let found = registration::found(project);
+    let drift = registration::drift(&found, &config.settings);
+    let drifted = (!drift.is_empty()).then(|| report::drifted(&drift, &registration::mend(&found)));
+    let untrusted = config.withheld.as_ref().map(|why| report::untrusted(why, &config.settings));
+    let parts: Vec<String> = untrusted.into_iter().chain(drifted).collect();
+    (!parts.is_empty()).then(|| format!("conclaude: {}", parts.join("\n")))
 }
 
 /// Notifies of an event for whose config there is no other use: it is read whole only if it speaks of notifications.
@@ -364,6 +394,8 @@ fn notify_of(event: Event, payload: &HookPayload, root: &Root, outcome: Outcome)
 struct Config {
     settings: ConclaudeConfig,
     source: Option<(String, PathBuf)>,
+    /// Why its commands and its judge do not run.
+    withheld: Option<String>,
 }
 
 impl Config {
@@ -371,7 +403,21 @@ impl Config {
         let Some(path) = &root.config else { return Ok(Config::default()) };
         let text = config::read(path)?;
         let settings = ConclaudeConfig::parse(&text, path)?;
-        Ok(Config { settings, source: Some((text, path.clone())) })
+        Ok(Config { settings, source: Some((text, path.clone())), withheld: None })
+    }
+
+    /// Without what may not run here.
+    fn under(mut self, surroundings: &Surroundings) -> Self {
+        let runs_code = self.settings.commands() > 0 || self.settings.judge().is_some();
+        if let Some((text, path)) = self.source.as_ref().filter(|_| surroundings.only_if_trusted && runs_code)
+        {
+            self.withheld = match trust::standing(path, text) {
+                Standing::Trusted => None,
+                Standing::Changed => Some(format!("{} has changed since you trusted it", path.display())),
+                Standing::Unknown => Some(format!("{} is not trusted", path.display())),
+            };
+        }
+        self
     }
 
     /// With every pattern checked, also those that this event does not need.
@@ -383,7 +429,12 @@ impl Config {
     }
 
     fn plan(&self, event: Event, payload: &HookPayload, agent: &Agent, root: &Root) -> Result<Plan> {
-        plan::plan(event, payload, agent, &self.settings, root).map_err(|error| match &self.source {
+        let planned = plan::plan(event, payload, agent, &self.settings, root);
+        let planned = planned.map(|plan| match &self.withheld {
+            Some(why) => plan.withhold(why, self.settings.judge().is_some()),
+            None => plan,
+        });
+        planned.map_err(|error| match &self.source {
             Some((text, path)) => match ConclaudeConfig::parse_and_check(text, path) {
                 Err(report) => report.into(),
                 Ok(_) => HookError::Input(error.to_string()),

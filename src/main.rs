@@ -1,16 +1,21 @@
 //! argv in, exit code out. Events are dispatched before any argument parser is touched: they come all day long.
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use conclaude::events::Event;
+use conclaude::registration::IF_TRUSTED;
 use conclaude::{cli, hooks};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if let (Some(first), None) = (arguments.next(), arguments.next())
-        && let Some(event) = first.to_str().and_then(Event::named)
-    {
-        return hooks::call(event).into();
+    let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
+    if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(Event::named) {
+        match (second, third) {
+            (None, _) => return hooks::call(event).into(),
+            (Some(flag), None) if flag == IF_TRUSTED => return hooks::call_if_trusted(event).into(),
+            _ => {}
+        }
     }
     cli::run().into()
 }

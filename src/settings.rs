@@ -88,12 +88,18 @@ fn entries<'a>(text: &'a str, what: &str) -> Result<Entries<'a>, Refusal> {
 }
 
 /// Whether a command line is one of ours, for this event.
-fn is_ours(hook: &Value, event: &str) -> bool {
-    let Some(command) = hook.get("command").and_then(Value::as_str) else { return false };
-    let Some((program, argument)) = command.trim().rsplit_once(' ') else { return false };
+#[must_use]
+pub fn is_own_command(command: &str, event: &str) -> bool {
+    let command = command.trim();
+    let command = command.strip_suffix(crate::registration::IF_TRUSTED).unwrap_or(command).trim_end();
+    let Some((program, argument)) = command.rsplit_once(' ') else { return false };
     let program = program.trim().trim_matches(['"', '\'']);
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     argument == event && matches!(name, "conclaude" | "conclaude.exe")
+}
+
+fn is_ours(hook: &Value, event: &str) -> bool {
+    hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own_command(command, event))
 }
 
 /// One change of the text.
@@ -243,18 +249,18 @@ fn hooks_of(group: &Value) -> impl Iterator<Item = &Value> {
 /// When the file has a form that we do not understand, and so must not touch.
 pub fn uninstall(text: &str) -> Result<String, Refusal> {
     let mut text = text.to_owned();
-    while let Some(shorter) = uninstall_one(&text)? {
+    while let Some(shorter) = uninstall_one(&text, &|_| true)? {
         text = shorter;
     }
     Ok(text)
 }
 
-fn uninstall_one(text: &str) -> Result<Option<String>, Refusal> {
+fn uninstall_one(text: &str, leaves: &dyn Fn(&str) -> bool) -> Result<Option<String>, Refusal> {
     let top = entries(text, "the settings file")?;
     let Some(at) = top.0.iter().position(|(name, _)| name == "hooks") else { return Ok(None) };
     let Some((_, hooks)) = top.0.get(at) else { return Ok(None) };
     let events = entries(hooks.get(), "`hooks`")?;
-    for (index, (event, list)) in events.0.iter().enumerate() {
+    for (index, (event, list)) in events.0.iter().enumerate().filter(|(_, (event, _))| leaves(event)) {
         let groups = groups(list, event)?;
         let Some(ours) =
             groups.iter().position(|(_, value)| hooks_of(value).any(|hook| is_ours(hook, event)))
@@ -279,7 +285,20 @@ fn uninstall_one(text: &str) -> Result<Option<String>, Refusal> {
     Ok(None)
 }
 
-/// What of ours is registered for these events, in their order.
+/// The text without those of our entries whose event is not wanted any more.
+///
+/// # Errors
+/// When the file has a form that we do not understand, and so must not touch.
+pub fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, Refusal> {
+    let is_wanted = |event: &str| wanted.iter().any(|one| one.event.name() == event);
+    let mut text = text.to_owned();
+    while let Some(shorter) = uninstall_one(&text, &|event| !is_wanted(event))? {
+        text = shorter;
+    }
+    Ok(text)
+}
+
+/// What of ours is registered for these events, in the order of the file.
 ///
 /// # Errors
 /// When the file has a form that we do not understand.
@@ -287,17 +306,15 @@ pub fn registered(text: &str, events: &[Event]) -> Result<Vec<Registration>, Ref
     let json: Value = serde_json::from_str(text)
         .map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))?;
     let mut found = Vec::new();
-    for event in events {
-        let groups = json.get("hooks").and_then(|hooks| hooks.get(event.name())).and_then(Value::as_array);
-        for group in groups.into_iter().flatten() {
+    for (name, groups) in json.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        let Some(event) = Event::named(name).filter(|event| events.contains(event)) else { continue };
+        for group in groups.as_array().into_iter().flatten() {
             let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
-            found.extend(hooks_of(group).filter(|hook| is_ours(hook, event.name())).map(|hook| {
-                Registration {
-                    event: *event,
-                    matcher: matcher.clone(),
-                    command: hook.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                    timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(0),
-                }
+            found.extend(hooks_of(group).filter(|hook| is_ours(hook, name)).map(|hook| Registration {
+                event,
+                matcher: matcher.clone(),
+                command: hook.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(0),
             }));
         }
     }
@@ -442,6 +459,7 @@ mod tests {
         let is = |command: &str| is_ours(&json!({ "command": command }), "Stop");
         for yes in [
             "conclaude Stop",
+            "conclaude Stop --if-trusted",
             "/opt/bin/conclaude Stop",
             "\"/my tools/conclaude\" Stop",
             "C:\\bin\\conclaude.exe Stop",
@@ -450,6 +468,7 @@ mod tests {
         }
         for no in [
             "conclaude SubagentStop",
+            "conclaude --if-trusted",
             "my-conclaude Stop",
             "conclaude-wrapper Stop",
             "echo conclaude",

@@ -52,6 +52,14 @@ pub enum Bound {
     Exhausted,
 }
 
+/// Where we keep what a project must not be able to change by itself: `$XDG_STATE_HOME/conclaude`. None without a home.
+#[must_use]
+pub fn outside() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
+    home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
+}
+
 /// The name of an id in the file system.
 #[must_use]
 pub fn hash(text: &str) -> String {

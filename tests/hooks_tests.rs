@@ -28,7 +28,8 @@ fn start_payload(agent: &str) -> String {
 #[test]
 fn valid_payload_returns_success() {
     let folder = tempfile::tempdir().unwrap();
-    let surroundings = Surroundings { project_dir: Some(folder.path().to_owned()) };
+    let surroundings =
+        Surroundings { project_dir: Some(folder.path().to_owned()), ..Surroundings::default() };
     let result = hooks::handle(Event::SubagentStart, start_payload("coder").as_bytes(), &surroundings);
     assert_eq!(result.unwrap(), HookResult::success());
 }

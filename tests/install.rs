@@ -6,14 +6,8 @@ mod common;
 
 use std::path::Path;
 
-use common::{Test, conclaude};
+use common::{Test, run_in as run};
 use serde_json::Value;
-
-fn run(root: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = conclaude().args(arguments).current_dir(root).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(root.to_str().unwrap(), "[ROOT]");
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
 
 fn settings(root: &Path) -> String {
     std::fs::read_to_string(root.join(".claude/settings.json")).unwrap()
@@ -176,4 +170,82 @@ fn the_rights_of_the_file_stay() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     run(&test.root(), &["install"]);
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+const AGENT: &str = "---\nname: coder # the one\ndescription: writes code\n---\nYou are a coder.\r\n";
+
+#[test]
+fn agents_get_hooks_of_their_own_and_lose_them_again() {
+    let test = Test::stop()
+        .config("subagentStop: {commands: {coder: [{run: x, timeout: 100}], other: [{run: y}]}}")
+        .file(".claude/agents/coder.md", AGENT)
+        .file(".claude/agents/team/reviewer.md", "---\nname: \"re: viewer\"\n---\n");
+    let root = test.root();
+    let agent = || std::fs::read_to_string(root.join(".claude/agents/coder.md")).unwrap();
+    let (code, shown, _) = run(&root, &["install", "--agents", "--dry-run"]);
+    assert_eq!((code, agent().as_str()), (Some(0), AGENT), "nothing is written: {shown}");
+    assert!(shown.contains("+ hooks:\n+   \"PreToolUse\":\n"), "{shown}");
+    let (code, out, err) = run(&root, &["install", "--agents"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(out.contains("[ROOT]/.claude/agents/coder.md calls conclaude now\n"), "{out}");
+    assert!(out.contains("team/reviewer.md calls conclaude now\n") && out.contains("note: "), "{out}");
+    let text = agent();
+    assert!(text.contains("timeout: 162\n"), "time for its own commands alone: {text}");
+    assert!(
+        text.starts_with("---\nname: coder # the one\n") && text.ends_with("---\nYou are a coder.\r\n"),
+        "{text}"
+    );
+    assert!(!root.join(".claude/settings.json").exists());
+    assert_eq!(run(&root, &["install", "--agents"]).1.lines().next(), Some("2 agents already as wanted"));
+    assert!(run(&root, &["uninstall"]).1.contains("`conclaude uninstall --agents` ends that"));
+    assert_eq!(run(&root, &["uninstall", "--agents"]).0, Some(0));
+    assert_eq!(agent(), AGENT);
+}
+
+#[test]
+fn an_agent_that_cannot_be_changed_is_named_and_the_others_are_done() {
+    let test = Test::stop()
+        .file(".claude/agents/a.md", "no frontmatter\n")
+        .file(".claude/agents/b.md", "---\nname: b\nhooks: {}\n---\n")
+        .file(".claude/agents/coder.md", AGENT);
+    let root = test.root();
+    let (code, out, _) = run(&root, &["install", "--agents"]);
+    assert_eq!(code, Some(1));
+    insta::assert_snapshot!(out, @"
+    warning: [ROOT]/.claude/agents/a.md is left as it is: it has no `name`
+    warning: [ROOT]/.claude/agents/b.md is left as it is: its `hooks` are written on one line: write them in lines of their own first
+    [ROOT]/.claude/agents/coder.md calls conclaude now
+    ");
+    assert_eq!(std::fs::read_to_string(root.join(".claude/agents/a.md")).unwrap(), "no frontmatter\n");
+    let (code, _, err) = run(&Test::stop().root(), &["install", "--agents"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("there are no agents in"), "{err}");
+}
+
+#[test]
+fn a_session_that_starts_says_when_config_and_registration_have_drifted_apart() {
+    let test = Test::event("SessionStart").config("subagentStop: {commands: {a: [{run: x, timeout: 10}]}}");
+    let root = test.root();
+    run(&root, &["install", "--local"]);
+    let test = test.run().silent().again();
+    let answer = test.config("subagentStop: {commands: {a: [{run: x, timeout: 1000}]}}").run();
+    insta::assert_snapshot!(answer.message(), @"
+    conclaude: what is registered with Claude Code does not fit:
+    ⚠ SubagentStop is given 72 s by the client, and what is configured may take 1062 s
+    To mend it: conclaude install --local
+    ");
+    run(&root, &["install", "--local"]);
+    answer.again().run().silent();
+}
+
+#[test]
+fn an_event_that_only_notifications_need_is_registered_and_goes_when_they_do() {
+    let test = Test::stop().config("notifications: {enabled: true, hooks: [PreCompact, FileChanged]}");
+    let root = test.root();
+    let (_, out, _) = run(&root, &["install"]);
+    assert!(out.contains("warning: notifications name FileChanged, which is not registered"), "{out}");
+    assert!(settings(&root).contains("conclaude PreCompact"));
+    let test = test.config("maxBlocks: 3");
+    run(&test.root(), &["install"]);
+    assert!(!settings(&root).contains("PreCompact"), "{}", settings(&root));
 }

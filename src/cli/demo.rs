@@ -87,7 +87,7 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
         "agent_type": "coder",
         "stop_hook_active": again,
     });
-    let surroundings = Surroundings { project_dir: Some(folder.to_owned()) };
+    let surroundings = Surroundings { project_dir: Some(folder.to_owned()), ..Surroundings::default() };
     let traced = hooks::trace(event, payload.to_string().as_bytes(), &surroundings);
     // The log belongs to the hook's stderr, which is shown below as the client would see it.
     let log_lines = log::take();

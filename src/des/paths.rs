@@ -73,7 +73,7 @@ pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -
     let named = normalise(&cwd.join(path));
     let real = real_path(&named);
     let home = std::env::home_dir();
-    let bases = [Some(root.to_owned()), Some(work.to_owned()), home.clone()];
+    let bases = [Some(root.to_owned()), Some(work.to_owned()), home];
     let below = |base: &Path| {
         [named.strip_prefix(base).ok(), real.strip_prefix(real_path(base)).ok()]
             .into_iter()
@@ -81,11 +81,8 @@ pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -
             .any(|rest| is_protected(&rest.to_string_lossy()))
     };
     let config = [".conclaude.yaml", ".conclaude.yml"].iter().any(|name| real_path(&root.join(name)) == real);
-    let state = std::env::var_os("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| home.map(|home| home.join(".local/state")));
-    let trail = state.is_some_and(|state| real.starts_with(real_path(&state.join("conclaude"))));
-    config || trail || bases.iter().flatten().any(|base| below(base))
+    let outside = crate::state::outside().is_some_and(|folder| real.starts_with(real_path(&folder)));
+    config || outside || bases.iter().flatten().any(|base| below(base))
 }
 
 #[cfg(test)]

@@ -421,6 +421,8 @@ fn verdict_value(said: &Verdict) -> Value {
 impl Config {
     /// The settings of the gates.
     pub(super) fn des(&self) -> DesConfig {
-        self.settings.des.clone().unwrap_or_default()
+        let des = self.settings.des.clone().unwrap_or_default();
+        // A judge sends what it judges to a server, with the user's key: not for a project that nobody trusts.
+        if self.withheld.is_some() { DesConfig { judge: None, ..des } } else { des }
     }
 }

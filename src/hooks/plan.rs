@@ -26,6 +26,19 @@ pub struct Plan {
     pub cwd: PathBuf,
     /// What they find in their environment; `None` is taken away.
     pub env: Vec<(&'static str, Option<String>)>,
+    /// What would be done as well, if the config were trusted.
+    pub withheld: Option<Withheld>,
+}
+
+/// What is not done, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withheld {
+    /// The reason.
+    pub why: String,
+    /// The commands that do not run.
+    pub steps: Vec<Step>,
+    /// The judge is not asked either.
+    pub judge: bool,
 }
 
 /// One command of a plan.
@@ -58,7 +71,13 @@ impl Plan {
     #[must_use]
     pub fn empty(event: Event) -> Plan {
         let agent = Agent { name: String::new(), kind: None, id: None, transcript: None };
-        Plan { event, agent, steps: Vec::new(), cwd: PathBuf::new(), env: Vec::new() }
+        Plan { event, agent, steps: Vec::new(), cwd: PathBuf::new(), env: Vec::new(), withheld: None }
+    }
+
+    /// The same, with nothing that runs code of the project.
+    pub(super) fn withhold(self, why: &str, judge: bool) -> Plan {
+        let withheld = Withheld { why: why.to_owned(), steps: self.steps, judge };
+        Plan { steps: Vec::new(), withheld: Some(withheld), ..self }
     }
 
     /// Adds what the gates know; a variable without a value is taken away.
@@ -99,6 +118,7 @@ pub(super) fn plan(
         steps,
         cwd: root.work.clone(),
         env: environment(payload, agent, root),
+        withheld: None,
     })
 }
 

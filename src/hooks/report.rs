@@ -1,8 +1,9 @@
 //! The words of an answer, made from what was planned and run.
 
-use super::plan::Plan;
+use super::plan::{Plan, Withheld};
 use super::run::Run;
 use crate::agent::Agent;
+use crate::config::ConclaudeConfig;
 use crate::des::findings::Finding;
 use crate::events::Event;
 use crate::text::{clean, clean_line, count, indent};
@@ -81,6 +82,31 @@ pub(super) fn deny_reason(what: &str, findings: &[Finding], note: Option<&str>) 
     let note =
         note.map(|note| format!("\n({})", note.lines().next().unwrap_or_default())).unwrap_or_default();
     format!("conclaude denies {what}:\n{}{note}", lines(findings).unwrap_or_default())
+}
+
+/// What is told of commands that did not run, and of a judge that was not asked. Nothing, if there was nothing to do.
+pub(super) fn withheld(withheld: &Withheld, is_gated: bool) -> Option<String> {
+    let scripts: Vec<String> =
+        withheld.steps.iter().map(|step| format!("`{}` did not run", short(&step.script))).collect();
+    let judge = (withheld.judge && is_gated).then(|| "the judge was not asked".to_owned());
+    let what: Vec<String> = scripts.into_iter().chain(judge).collect();
+    (!what.is_empty()).then(|| format!("⚠ {}: {}. {TRUST_IT}", what.join(", "), withheld.why))
+}
+
+const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the project";
+
+/// What a person is told at the beginning of a session whose config nobody trusts.
+pub(super) fn untrusted(why: &str, config: &ConclaudeConfig) -> String {
+    let commands = (config.commands() > 0).then(|| count(config.commands() as u64, "command"));
+    let judge = config.judge().map(|_| "the judge".to_owned());
+    let what: Vec<String> = commands.into_iter().chain(judge).collect();
+    format!("{}, so what it would run stays off: {}. {TRUST_IT}", why, what.join(" and "))
+}
+
+/// What a person is told when what is registered does not fit the config any more.
+pub(super) fn drifted(problems: &[String], mend: &str) -> String {
+    let lines: Vec<String> = problems.iter().map(|problem| format!("⚠ {}", clean_line(problem))).collect();
+    format!("what is registered with Claude Code does not fit:\n{}\nTo mend it: {mend}", lines.join("\n"))
 }
 
 /// What is told of a step that admits its failure.

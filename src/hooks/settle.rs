@@ -65,7 +65,9 @@ fn conclude(
     let failure = gated.and_then(|gated| gated.failure.as_ref().map(|reason| (gated, reason)));
     let failure_words = failure
         .map(|(gated, reason)| report::honest_failure(gated.step.as_deref().unwrap_or_default(), reason));
-    let parts: Vec<String> = findings.into_iter().chain(report::shown(runs)).chain(failure_words).collect();
+    let withheld = plan.withheld.as_ref().and_then(|held| report::withheld(held, gated.is_some()));
+    let parts: Vec<String> =
+        findings.into_iter().chain(report::shown(runs)).chain(failure_words).chain(withheld).collect();
     let wants_block = runs.iter().any(Run::wants_block) || gated.is_some_and(gate::Gated::wants_block);
     if plan.event.row().blocking != Blocking::Stop || !wants_block {
         let word = match gated {

@@ -22,6 +22,7 @@ pub mod workflow;
 pub struct Test {
     folder: tempfile::TempDir,
     event: String,
+    flags: Vec<String>,
     payload: Map<String, Value>,
     stdin: Option<Vec<u8>>,
     env: Vec<(String, Option<String>)>,
@@ -43,6 +44,7 @@ impl Test {
         let test = Test {
             folder: tempfile::Builder::new().prefix("conclaude-test-").tempdir().unwrap(),
             event: String::new(),
+            flags: Vec::new(),
             payload: Map::new(),
             stdin: None,
             env: Vec::new(),
@@ -56,6 +58,7 @@ impl Test {
             .then(name)
             .env("CLAUDE_PROJECT_DIR", root.to_str().unwrap())
             .env("XDG_STATE_HOME", root.join(".state-home").to_str().unwrap())
+            .env("HOME", root.join(".home").to_str().unwrap())
     }
 
     /// The same project, another event.
@@ -63,6 +66,12 @@ impl Test {
         self.event = name.to_owned();
         self.stdin = None;
         self.payload("hook_event_name", name)
+    }
+
+    /// Adds an argument behind the event.
+    pub fn flag(mut self, flag: &str) -> Self {
+        self.flags.push(flag.to_owned());
+        self
     }
 
     /// The project's folder.
@@ -121,7 +130,7 @@ impl Test {
     /// The process, ready to be started.
     pub fn command(&self) -> Command {
         let mut command = conclaude();
-        command.arg(&self.event).current_dir("/");
+        command.arg(&self.event).args(&self.flags).current_dir("/");
         for (name, value) in &self.env {
             match value {
                 Some(value) => command.env(name, value),
@@ -164,6 +173,7 @@ pub fn conclaude() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_conclaude"));
     for name in [
         "CLAUDE_PROJECT_DIR",
+        "CLAUDE_CONFIG_DIR",
         "CONCLAUDE_LOG",
         "DBUS_SESSION_BUS_ADDRESS",
         "XDG_RUNTIME_DIR",
@@ -172,6 +182,25 @@ pub fn conclaude() -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// A verb in a folder, with a home of its own there: exit code, stdout and stderr, with `[ROOT]` for the folder.
+pub fn run_in(root: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    run_in_home(root, &root.join(".home"), arguments)
+}
+
+/// The same, with another home.
+pub fn run_in_home(root: &Path, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = conclaude()
+        .args(arguments)
+        .current_dir(root)
+        .env("HOME", home)
+        .env("XDG_STATE_HOME", root.join(".state-home"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(root.to_str().unwrap(), "[ROOT]");
+    (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 /// What a call came to.

@@ -1,0 +1,181 @@
+//! Calls the registered command lines as the client would: through `/bin/sh -c`, with a payload on stdin.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::rules::program_of;
+use super::{Check, Patient};
+use crate::command::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
+use crate::events::Event;
+use crate::registration::{self, IF_TRUSTED};
+use crate::state;
+use crate::text::clean_line;
+
+/// The name of the agent that never was.
+const AGENT: &str = "conclaude-doctor";
+
+/// What a call came to.
+#[derive(Serialize)]
+pub(super) struct Answered {
+    event: &'static str,
+    command: String,
+    /// In a scratch project, so that nothing of this one runs.
+    scratch: bool,
+    exit: Option<i32>,
+    milliseconds: u128,
+    stdout: String,
+    stderr: String,
+}
+
+impl fmt::Display for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.scratch { " in a scratch project" } else { "" };
+        let exit = self.exit.map_or_else(|| "no exit code".into(), |code| format!("exit {code}"));
+        let said = if self.stdout.is_empty() { "nothing to say".into() } else { clean_line(&self.stdout) };
+        write!(f, "{}{place}: {exit} in {} ms, {said}", self.event, self.milliseconds)
+    }
+}
+
+/// Calls what is registered: a stop in a scratch project whose outcome is known, and the start of a session here.
+pub(super) fn all(patient: &Patient) -> (Vec<Answered>, Vec<Check>) {
+    let homes = registration::homes(&patient.found);
+    let line = |event: Event| {
+        let all = homes.iter().flat_map(|file| file.registered.iter().flatten());
+        all.filter(|one| one.event == event).map(|one| one.command.clone()).next()
+    };
+    let (mut answers, mut checks) = (Vec::new(), Vec::new());
+    if let Some(command) = line(Event::SubagentStop) {
+        match in_scratch(&command) {
+            Ok((answer, check)) => {
+                answers.push(answer);
+                checks.push(check);
+            }
+            Err(error) => {
+                let text = format!("no scratch project can be made to try the registration in: {error}");
+                checks.push(Check::warning("call", text, "set TMPDIR to a folder that can be written"));
+            }
+        }
+    }
+    if let Some(command) = line(Event::SessionStart) {
+        let (answer, check) = here(&command, patient);
+        answers.push(answer);
+        checks.extend(check);
+    }
+    (answers, checks)
+}
+
+fn fire(command: &str, event: Event, payload: &Value, project: &Path) -> Answered {
+    let env = [("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned()))];
+    let input = format!("{payload}\n");
+    let spec = CommandSpec {
+        script: command,
+        shell: DEFAULT_SHELL,
+        cwd: project,
+        env: &env,
+        stdin: input.as_bytes(),
+        timeout: Some(Duration::from_secs(30)),
+        stdout: Keep::Shown(20_000),
+        stderr: Keep::Shown(4_000),
+    };
+    let Finished { status, stdout, stderr, duration } =
+        command::run(&spec, &mut |_| Err(io::Error::other("not kept")));
+    let text = |stream: command::Captured| stream.excerpt(None).unwrap_or_default().trim().to_owned();
+    let stderr = match &status {
+        Status::Exited(_) => text(stderr),
+        other => other.describe(),
+    };
+    Answered {
+        event: event.name(),
+        command: command.to_owned(),
+        scratch: false,
+        exit: status.code(),
+        milliseconds: duration.as_millis(),
+        stdout: text(stdout),
+        stderr,
+    }
+}
+
+fn payload(event: Event, project: &Path) -> Value {
+    json!({
+        "session_id": AGENT,
+        "transcript_path": project.join("no-transcript.jsonl"),
+        "cwd": project,
+        "hook_event_name": event.name(),
+    })
+}
+
+/// A subagent stops in a project with one command: what must be answered is known.
+fn in_scratch(command: &str) -> io::Result<(Answered, Check)> {
+    const SAYS: &str = "conclaude was called";
+    let folder = tempfile::Builder::new().prefix("conclaude-doctor-").tempdir()?;
+    let project = folder.path().canonicalize()?;
+    let config =
+        format!("subagentStop: {{commands: {{{AGENT}: [{{run: echo {SAYS}, showStdout: true}}]}}}}\n");
+    std::fs::write(project.join(".conclaude.yaml"), config)?;
+    let mut payload = payload(Event::SubagentStop, &project);
+    if let Some(fields) = payload.as_object_mut() {
+        fields.insert("agent_id".into(), AGENT.into());
+        fields.insert("agent_type".into(), AGENT.into());
+        fields.insert("agent_transcript_path".into(), json!(project.join("none.jsonl")));
+        fields.insert("stop_hook_active".into(), false.into());
+    }
+    let answer = Answered { scratch: true, ..fire(command, Event::SubagentStop, &payload, &project) };
+    crate::audit::Trail::of(&project, None).forget();
+    let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
+    let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
+    // Registered for all projects, it must not run what nobody trusts.
+    let expected = if command.ends_with(IF_TRUSTED) { "did not run" } else { SAYS };
+    let check = if answer.exit == Some(0) && message.contains(expected) {
+        Check::good("call", format!("`{command}` answers as it should, in {} ms", answer.milliseconds))
+    } else {
+        let why = match (answer.exit, answer.stderr.lines().next()) {
+            (Some(code), Some(line)) => format!("exit {code}: {}", clean_line(line)),
+            (Some(code), None) => format!("exit {code}"),
+            (None, line) => clean_line(line.unwrap_or("no answer")),
+        };
+        let mend = match program_of(command) {
+            Some(path) if path.exists() => "see what it says when it is called by hand".to_owned(),
+            _ => {
+                "put conclaude on the PATH of Claude Code, or register its path: conclaude install".to_owned()
+            }
+        };
+        Check::problem("call", format!("`{command}` does not answer as it should: {why}"), mend)
+    };
+    Ok((answer, check))
+}
+
+/// The start of a session in this project: it runs nothing, and tells what a person would be told.
+fn here(command: &str, patient: &Patient) -> (Answered, Option<Check>) {
+    let project = &patient.project;
+    let last = patient.root.folder.join(state::FOLDER).join("state/last").join(Event::SessionStart.name());
+    let before = last.metadata().and_then(|metadata| metadata.modified());
+    let mut payload = payload(Event::SessionStart, project);
+    if let Some(fields) = payload.as_object_mut() {
+        fields.insert("source".into(), "startup".into());
+    }
+    let answer = fire(command, Event::SessionStart, &payload, project);
+    // It was not the client that called.
+    match before {
+        Ok(time) => {
+            let opened = std::fs::File::options().append(true).open(&last);
+            let _ = opened.and_then(|file| file.set_modified(time));
+        }
+        Err(_) => {
+            let _ = std::fs::remove_file(&last);
+        }
+    }
+    let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
+    let told = said.get("systemMessage").and_then(Value::as_str).map(str::to_owned);
+    // What is wrong with settings, config and trust has been said already, with its mending.
+    let check =
+        (answer.exit.is_none_or(|code| code > 1) || (answer.exit == Some(1) && told.is_none())).then(|| {
+            let text = format!("`{command}` fails: {}", clean_line(&answer.stderr));
+            Check::problem("call", text, "see what it says when it is called by hand")
+        });
+    (answer, check)
+}

@@ -1,0 +1,146 @@
+//! What must hold beside the rules: state, audit trail, and the client itself.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Check, Patient};
+use crate::audit::{self, Trail};
+use crate::cli::install::on_path;
+use crate::command::{self, CommandSpec, DEFAULT_SHELL, Keep};
+use crate::config::Bounded;
+use crate::des::gates::shell_quote;
+use crate::files;
+use crate::state;
+use crate::text::{clean_line, count};
+
+/// The version of the client that conclaude is tested with.
+const TESTED_CLIENT: &str = "2.1.325";
+
+/// Since then the tool is called `Agent`.
+const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
+
+/// Whether what must be remembered can be.
+pub(super) fn state(patient: &Patient) -> Vec<Check> {
+    let folder = patient.root.folder.join(state::FOLDER);
+    let shown = folder.display();
+    if folder.symlink_metadata().is_ok() && !files::is_real_folder(&folder) {
+        let text = format!("{shown} is not a folder: blocks cannot be counted, and nothing is recorded");
+        return vec![Check::problem("state", text, format!("remove {shown}"))];
+    }
+    let place = if folder.is_dir() { folder.clone() } else { patient.root.folder.clone() };
+    if let Err(error) = can_write(&place) {
+        let text = format!("nothing can be written to {}: {error}", place.display());
+        return vec![Check::problem("state", text, format!("chmod u+rwx {}", place.display()))];
+    }
+    let links = ["state", "outbox", "audit"].into_iter().map(|name| folder.join(name));
+    let mut wrong: Vec<Check> = links
+        .filter(|path| path.symlink_metadata().is_ok() && !files::is_real_folder(path))
+        .map(|path| {
+            Check::problem(
+                "state",
+                format!("{} is not a folder", path.display()),
+                format!("remove {}", path.display()),
+            )
+        })
+        .collect();
+    if wrong.is_empty() {
+        let sessions = std::fs::read_dir(folder.join("state")).into_iter().flatten().flatten();
+        let sessions = sessions.filter(|entry| entry.file_name().len() == 64).count() as u64;
+        wrong.push(Check::good(
+            "state",
+            format!("{shown} can be written; {} remembered", count(sessions, "session")),
+        ));
+    }
+    wrong
+}
+
+fn can_write(folder: &Path) -> std::io::Result<()> {
+    tempfile::NamedTempFile::new_in(folder).map(drop)
+}
+
+/// Whether the audit trail can be written and is whole.
+pub(super) fn audit(patient: &Patient) -> Vec<Check> {
+    let config = patient.settings().audit.unwrap_or_default();
+    if config.enabled == Some(false) {
+        return vec![Check::good("audit", "switched off in the config")];
+    }
+    let trail =
+        Trail::of(&patient.root.folder, config.max_file_bytes.map(|bytes| Bounded::get(bytes).into()));
+    if trail.folder().is_dir()
+        && let Err(error) = can_write(trail.folder())
+    {
+        let text = format!("the trail cannot be written: {error}");
+        return vec![Check::problem("audit", text, format!("chmod u+rwx {}", trail.folder().display()))];
+    }
+    match audit::verify(&trail) {
+        Err(error) => vec![Check::problem(
+            "audit",
+            format!("the trail cannot be read: {error}"),
+            "conclaude audit verify",
+        )],
+        Ok(verdict) => match verdict.problem {
+            Some(problem) => vec![Check::problem("audit", problem, "conclaude audit verify")],
+            None => {
+                vec![Check::good("audit", format!("{}, the chain is whole", count(verdict.good, "record")))]
+            }
+        },
+    }
+}
+
+/// Which client there is.
+pub(super) fn client() -> Check {
+    let Some(path) = on_path("claude") else {
+        let text = "`claude` is not on the PATH, so its version is not known";
+        return Check::warning("client", text, "npm install -g @anthropic-ai/claude-code");
+    };
+    let script = format!("{} --version", shell_quote(&path.to_string_lossy()));
+    let spec = CommandSpec {
+        script: &script,
+        shell: DEFAULT_SHELL,
+        cwd: Path::new("/"),
+        env: &[],
+        stdin: b"",
+        timeout: Some(Duration::from_secs(15)),
+        stdout: Keep::Shown(500),
+        stderr: Keep::Nothing,
+    };
+    let finished = command::run(&spec, &mut |_| Err(std::io::Error::other("not kept")));
+    let said = finished.stdout.excerpt(Some(1)).map(|text| clean_line(&text)).unwrap_or_default();
+    match version_of(&said) {
+        None => Check::warning(
+            "client",
+            format!("{} does not tell its version: it {}", path.display(), finished.status.describe()),
+            format!("{script} # see what it says"),
+        ),
+        Some(version) if version < OLDEST_CLIENT => Check::problem(
+            "client",
+            format!("Claude Code {said} is too old: its subagents are not told apart reliably"),
+            "claude update",
+        ),
+        Some(_) if said.starts_with(TESTED_CLIENT) => Check::good("client", format!("Claude Code {said}")),
+        Some(_) => {
+            Check::good("client", format!("Claude Code {said}; conclaude is tested with {TESTED_CLIENT}"))
+        }
+    }
+}
+
+fn version_of(text: &str) -> Option<[u64; 3]> {
+    let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let mut parts = number.split(['.', '-']).map(|part| part.parse().ok());
+    Some([parts.next()??, parts.next()??, parts.next()??])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_and_compared_as_numbers() {
+        assert_eq!(version_of("2.1.325 (Claude Code)"), Some([2, 1, 325]));
+        assert!(
+            version_of("2.1.9").unwrap() < OLDEST_CLIENT && version_of("2.1.100").unwrap() > OLDEST_CLIENT
+        );
+        assert_eq!(version_of("what?"), None);
+        assert_eq!(version_of("2.x.3"), None);
+    }
+}

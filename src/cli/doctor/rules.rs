@@ -1,0 +1,215 @@
+//! What was written down: registrations, config, patterns, trust.
+
+use super::{Check, Patient, short};
+use crate::cli::{agents, install};
+use crate::config::SubagentConfig;
+use crate::events;
+use crate::pattern::Pattern;
+use crate::registration::{self, IF_TRUSTED, Place};
+use crate::text::count;
+use crate::trust::{self, Standing};
+use crate::{config, files, frontmatter};
+
+/// The types of agents that the client itself has.
+const BUILT_IN: [&str; 7] = [
+    "general-purpose",
+    "Explore",
+    "Plan",
+    "claude",
+    "statusline-setup",
+    "output-style-setup",
+    "claude-code-guide",
+];
+
+/// Settings that can be read, in which everything needed is registered for long enough.
+pub(super) fn registrations(patient: &Patient) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for file in &patient.found {
+        if let Err(refusal) = &file.registered {
+            let text = format!("{} cannot be read: {refusal}", short(&file.path, &patient.project));
+            checks.push(Check::problem("settings", text, format!("mend {} by hand", file.path.display())));
+        }
+    }
+    let homes = registration::homes(&patient.found);
+    if homes.is_empty() {
+        let text = "conclaude is not registered with Claude Code for this project";
+        checks.push(Check::problem("settings", text, "conclaude install"));
+        return checks;
+    }
+    let mend = registration::mend(&patient.found);
+    let drift = registration::drift(&patient.found, &patient.settings());
+    checks.extend(drift.iter().map(|problem| Check::problem("settings", problem.as_str(), mend.as_str())));
+    if drift.is_empty() {
+        let places: Vec<String> = homes.iter().map(|file| short(&file.path, &patient.project)).collect();
+        let number = homes.iter().flat_map(|file| file.registered.iter().flatten()).count() as u64;
+        checks.push(Check::good(
+            "settings",
+            format!("{} registered in {}", count(number, "event"), places.join(", ")),
+        ));
+    }
+    let unneeded = unneeded(patient);
+    if !unneeded.is_empty() {
+        let text = format!("{} registered without need: a process at each such event", unneeded.join(", "));
+        checks.push(Check::warning("settings", text, mend));
+    }
+    checks
+}
+
+fn unneeded(patient: &Patient) -> Vec<&'static str> {
+    let needed = registration::needed(&patient.settings(), "conclaude", Place::Project);
+    let own = registration::homes(&patient.found).into_iter().filter(|file| file.place != Place::User);
+    own.flat_map(|file| file.registered.iter().flatten())
+        .filter(|one| !needed.iter().any(|need| need.event == one.event))
+        .map(|one| one.event.name())
+        .collect()
+}
+
+/// A config that can be read, and means what it says.
+pub(super) fn config(patient: &Patient) -> Vec<Check> {
+    let Some(path) = &patient.root.config else {
+        let text = "there is no .conclaude.yaml: only the gates of marked prompts do anything";
+        return vec![Check::warning("config", text, "conclaude init")];
+    };
+    let name = short(path, &patient.root.folder);
+    match &patient.config {
+        Some(Err(error)) => {
+            let text = format!("{name} is not valid: {}", error.summary());
+            vec![Check::problem("config", text, "conclaude validate")]
+        }
+        _ => {
+            let settings = patient.settings();
+            let what = match settings.commands() {
+                0 => "no commands".into(),
+                commands => count(commands as u64, "command"),
+            };
+            let suspicions = settings.suspicions().into_iter();
+            let doubtful =
+                suspicions.map(|what| Check::warning("config", what, format!("mend {}", path.display())));
+            std::iter::once(Check::good("config", format!("{name} is valid: {what}")))
+                .chain(doubtful)
+                .collect()
+        }
+    }
+}
+
+/// Names of agents that exist, as far as files tell.
+fn known_agents(patient: &Patient) -> Vec<String> {
+    let folders =
+        [Place::Project, Place::User].into_iter().filter_map(|place| agents::folder(&patient.root, place));
+    let files = folders.flat_map(|folder| agents::files_in(&folder));
+    let own = files.filter_map(|path| frontmatter::name(&files::read_text(&path, 4 << 20).ok()?));
+    BUILT_IN.iter().map(|name| (*name).to_owned()).chain(own).collect()
+}
+
+/// Patterns that match no agent that is known: rules that look alive and are dead.
+pub(super) fn patterns(patient: &Patient) -> Vec<Check> {
+    let settings = patient.settings();
+    let known = known_agents(patient);
+    let all: Vec<(&str, &Pattern)> = patterns_of("subagentStart", settings.subagent_start.as_ref())
+        .chain(patterns_of("subagentStop", settings.subagent_stop.as_ref()))
+        .collect();
+    let is_dead = |pattern: &Pattern| {
+        // Agents of plugins are called `plugin:name`; where they lie is the client's business.
+        !pattern.as_str().contains(':')
+            && !known.iter().any(|name| pattern.matches(name, None).unwrap_or(true))
+    };
+    let dead: Vec<&(&str, &Pattern)> = all.iter().filter(|(_, pattern)| is_dead(pattern)).collect();
+    if dead.is_empty() {
+        let own = known.len() - BUILT_IN.len();
+        let text = match all.len() {
+            0 => return Vec::new(),
+            n => format!("{} fit an agent that is known ({} of your own)", count(n as u64, "pattern"), own),
+        };
+        return vec![Check::good("patterns", text)];
+    }
+    dead.into_iter()
+        .map(|(section, pattern)| {
+            let text = format!("{section}: \"{pattern}\" matches no agent that is known here");
+            let own = known.iter().skip(BUILT_IN.len()).map(String::as_str);
+            let mend = match events::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => {
+                    let own: Vec<&str> = own.collect();
+                    let own = if own.is_empty() { "none of your own".into() } else { own.join(", ") };
+                    format!("known are: {own}; built in: {}", BUILT_IN.join(", "))
+                }
+            };
+            Check::warning("patterns", text, mend)
+        })
+        .collect()
+}
+
+fn patterns_of<'a, R>(
+    name: &'static str,
+    section: Option<&'a SubagentConfig<R>>,
+) -> impl Iterator<Item = (&'static str, &'a Pattern)> + use<'a, R> {
+    section.into_iter().flat_map(SubagentConfig::entries).map(move |(pattern, _)| (name, pattern))
+}
+
+/// Where conclaude is registered for all projects, whether this one may run anything.
+pub(super) fn trusted(patient: &Patient) -> Option<Check> {
+    let path = patient.root.config.as_ref()?;
+    let settings = patient.settings();
+    let homes = registration::homes(&patient.found);
+    let only_user = !homes.is_empty() && homes.iter().all(|file| file.place == Place::User);
+    let asks = homes
+        .iter()
+        .flat_map(|file| file.registered.iter().flatten())
+        .any(|one| one.command.ends_with(IF_TRUSTED));
+    let runs_code = settings.commands() > 0 || settings.judge().is_some();
+    if !only_user || !asks || !runs_code {
+        return None;
+    }
+    let text = config::read(path).ok()?;
+    Some(match trust::standing(path, &text) {
+        Standing::Trusted => Check::good("trust", "what the config runs was agreed to"),
+        Standing::Changed => Check::problem(
+            "trust",
+            "the config has changed since it was trusted: its commands do not run",
+            "conclaude trust",
+        ),
+        Standing::Unknown => {
+            Check::problem("trust", "the config is not trusted: its commands do not run", "conclaude trust")
+        }
+    })
+}
+
+/// Whether the command lines start a program, and this one.
+pub(super) fn programs(patient: &Patient) -> Vec<Check> {
+    let homes = registration::homes(&patient.found);
+    let all = homes.iter().flat_map(|file| file.registered.iter().flatten());
+    let mut lines: Vec<&str> = all.map(|one| one.command.as_str()).collect();
+    // One event for each way to spell the program is enough.
+    lines.sort_unstable_by_key(|line| (program_of(line), line.len()));
+    lines.dedup_by_key(|line| program_of(line));
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+    let mend = registration::mend(&patient.found);
+    let check = |line: &str| match program_of(line).map(|path| (path.canonicalize(), path)) {
+        None => Check::problem(
+            "program",
+            format!("`{line}` starts nothing: there is no conclaude on the PATH"),
+            mend.as_str(),
+        ),
+        Some((Err(error), path)) => Check::problem(
+            "program",
+            format!("`{line}` starts nothing: {}: {error}", path.display()),
+            mend.as_str(),
+        ),
+        Some((Ok(real), _)) if real == own => {
+            Check::good("program", format!("{} is what is registered", own.display()))
+        }
+        Some((Ok(real), _)) => {
+            let text = format!("registered is {}, and this is {}", real.display(), own.display());
+            Check::warning("program", text, mend.as_str())
+        }
+    };
+    lines.into_iter().map(check).collect()
+}
+
+/// The program that a registered command line starts, as the shell would find it.
+pub(super) fn program_of(command: &str) -> Option<std::path::PathBuf> {
+    let command = command.strip_suffix(IF_TRUSTED).unwrap_or(command).trim_end();
+    let (program, _) = command.rsplit_once(' ')?;
+    let program = program.trim().trim_matches(['"', '\'']);
+    if program.contains('/') { Some(program.into()) } else { install::on_path(program) }
+}

@@ -1,0 +1,121 @@
+//! `conclaude trust`: a person agrees to what a config runs, as it is now.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use clap::Args;
+
+use super::install::root;
+use crate::answer::Exit;
+use crate::config::{self, ConclaudeConfig, SubagentConfig};
+use crate::text::{clean, clean_line, indent};
+use crate::trust::{self, Standing};
+
+/// What is asked for.
+#[derive(Args)]
+pub(super) struct Request {
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Take the trust back
+    #[arg(long, conflicts_with_all = ["yes", "list"])]
+    revoke: bool,
+    /// List the configs that are trusted
+    #[arg(long, conflicts_with = "yes")]
+    list: bool,
+}
+
+pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let mut out = anstream::stdout().lock();
+    if request.list {
+        return list(&mut out);
+    }
+    let root = root()?;
+    let Some(path) = &root.config else {
+        return Err(io::Error::other("there is no .conclaude.yaml here or above: nothing to trust"));
+    };
+    if request.revoke {
+        let word = if trust::revoke(path)? { "is trusted no longer" } else { "was not trusted" };
+        writeln!(out, "{} {word}", path.display())?;
+        return Ok(Exit::Success);
+    }
+    // What is shown is what is agreed to: the file is read once.
+    let text = config::read(path).map_err(|error| io::Error::other(error.to_string()))?;
+    let config = ConclaudeConfig::parse(&text, path).map_err(|error| io::Error::other(error.to_string()))?;
+    match trust::standing(path, &text) {
+        Standing::Trusted => {
+            writeln!(out, "{} is trusted already", path.display())?;
+            return Ok(Exit::Success);
+        }
+        Standing::Changed => writeln!(out, "{} has changed since you trusted it. It runs:", path.display())?,
+        Standing::Unknown => writeln!(out, "{} runs:", path.display())?,
+    }
+    for line in contents(&config) {
+        writeln!(out, "{line}")?;
+    }
+    if !request.yes && !agrees(&mut out)? {
+        writeln!(out, "not trusted: nothing of it runs where conclaude is registered with --user")?;
+        return Ok(Exit::Failure);
+    }
+    trust::grant(path, &text)?;
+    note_arrivals(&root.folder);
+    writeln!(out, "trusted, until the file changes; scripts that it calls are not watched")?;
+    Ok(Exit::Success)
+}
+
+/// A project that is trusted is used: from now on `doctor` can tell when events arrived.
+pub(super) fn note_arrivals(root: &Path) {
+    let _ = crate::state::make_folder(root, &root.join(crate::state::FOLDER).join("state/last"));
+}
+
+fn list(out: &mut impl Write) -> io::Result<Exit> {
+    let all = trust::all();
+    if all.is_empty() {
+        writeln!(out, "no config is trusted")?;
+    }
+    for agreement in all {
+        let now = config::read(&agreement.config).map(|text| trust::standing(&agreement.config, &text));
+        let word = match now {
+            Ok(Standing::Trusted) => "trusted",
+            Ok(_) => "changed since",
+            Err(_) => "gone",
+        };
+        writeln!(out, "{word:<13}  {}  {}", agreement.time, agreement.config.display())?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Every script in full: this is what one agrees to.
+fn contents(config: &ConclaudeConfig) -> Vec<String> {
+    fn section<R>(name: &str, section: Option<&SubagentConfig<R>>, lines: &mut Vec<String>) {
+        for (pattern, commands) in section.into_iter().flat_map(SubagentConfig::entries) {
+            for command in commands {
+                lines.push(format!("  {name} of \"{}\":", clean_line(pattern.as_str())));
+                lines.push(indent(&clean(command.run.as_str()), "    "));
+            }
+        }
+    }
+    let mut lines = Vec::new();
+    section("subagentStart", config.subagent_start.as_ref(), &mut lines);
+    section("subagentStop", config.subagent_stop.as_ref(), &mut lines);
+    if config.judge().is_some() {
+        lines.push("  a judge: step files and summaries of changes go to the API, with your key".into());
+    }
+    if lines.is_empty() {
+        lines.push("  nothing: no commands, no judge".into());
+    }
+    lines
+}
+
+fn agrees(out: &mut impl Write) -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Err(io::Error::other(
+            "this is for a person at a terminal to decide; `conclaude trust --yes` does not ask",
+        ));
+    }
+    write!(out, "Trust it as it is now? [y/N] ")?;
+    out.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
