@@ -226,11 +226,11 @@ fn it_says_when_events_last_really_arrived_and_does_not_count_its_own() {
 #[test]
 fn the_clients_version_is_told() {
     for (says, expected) in [
-        ("2.1.325 (Claude Code)", "good: Claude Code 2.1.325 (Claude Code)"),
-        ("3.0.0 (Claude Code)", "good: Claude Code 3.0.0 (Claude Code); conclaude is tested with 2.1.325"),
+        ("2.1.325 (Claude Code)", "good: Claude Code 2.1.325"),
+        ("3.0.0 (Claude Code)", "good: Claude Code 3.0.0; conclaude is tested with 2.1.325"),
         (
             "1.0.9 (Claude Code)",
-            "problem: Claude Code 1.0.9 (Claude Code) is too old: its subagents are not told apart reliably → claude update",
+            "problem: Claude Code 1.0.9 is too old: its subagents are not told apart reliably → claude update",
         ),
     ] {
         let test = healthy().file("bin/claude", format!("#!/bin/sh\necho '{says}'\n"));

@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod common;
+
 use std::path::Path;
 use std::process::Command;
+
+use common::conclaude;
 
 #[test]
 fn the_example_of_trustworthy_steps_can_be_pasted() {
@@ -30,5 +34,57 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
         "in order",
     ] {
         assert!(stdout.contains(part), "{part:?} is not in\n{stdout}\n{stderr}");
+    }
+}
+
+/// A folder on the PATH in which a client of the tested version and this conclaude lie.
+fn bin(folder: &Path) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = folder.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("claude"), "#!/bin/sh\necho '2.1.325 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_conclaude"), bin.join("conclaude")).unwrap();
+    format!("{}:/usr/bin:/bin", bin.display())
+}
+
+/// A line without what differs from run to run.
+fn steady(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let is_time = |at: usize| words.get(at + 1) == Some(&"ms");
+    let words = words.iter().enumerate().map(|(at, word)| if is_time(at) { "N" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn installing_looks_as_it_does_there() {
+    let readme = include_str!("../README.md");
+    let block =
+        readme.split("<!-- tested: install -->\n```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    let project = home.join("my-project");
+    std::fs::create_dir(&project).unwrap();
+    std::fs::write(project.join("package.json"), r#"{"scripts": {"lint": "x"}}"#).unwrap();
+    let path = bin(&home);
+    let run = |verb: &str| {
+        let output = conclaude()
+            .arg(verb)
+            .current_dir(&project)
+            .env("PATH", &path)
+            .env("HOME", &home)
+            .env("XDG_STATE_HOME", home.join("state"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let own = Path::new(env!("CARGO_BIN_EXE_conclaude")).canonicalize().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let text = text.replace(own.to_str().unwrap(), "/home/me/.cargo/bin/conclaude");
+        text.replace(home.to_str().unwrap(), "/home/me")
+    };
+    let shown = format!("{}{}", run("init"), run("doctor"));
+    for line in block.lines().filter(|line| !line.starts_with("$ ")) {
+        let line = steady(line);
+        assert!(shown.lines().any(|own| steady(own) == line), "{line:?} is not in\n{shown}");
     }
 }

@@ -106,6 +106,7 @@ pub(super) fn client() -> Check {
     };
     let finished = command::run(&spec, &mut |_| Err(std::io::Error::other("not kept")));
     let said = finished.stdout.excerpt(Some(1)).map(|text| clean_line(&text)).unwrap_or_default();
+    let said = said.trim_end_matches(" (Claude Code)").to_owned();
     match version_of(&said) {
         None => Check::warning(
             "client",
@@ -117,7 +118,7 @@ pub(super) fn client() -> Check {
             format!("Claude Code {said} is too old: its subagents are not told apart reliably"),
             "claude update",
         ),
-        Some(_) if said.starts_with(TESTED_CLIENT) => Check::good("client", format!("Claude Code {said}")),
+        Some(_) if said == TESTED_CLIENT => Check::good("client", format!("Claude Code {said}")),
         Some(_) => {
             Check::good("client", format!("Claude Code {said}; conclaude is tested with {TESTED_CLIENT}"))
         }
