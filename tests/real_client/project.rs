@@ -1,0 +1,146 @@
+//! A scratch project with a home around it, where conclaude is installed as a user installs it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::json;
+
+use crate::client::{API_KEY, VERSION};
+
+/// A project, gone when dropped.
+pub struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    /// A project with a README, and `conclaude` on the PATH of its user.
+    pub fn new() -> Project {
+        let folder = tempfile::Builder::new().prefix("conclaude-real-client-").tempdir().unwrap();
+        let project = Project { folder };
+        for name in ["project", "home", "settings", "tmp", "bin"] {
+            std::fs::create_dir(project.place(name)).unwrap();
+        }
+        let (built, program) = (env!("CARGO_BIN_EXE_conclaude"), project.place("bin/conclaude"));
+        if std::fs::hard_link(built, &program).is_err() {
+            std::fs::copy(built, &program).unwrap();
+        }
+        // What a person has answered at the first start.
+        let answered = json!({
+            "hasCompletedOnboarding": true, "lastOnboardingVersion": VERSION, "theme": "dark", "autoUpdates": false,
+            "customApiKeyResponses": {"approved": [&API_KEY[API_KEY.len() - 20..]], "rejected": []},
+            "projects": {project.root().to_str().unwrap(): {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+        });
+        std::fs::write(project.place("settings/.claude.json"), answered.to_string()).unwrap();
+        project.file("README.md", "# A project\n")
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    /// The project's own folder.
+    pub fn root(&self) -> PathBuf {
+        self.place("project")
+    }
+
+    /// A path in the project, as a tool wants it.
+    pub fn path(&self, name: &str) -> String {
+        self.root().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Writes a file of the project.
+    pub fn file(self, name: &str, content: &str) -> Project {
+        let path = self.root().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+        self
+    }
+
+    /// The content of a file of the project; nothing if it is not there.
+    pub fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.root().join(name)).ok()
+    }
+
+    /// Writes `.conclaude.yaml`.
+    pub fn config(self, yaml: &str) -> Project {
+        self.file(".conclaude.yaml", yaml)
+    }
+
+    /// Subagents that may use every tool.
+    pub fn agents(mut self, names: &[&str]) -> Project {
+        for name in names {
+            let text = format!(
+                "---\nname: {name}\ndescription: Does the work of a {name}\n---\nYou are a {name}.\n"
+            );
+            self = self.file(&format!(".claude/agents/{name}.md"), &text);
+        }
+        self
+    }
+
+    /// A step for the gates, with the phases BUILD and CHECK, which may touch `src/`.
+    pub fn step(self, config: &str) -> Project {
+        let project = self.config(&format!("des:\n  phases: [BUILD, CHECK]\n{config}"));
+        let new = ["des", "new", "steps/01-01.json", "--task-id", "01-01", "--project-id", "greeting"];
+        project.conclaude(&[&new[..], &["--allow", "src/**"]].concat());
+        project
+    }
+
+    /// Registers conclaude with the client, and commits everything.
+    pub fn installed(self) -> Project {
+        self.conclaude(&["install"]);
+        self.committed()
+    }
+
+    /// Commits everything.
+    pub fn committed(self) -> Project {
+        for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "All of it"]] {
+            succeeds(self.program("git").args(arguments));
+        }
+        self
+    }
+
+    /// Calls conclaude in the project, as a person does, and gives what it prints.
+    pub fn conclaude(&self, arguments: &[&str]) -> String {
+        let output = succeeds(self.program("conclaude").args(arguments));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn program(&self, name: &str) -> Command {
+        // Found here, not by the PATH of this process.
+        let own = self.place("bin").join(name);
+        let mut command = Command::new(if own.exists() { own } else { Path::new(name).into() });
+        command.current_dir(self.root()).env_clear().envs(self.environment());
+        command
+    }
+
+    /// The environment of the project's user: nothing of ours but the way to programs.
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+        let folders = std::iter::once(self.place("bin")).chain(std::env::split_paths(&path));
+        let mut all: Vec<(&str, OsString)> = vec![
+            ("PATH", std::env::join_paths(folders).unwrap()),
+            ("HOME", self.place("home").into()),
+            ("CLAUDE_CONFIG_DIR", self.place("settings").into()),
+            ("TMPDIR", self.place("tmp").into()),
+        ];
+        let plain = [
+            ("LANG", "C.UTF-8"),
+            ("SHELL", "/bin/sh"),
+            ("USER", "user"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_AUTHOR_NAME", "user"),
+            ("GIT_AUTHOR_EMAIL", "user@example.com"),
+            ("GIT_COMMITTER_NAME", "user"),
+            ("GIT_COMMITTER_EMAIL", "user@example.com"),
+        ];
+        all.extend(plain.map(|(name, value)| (name, value.into())));
+        all
+    }
+}
+
+fn succeeds(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}

@@ -1,0 +1,152 @@
+//! What came of a session: what the model was sent, what the person was shown, what the hooks answered.
+
+use serde_json::Value;
+
+use crate::mock::{Asked, messages, text_of};
+
+/// A session that is over. A test that fails while one is at hand prints it.
+pub struct Seen {
+    /// Nothing if the client had to be killed.
+    exit: Option<i32>,
+    /// The client's messages, in order.
+    stream: Vec<Value>,
+    stderr: String,
+    asked: Vec<Asked>,
+}
+
+impl Seen {
+    pub fn new(exit: Option<i32>, stdout: &str, stderr: String, asked: Vec<Asked>) -> Seen {
+        let stream = stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Seen { exit, stream, stderr, asked }
+    }
+
+    /// Expects what holds for every session: it ended by itself and well, and the script had an answer to everything.
+    #[track_caller]
+    pub fn check(&self) {
+        assert_eq!(self.exit, Some(0), "the client's exit code (None: it took too long and was killed)");
+        let missing = self.asked.iter().find(|asked| asked.talk.is_some() && !asked.is_scripted);
+        if let Some(asked) = missing {
+            panic!("{:?} was asked for turn {}, which is not in the script", asked.talk, asked.turn);
+        }
+    }
+
+    /// What the model was sent in this turn of a conversation and had not seen before.
+    #[track_caller]
+    pub fn sent(&self, talk: &str, turn: usize) -> Text {
+        let asked = self.asked.iter().rfind(|asked| asked.talk == Some(talk) && asked.turn == turn);
+        let asked = asked.unwrap_or_else(|| panic!("{talk} was never asked for turn {turn}"));
+        Text { what: format!("what {talk} was sent in turn {turn}"), text: news(&asked.body) }
+    }
+
+    /// All that the model was sent in a conversation.
+    pub fn all_sent(&self, talk: &str) -> Text {
+        let asked = self.asked.iter().filter(|asked| asked.talk == Some(talk));
+        let all: Vec<String> = asked.map(|asked| news(&asked.body)).collect();
+        Text { what: format!("what {talk} was sent"), text: all.join("\n") }
+    }
+
+    /// How many turns a conversation had.
+    pub fn turns(&self, talk: &str) -> usize {
+        let turns = self.asked.iter().filter(|asked| asked.talk == Some(talk)).map(|asked| asked.turn + 1);
+        turns.max().unwrap_or(0)
+    }
+
+    /// What the person was shown by hooks.
+    pub fn shown(&self) -> Text {
+        Text { what: "what the person was shown".into(), text: self.informational().join("\n") }
+    }
+
+    fn informational(&self) -> Vec<&str> {
+        let messages = self.stream.iter().filter(|message| message["subtype"] == "informational");
+        messages.filter_map(|message| message["content"].as_str()).collect()
+    }
+
+    /// The answers of the hooks of this event.
+    pub fn hooks(&self, event: &str) -> Vec<&Value> {
+        let of_event =
+            |message: &&Value| message["subtype"] == "hook_response" && message["hook_event"] == event;
+        self.stream.iter().filter(of_event).collect()
+    }
+
+    /// Claude's last words to the person.
+    pub fn result(&self) -> Text {
+        let text =
+            self.stream.iter().rfind(|message| message["type"] == "result").map(|last| &last["result"]);
+        Text { what: "the result".into(), text: text.and_then(Value::as_str).unwrap_or_default().into() }
+    }
+
+    /// All of it, for the one who looks for the cause of a failure.
+    fn print(&self) {
+        for asked in &self.asked {
+            let Some(talk) = asked.talk else { continue };
+            let scripted = if asked.is_scripted { "" } else { " (not in the script)" };
+            eprintln!("--- {talk} was sent in turn {}{scripted}:\n{}", asked.turn, cut(&news(&asked.body)));
+        }
+        for message in self.stream.iter().filter(|message| message["subtype"] == "hook_response") {
+            eprintln!(
+                "--- hook {} exited with {}: {}{}",
+                message["hook_name"], message["exit_code"], message["stdout"], message["stderr"]
+            );
+        }
+        eprintln!("--- the person was shown:\n{}", self.informational().join("\n"));
+        eprintln!("--- exit {:?}, result: {}", self.exit, self.result().text);
+        let tail = self.stderr.len().saturating_sub(2_000);
+        eprintln!("--- the client's stderr:\n{}", String::from_utf8_lossy(&self.stderr.as_bytes()[tail..]));
+    }
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.print();
+        }
+    }
+}
+
+/// What a request adds to the one before: all that follows the model's last answer.
+fn news(body: &Value) -> String {
+    let all: Vec<&Value> = messages(body).collect();
+    let start = all.iter().rposition(|message| message["role"] == "assistant").map_or(0, |last| last + 1);
+    all[start..].iter().map(|message| text_of(message)).collect::<Vec<_>>().join("\n")
+}
+
+/// The first message of a conversation has much of the client's own in it.
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 4_000;
+    let length = text.chars().count();
+    if length <= LONGEST {
+        return text.to_owned();
+    }
+    let tail: String = text.chars().skip(length - LONGEST).collect();
+    format!("… {} characters …{tail}", length - LONGEST)
+}
+
+/// A text that somebody read.
+pub struct Text {
+    what: String,
+    pub text: String,
+}
+
+impl Text {
+    /// Expects this in it.
+    #[track_caller]
+    pub fn has(&self, part: &str) -> &Text {
+        assert!(self.text.contains(part), "{part:?} is not in {}:\n{}", self.what, self.text);
+        self
+    }
+
+    /// Expects this in it once.
+    #[track_caller]
+    pub fn has_once(&self, part: &str) -> &Text {
+        let count = self.text.matches(part).count();
+        assert_eq!(count, 1, "{part:?} is {count} times in {}:\n{}", self.what, self.text);
+        self
+    }
+
+    /// Expects that this is not in it.
+    #[track_caller]
+    pub fn lacks(&self, part: &str) -> &Text {
+        assert!(!self.text.contains(part), "{part:?} is in {}:\n{}", self.what, self.text);
+        self
+    }
+}
