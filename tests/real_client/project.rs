@@ -62,6 +62,20 @@ impl Project {
         std::fs::read_to_string(self.root().join(name)).ok()
     }
 
+    /// Whether a file of the project exists.
+    pub fn has(&self, name: &str) -> bool {
+        self.root().join(name).exists()
+    }
+
+    /// How many messages wait in the outbox.
+    pub fn waiting(&self) -> usize {
+        let sessions =
+            std::fs::read_dir(self.root().join(".conclaude/outbox")).into_iter().flatten().flatten();
+        let entries =
+            sessions.flat_map(|session| std::fs::read_dir(session.path()).into_iter().flatten().flatten());
+        entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json")).count()
+    }
+
     /// Writes `.conclaude.yaml`.
     pub fn config(self, yaml: &str) -> Project {
         self.file(".conclaude.yaml", yaml)

@@ -4,7 +4,9 @@ use crate::client::Client;
 use crate::project::Project;
 use crate::script::{MAIN, Script, agent, background_agent, says, uses};
 
-/// A command for each of two agents. Only what is printed has the word in this form, not the script.
+const CODER: &str = "CODER-PART";
+
+/// A command for each of two agents. What they print differs from their scripts, which are shown too.
 const COMMANDS: &str = r#"
 subagentStop:
   commands:
@@ -21,12 +23,73 @@ pub fn foreground(client: &Client) {
     let seen = client.play(
         &project,
         Script::main([uses([agent("coder", "CODER-PART: do it.")]), says("All is done.")])
-            .agent("CODER-PART", [says("The code is written.")]),
+            .agent(CODER, [says("The code is written.")]),
     );
-    assert!(project.read("coder-ran").is_some(), "the coder's command ran");
-    assert!(project.read("tester-ran").is_none(), "the tester's command did not run");
-    seen.shown().has_once("linted for: coder").lacks("tested for");
+    assert!(project.has("coder-ran"), "the coder's command ran");
+    assert!(!project.has("tester-ran"), "the tester's command did not run");
+    seen.shown().has("PostToolUse").has_once("linted for: coder").lacks("tested for");
     seen.sent(MAIN, 1).has("The code is written.").has_once("linted for: coder").lacks("tested for");
-    seen.all_sent("CODER-PART").lacks("linted for");
+    seen.all_sent(CODER).lacks("linted for");
     seen.result().has("All is done.");
+}
+
+pub fn background(client: &Client) {
+    // The stop takes a while, so that the main thread has said its word before it.
+    let config = COMMANDS.replace("touch coder-ran;", "touch coder-ran; sleep 1;");
+    let project = Project::new().agents(&["coder", "tester"]).config(&config).installed();
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([background_agent("coder", "CODER-PART: do it.")]),
+            says("The coder is at work."),
+            says("The coder is done."),
+        ])
+        .agent(CODER, [says("The code is written.")]),
+    );
+    assert!(project.has("coder-ran") && !project.has("tester-ran"), "the coder's command ran, and no other");
+    seen.shown().has("UserPromptSubmit").has_once("linted for: coder").lacks("tested for");
+    seen.sent(MAIN, 1).lacks("linted for");
+    seen.sent(MAIN, 2).has("<task-notification>").has_once("linted for: coder").lacks("tested for");
+    seen.result().has("The coder is done.");
+}
+
+pub fn time_out(client: &Client) {
+    // A number that no other process waits for.
+    let nap = format!("60.{}", std::process::id());
+    let config = format!(
+        "maxBlocks: 1\nsubagentStop:\n  commands:\n    coder:\n      - run: 'sleep {nap} & sleep {nap}'\n        timeout: 1\n"
+    );
+    let project = Project::new().agents(&["coder"]).config(&config).installed();
+    let seen = client.play(
+        &project,
+        Script::main([uses([agent("coder", "CODER-PART: do it.")]), says("All is done.")])
+            .agent(CODER, [says("The code is written."), says("It still is.")]),
+    );
+    seen.sent(CODER, 1).has("may not stop yet (block 1 of 1)").has(&nap).has("timed out after 1 s");
+    seen.sent(MAIN, 1).has("It still is.").has_once("This would have blocked, but the agent may stop");
+    seen.shown().has_once("timed out after 1 s").has_once("This would have blocked, but the agent may stop");
+    assert_eq!(processes(&nap), Vec::<String>::new(), "nothing of the command is left");
+}
+
+/// The processes that have this in their command line.
+fn processes(part: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines.map(|line| line.replace('\0', " ")).filter(|line| line.contains(part)).collect()
+}
+
+pub fn failure(client: &Client) {
+    let config = "subagentStop: {commands: {coder: [{run: 'echo line 7 is odd >&2; exit 3', message: Linting failed, showStderr: true}]}}";
+    let project = Project::new().agents(&["coder"]).config(config).installed();
+    let seen = client.play(
+        &project,
+        Script::main([uses([agent("coder", "CODER-PART: do it.")]), says("All is done.")])
+            .agent(CODER, [says("The code is written.")]),
+    );
+    for text in [seen.shown(), seen.all_sent(MAIN)] {
+        text.has_once("⚠ Linting failed").has_once("exited with code 3").has_once("\n  line 7 is odd");
+    }
+    seen.sent(MAIN, 1).has("The code is written.").has("⚠ Linting failed");
+    assert_eq!(seen.turns(CODER), 1, "a failure that only warns does not send the agent back");
+    assert_eq!(project.waiting(), 0, "what was shown does not wait any more");
 }

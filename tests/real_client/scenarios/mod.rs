@@ -1,6 +1,7 @@
 //! The list of scenarios.
 
 mod commands;
+mod company;
 mod gates;
 mod setup;
 mod steps;
@@ -14,9 +15,35 @@ pub struct Scenario {
     pub play: fn(&Client),
 }
 
+const fn scenario(name: &'static str, play: fn(&Client), about: &'static str) -> Scenario {
+    Scenario { name, about, play }
+}
+
 /// All of them, in the order in which they are played.
-pub const ALL: &[Scenario] = &[Scenario {
-    name: "commands-foreground",
-    about: "commands by a subagent's name; what they print comes with the agent's result",
-    play: commands::foreground,
-}];
+pub const ALL: &[Scenario] = &[
+    scenario(
+        "foreground",
+        commands::foreground,
+        "commands by the agent's name, told with the agent's result",
+    ),
+    scenario(
+        "background",
+        commands::background,
+        "the same for an agent in the background, told with its notification",
+    ),
+    scenario(
+        "time-out",
+        commands::time_out,
+        "a command that hangs sends the agent back, leaves nothing, lets go",
+    ),
+    scenario("failure", commands::failure, "a command that fails is told once, and the agent may stop"),
+    scenario("parallel", company::parallel, "two agents at once, each with its own messages in order"),
+    scenario("nested", company::nested, "an agent calls an agent; what belongs to it comes with its caller"),
+    scenario("mended", steps::mended, "an agent is sent back until its step file proves the work"),
+    scenario("bound", steps::bound, "an agent that never mends is let go, and that is told"),
+    scenario("judge", steps::judge, "a judge that refuses once and then agrees"),
+    scenario("denied-call", gates::denied_call, "an Agent call that is not sound does not start"),
+    scenario("denied-write", gates::denied_write, "a write outside the step's scope does not happen"),
+    scenario("broken-config", setup::broken_config, "a broken config is told, and the gates still work"),
+    scenario("uninstall", setup::uninstall, "install, a session, uninstall: the settings are as before"),
+];

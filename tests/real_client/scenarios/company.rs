@@ -1,0 +1,66 @@
+//! Agents in company: side by side, and one inside another.
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::project::Project;
+use crate::script::{MAIN, Script, agent, says, uses};
+
+/// Both stops wait for each other, so they do run at the same time. The payload on stdin says whose it is.
+const TOGETHER: &str = r#"
+subagentStop:
+  commands:
+    coder:
+      - run: |
+          who=$(grep -o '[A-Z]*-ENDED')
+          touch "here-$who"
+          for i in $(seq 300); do [ -e here-ONE-ENDED ] && [ -e here-TWO-ENDED ] && break; sleep 0.1; done
+          [ -e here-ONE-ENDED ] && [ -e here-TWO-ENDED ] && echo "begin of $who"
+        showStdout: true
+      - run: 'echo "end of $(grep -o "[A-Z]*-ENDED")"'
+        showStdout: true
+"#;
+
+pub fn parallel(client: &Client) {
+    let project = Project::new().agents(&["coder"]).config(TOGETHER).installed();
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([agent("coder", "FIRST-PART: do it."), agent("coder", "SECOND-PART: do it.")]),
+            says("Both are done."),
+        ])
+        .agent("FIRST-PART", [says("ONE-ENDED")])
+        .agent("SECOND-PART", [says("TWO-ENDED")]),
+    );
+    let answers: Vec<&str> =
+        seen.hooks("PostToolUse").iter().filter_map(|hook| hook["stdout"].as_str()).collect();
+    assert_eq!(answers.len(), 2, "one answer to each call: {answers:?}");
+    for answer in &answers {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        let message = answer["systemMessage"].as_str().unwrap();
+        let (own, other) = if message.contains("ONE-ENDED") { ("ONE", "TWO") } else { ("TWO", "ONE") };
+        let begin = message.find(&format!("begin of {own}-ENDED")).unwrap();
+        let end = message.find(&format!("end of {own}-ENDED")).unwrap();
+        assert!(begin < end && !message.contains(other), "its own, in order: {message}");
+    }
+    for text in [seen.shown(), seen.sent(MAIN, 1)] {
+        for part in ["begin of ONE-ENDED", "end of ONE-ENDED", "begin of TWO-ENDED", "end of TWO-ENDED"] {
+            text.has_once(part);
+        }
+    }
+}
+
+pub fn nested(client: &Client) {
+    let config = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\"', showStdout: true}]}}";
+    let project = Project::new().agents(&["lead", "coder"]).config(config).installed();
+    let seen = client.play(
+        &project,
+        Script::main([uses([agent("lead", "LEAD-PART: have it done.")]), says("All is done.")])
+            .agent("LEAD-PART", [uses([agent("coder", "CODER-PART: do it.")]), says("The coder did it.")])
+            .agent("CODER-PART", [says("The code is written.")]),
+    );
+    seen.sent("LEAD-PART", 1).has("The code is written.").lacks("linted for");
+    seen.sent(MAIN, 1).has("The coder did it.").has_once("linted for: coder");
+    seen.shown().has("PostToolUse").has_once("linted for: coder");
+    assert_eq!(project.waiting(), 0, "what was shown does not wait any more");
+}
