@@ -92,12 +92,16 @@ impl Project {
         self
     }
 
-    /// A step for the gates, with the phases BUILD and CHECK, which may touch `src/`.
+    /// A step with the phases BUILD and CHECK, which may touch `src/`, and further lines of the config.
     pub fn step(self, config: &str) -> Project {
-        let project = self.config(&format!("des:\n  phases: [BUILD, CHECK]\n{config}"));
+        self.config(&format!("des:\n  phases: [BUILD, CHECK]\n{config}")).default_step()
+    }
+
+    /// A step with the phases of the config.
+    pub fn default_step(self) -> Project {
         let new = ["des", "new", "steps/01-01.json", "--task-id", "01-01", "--project-id", "greeting"];
-        project.conclaude(&[&new[..], &["--allow", "src/**"]].concat());
-        project
+        self.conclaude(&[&new[..], &["--allow", "src/**"]].concat());
+        self
     }
 
     /// Registers conclaude with the client, and commits everything.

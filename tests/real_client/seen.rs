@@ -75,6 +75,17 @@ impl Seen {
         Text { what: "the result".into(), text: text.and_then(Value::as_str).unwrap_or_default().into() }
     }
 
+    /// The id that the client gave to the agent whose prompt has this text.
+    #[track_caller]
+    pub fn agent_id(&self, prompt: &str) -> String {
+        let is_this = |message: &&Value| {
+            message["subtype"] == "task_started"
+                && message["prompt"].as_str().is_some_and(|text| text.contains(prompt))
+        };
+        let started = self.stream.iter().find(is_this).unwrap_or_else(|| panic!("{prompt} did not start"));
+        started["task_id"].as_str().unwrap().to_owned()
+    }
+
     /// All of it, for the one who looks for the cause of a failure.
     fn print(&self) {
         for asked in &self.asked {
@@ -110,15 +121,16 @@ fn news(body: &Value) -> String {
     all[start..].iter().map(|message| text_of(message)).collect::<Vec<_>>().join("\n")
 }
 
-/// The first message of a conversation has much of the client's own in it.
+/// The first message of a conversation has much of the client's own in it: its middle is left out.
 fn cut(text: &str) -> String {
-    const LONGEST: usize = 4_000;
+    const KEPT: usize = 2_000;
     let length = text.chars().count();
-    if length <= LONGEST {
+    if length <= 2 * KEPT {
         return text.to_owned();
     }
-    let tail: String = text.chars().skip(length - LONGEST).collect();
-    format!("… {} characters …{tail}", length - LONGEST)
+    let head: String = text.chars().take(KEPT).collect();
+    let tail: String = text.chars().skip(length - KEPT).collect();
+    format!("{head}\n… {} characters left out …\n{tail}", length - 2 * KEPT)
 }
 
 /// A text that somebody read.

@@ -79,7 +79,7 @@ fn processes(part: &str) -> Vec<String> {
 }
 
 pub fn failure(client: &Client) {
-    let config = "subagentStop: {commands: {coder: [{run: 'echo line 7 is odd >&2; exit 3', message: Linting failed, showStderr: true}]}}";
+    let config = "subagentStop: {commands: {coder: [{run: 'printf \"line %s is odd\" 7 >&2; exit 3', message: Linting failed, showStderr: true}]}}";
     let project = Project::new().agents(&["coder"]).config(config).installed();
     let seen = client.play(
         &project,
@@ -87,7 +87,7 @@ pub fn failure(client: &Client) {
             .agent(CODER, [says("The code is written.")]),
     );
     for text in [seen.shown(), seen.all_sent(MAIN)] {
-        text.has_once("⚠ Linting failed").has_once("exited with code 3").has_once("\n  line 7 is odd");
+        text.has_once("⚠ Linting failed").has_once("exited with code 3").has_once("line 7 is odd");
     }
     seen.sent(MAIN, 1).has("The code is written.").has("⚠ Linting failed");
     assert_eq!(seen.turns(CODER), 1, "a failure that only warns does not send the agent back");

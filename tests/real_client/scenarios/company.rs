@@ -32,20 +32,21 @@ pub fn parallel(client: &Client) {
         .agent("FIRST-PART", [says("ONE-ENDED")])
         .agent("SECOND-PART", [says("TWO-ENDED")]),
     );
-    let answers: Vec<&str> =
-        seen.hooks("PostToolUse").iter().filter_map(|hook| hook["stdout"].as_str()).collect();
-    assert_eq!(answers.len(), 2, "one answer to each call: {answers:?}");
-    for answer in &answers {
-        let answer: Value = serde_json::from_str(answer).unwrap();
+    let (one, two) = (seen.agent_id("FIRST-PART"), seen.agent_id("SECOND-PART"));
+    // One message with each result: about one agent, whose words came from its own stop, in the order of the commands.
+    let answers = seen.hooks("PostToolUse");
+    assert_eq!(answers.len(), 2, "one answer to each call");
+    for (id, own, other) in [(one, "ONE-ENDED", "TWO-ENDED"), (two, "TWO-ENDED", "ONE-ENDED")] {
+        let said = |answer: &&Value| answer["stdout"].as_str().is_some_and(|text| text.contains(&id));
+        let answer = answers.iter().copied().find(said).expect("an answer about each agent");
+        let answer: Value = serde_json::from_str(answer["stdout"].as_str().unwrap()).unwrap();
         let message = answer["systemMessage"].as_str().unwrap();
-        let (own, other) = if message.contains("ONE-ENDED") { ("ONE", "TWO") } else { ("TWO", "ONE") };
-        let begin = message.find(&format!("begin of {own}-ENDED")).unwrap();
-        let end = message.find(&format!("end of {own}-ENDED")).unwrap();
-        assert!(begin < end && !message.contains(other), "its own, in order: {message}");
-    }
-    for text in [seen.shown(), seen.sent(MAIN, 1)] {
-        for part in ["begin of ONE-ENDED", "end of ONE-ENDED", "begin of TWO-ENDED", "end of TWO-ENDED"] {
-            text.has_once(part);
+        let place = |word: &str| message.find(&format!("{word} of {own}"));
+        assert!(place("begin").is_some() && place("begin") < place("end"), "in order: {message}");
+        assert!(!message.contains(other), "its own alone: {message}");
+        for text in [seen.shown(), seen.sent(MAIN, 1)] {
+            text.has_once(&format!("SubagentStop of coder ({id})"));
+            text.has_once(&format!("begin of {own}")).has_once(&format!("end of {own}"));
         }
     }
 }

@@ -6,8 +6,12 @@ use crate::script::{MAIN, Script, agent, bash, says, uses};
 
 const CODER: &str = "CODER-PART";
 
+/// The agent says in its step file that it could not do it.
+const ADMIT: &str = r#"sed -i -e 's/"status": "TODO"/"status": "FAILED"/' -e 's/"failure_reason": null/"failure_reason": "it is too hard"/' steps/01-01.json"#;
+
 pub fn broken_config(client: &Client) {
-    let project = Project::new().agents(&["coder"]).step("").installed();
+    // With the default phases, which are those of a broken config too.
+    let project = Project::new().agents(&["coder"]).default_step().installed();
     let head = project.conclaude(&["des", "prompt", "steps/01-01.json", "--agent", "coder"]);
     let project = project.config("subagentStop:\n  comands: {}\n");
     let seen = client.play(
@@ -17,14 +21,7 @@ pub fn broken_config(client: &Client) {
             uses([agent("coder", &format!("{head}\nCODER-PART: do it."))]),
             says("It did not work."),
         ])
-        .agent(
-            CODER,
-            [
-                says("I am done, trust me."),
-                uses([bash("conclaude des fail steps/01-01.json --reason 'the config is broken'")]),
-                says("I could not do it."),
-            ],
-        ),
+        .agent(CODER, [says("I am done, trust me."), uses([bash(ADMIT)]), says("I could not do it.")]),
     );
     let start = seen.hooks("SessionStart");
     assert!(
@@ -35,7 +32,7 @@ pub fn broken_config(client: &Client) {
     seen.sent(MAIN, 1).has("✗ STEP_FILE_MISSING");
     seen.sent(CODER, 1).has("may not stop yet").has("✗ SILENT_COMPLETION");
     assert_eq!(seen.turns(CODER), 3, "an admitted failure may stop");
-    seen.sent(MAIN, 2).has("I could not do it.").has("failed, and says so: the config is broken");
+    seen.sent(MAIN, 2).has("I could not do it.").has("failed, and says so: it is too hard");
 }
 
 /// Written by a person, in a person's style.
