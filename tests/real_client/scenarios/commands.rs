@@ -34,9 +34,17 @@ pub fn foreground(client: &Client) {
 }
 
 pub fn background(client: &Client) {
-    // The stop takes a while, so that the main thread has said its word before it.
-    let config = COMMANDS.replace("touch coder-ran;", "touch coder-ran; sleep 1;");
-    let project = Project::new().agents(&["coder", "tester"]).config(&config).installed();
+    // The agent's stop waits for the main thread's, so that its message cannot come with anything but a notification.
+    let wait = "for i in $(seq 300); do [ -e main-stopped ] && break; sleep 0.1; done; touch coder-ran;";
+    let config = COMMANDS.replace("touch coder-ran;", wait);
+    let project = Project::new()
+        .agents(&["coder", "tester"])
+        .file(
+            ".claude/settings.json",
+            r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch main-stopped"}]}]}}"#,
+        )
+        .config(&config)
+        .installed();
     let seen = client.play(
         &project,
         Script::main([
