@@ -6,8 +6,13 @@ use crate::script::{MAIN, Script, agent, background_agent, says, uses};
 
 const CODER: &str = "CODER-PART";
 
-/// A command for each of two agents. What they print differs from their scripts, which are shown too.
+/// Commands for each of two agents. What they print differs from their scripts, which are shown too.
 const COMMANDS: &str = r#"
+subagentStart:
+  commands:
+    coder:
+      - run: 'echo "prepared for: $CONCLAUDE_SUBAGENT_NAME"'
+        showStdout: true
 subagentStop:
   commands:
     coder:
@@ -29,7 +34,14 @@ pub fn foreground(client: &Client) {
     assert!(!project.has("tester-ran"), "the tester's command did not run");
     seen.shown().has("PostToolUse").has_once("linted for: coder").lacks("tested for");
     seen.sent(MAIN, 1).has("The code is written.").has_once("linted for: coder").lacks("tested for");
-    seen.all_sent(CODER).lacks("linted for");
+    for text in [seen.shown(), seen.sent(MAIN, 1)] {
+        text.has_once("prepared for: coder");
+        assert!(
+            text.text.find("prepared for: coder") < text.text.find("linted for: coder"),
+            "the start comes first"
+        );
+    }
+    seen.all_sent(CODER).lacks("prepared for").lacks("linted for");
     seen.result().has("All is done.");
 }
 

@@ -41,6 +41,11 @@ pub const ALL: &[Scenario] = &[
     scenario("nested", company::nested, "an agent calls an agent; what belongs to it comes with its caller"),
     scenario("mended", steps::mended, "an agent is sent back until its step file proves the work"),
     scenario("bound", steps::bound, "an agent that never mends is let go, and that is told"),
+    scenario(
+        "unfinished",
+        steps::unfinished,
+        "an agent that runs out of turns is told when the main thread stops",
+    ),
     scenario("judge", steps::judge, "a judge that refuses once and then agrees"),
     scenario("denied-call", gates::denied_call, "an Agent call that is not sound does not start"),
     scenario("denied-write", gates::denied_write, "a write outside the step's scope does not happen"),

@@ -62,6 +62,22 @@ pub fn bound(client: &Client) {
     assert!(project.conclaude(&["audit", "show"]).contains("allowed_despite_failure"));
 }
 
+/// The client sends no SubagentStop for an agent that runs out of turns: the gate is never asked.
+pub fn unfinished(client: &Client) {
+    let short =
+        "---\nname: coder\ndescription: Does the work of a coder\nmaxTurns: 1\n---\nYou are a coder.\n";
+    let project = Project::new().file(".claude/agents/coder.md", short).step("").installed();
+    let seen = client.play(
+        &project,
+        Script::main([call(&project), says("The coder gave up.")])
+            .agent(CODER, [uses([bash(&phase("BUILD"))]), says("I am done.")]),
+    );
+    assert_eq!(seen.turns(CODER), 1, "the agent ran out of turns");
+    assert!(seen.hooks("SubagentStop").is_empty());
+    seen.shown().has("Stop says").has_once("⚠ UNFINISHED").has("steps/01-01.json");
+    assert!(project.conclaude(&["audit", "show"]).contains("unfinished"));
+}
+
 pub fn judge(client: &Client) {
     let config = "  judge: {prompt: 'JUDGE-PART: are there tests?', timeout: 60}\n";
     let project = Project::new().agents(&["coder"]).step(config).installed();
