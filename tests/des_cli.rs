@@ -8,7 +8,7 @@ use std::process::Output;
 
 use common::workflow::{MARKERS, PHASES, done, todo};
 use common::{Outcome, Test, conclaude};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const STEP: &str = "steps/01-01.json";
 
@@ -503,4 +503,20 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
         .unwrap();
     assert_eq!(verify.status.code(), Some(0), "{}", String::from_utf8_lossy(&verify.stdout));
     test.then("Stop").run().silent();
+}
+
+#[test]
+fn an_agent_can_admit_failure_and_record_phases_though_a_person_broke_the_config() {
+    // The gates hold under a broken config: what they tell the agent to do must then work too.
+    let step = json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
+        {"phase_name": "BUILD", "status": "NOT_EXECUTED"}, {"phase_name": "CHECK", "status": "NOT_EXECUTED"}]}});
+    let test = Test::stop().step(&step).config("subagentStop: {comands: {}}\n");
+    let output = des(&test, &["run", STEP, "BUILD", "--", "true"]);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert!(err.contains("warning: invalid config") && err.contains("the step's own phases count"), "{err}");
+    assert_eq!(phase(&test, "BUILD")["outcome"], "PASS");
+    assert_eq!(ok(&test, &["fail", STEP, "--reason", "no compiler"]), "steps/01-01.json is FAILED\n");
+    let new = refused(&test, &["new", "steps/02.json", "--task-id", "2", "--project-id", "p"]);
+    assert!(new.contains("comands"), "a new step would get the wrong phases: {new}");
 }

@@ -1003,3 +1003,19 @@ fn an_agent_that_is_resumed_and_never_stops_is_unfinished() {
     let done = resumed.again().then("Stop").payload("background_tasks", json!([])).run();
     assert!(done.message().contains("UNFINISHED"));
 }
+
+#[test]
+fn under_a_broken_config_a_step_with_phases_of_its_own_is_judged_by_those() {
+    let step = json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
+        {"phase_name": "BUILD", "status": "NOT_EXECUTED"}, {"phase_name": "CHECK", "status": "NOT_EXECUTED"}]}});
+    let broken = "des: {phases: [BUILD, CHECK]}\nsubagentStop: {comands: {}}\n";
+    let call = Test::stop().step(&step).config(broken).call_agent(MARKERS).run();
+    let input = call.updated_input();
+    assert!(input["prompt"].as_str().unwrap().contains("in this order: BUILD, CHECK."), "{input}");
+    let mut half = step.clone();
+    half["tdd_cycle"]["phase_execution_log"][0] =
+        json!({"phase_name": "BUILD", "status": "EXECUTED", "outcome": "PASS"});
+    let reason = call.again().step(&half).agent_files(MARKERS).stops().run().blocked();
+    assert!(reason.contains("INCOMPLETE_PHASE") && reason.contains("CHECK"), "{reason}");
+    assert!(!reason.contains("MISSING_PHASE") && !reason.contains("UNKNOWN_PHASE"), "{reason}");
+}

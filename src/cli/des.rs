@@ -146,21 +146,47 @@ pub(super) enum Verb {
 /// The project that the verb works in.
 struct Project {
     root: Root,
+    /// Its defaults, if it cannot be read.
     config: ConclaudeConfig,
+    /// What is wrong with the config.
+    problem: Option<String>,
 }
 
 impl Project {
     fn find() -> io::Result<Project> {
         let cwd = std::env::current_dir()?;
         let root = Root::find(Surroundings::of_process().project_dir.as_deref(), &cwd);
-        let config = match &root.config {
-            Some(path) => ConclaudeConfig::load(path).map_err(|error| io::Error::other(error.to_string()))?,
-            None => ConclaudeConfig::default(),
+        let (config, problem) = match root.config.as_deref().map(ConclaudeConfig::load) {
+            Some(Ok(config)) => (config, None),
+            Some(Err(error)) => (ConclaudeConfig::default(), Some(error.to_string())),
+            None => (ConclaudeConfig::default(), None),
         };
-        Ok(Project { root, config })
+        Ok(Project { root, config, problem })
     }
 
-    fn phases(&self) -> Vec<String> {
+    /// For verbs that cannot do without the config: what they make would be wrong.
+    fn must_be_sound(&self) -> io::Result<()> {
+        self.problem.as_ref().map_or(Ok(()), |problem| Err(io::Error::other(problem.clone())))
+    }
+
+    /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
+    fn warn_if_broken(&self) {
+        if let Some(problem) = &self.problem {
+            let problem = problem.lines().next().unwrap_or_default();
+            let _ = writeln!(io::stderr(), "conclaude: warning: {problem}; the step's own phases count");
+        }
+    }
+
+    /// The phases of a step: those of the config, or where it cannot be read those that the step has.
+    fn phases(&self, step: &step::Step) -> Vec<String> {
+        let log = step.phases().filter(|log| self.problem.is_some() && !log.is_empty());
+        match log {
+            Some(log) => log.into_iter().map(|phase| phase.name).collect(),
+            None => self.configured_phases(),
+        }
+    }
+
+    fn configured_phases(&self) -> Vec<String> {
         self.config.des.clone().unwrap_or_default().phase_names()
     }
 
@@ -208,8 +234,8 @@ impl Project {
         decision: &str,
     ) -> io::Result<()> {
         let (real, name) = self.step(path)?;
-        let phases = self.phases();
         record::change(&self.root.folder, &real, |step| {
+            let phases = self.phases(step);
             record::record(step, &phases, phase, change, Timestamp::now())
         })
         .map_err(io::Error::other)?;
@@ -242,6 +268,10 @@ impl Verb {
         let project = Project::find()?;
         let mut out = anstream::stdout();
         match self {
+            Verb::New { .. } | Verb::Prompt { .. } => project.must_be_sound()?,
+            _ => project.warn_if_broken(),
+        }
+        match self {
             Verb::Start { step, phase } => {
                 project.record(&step, &phase, &Change::Start, "des start", "IN_PROGRESS")?;
                 writeln!(out, "{phase} is IN_PROGRESS")?;
@@ -270,7 +300,8 @@ impl Verb {
                 }
                 let (path, name) = project.step(&step)?;
                 record::change(&project.root.folder, &path, |step| {
-                    record::admit_failure(step, &project.phases(), partial, reason.trim(), Timestamp::now());
+                    let phases = project.phases(step);
+                    record::admit_failure(step, &phases, partial, reason.trim(), Timestamp::now());
                     Ok(())
                 })
                 .map_err(io::Error::other)?;
@@ -295,8 +326,13 @@ impl Verb {
                 if let Some(folder) = real.parent() {
                     std::fs::create_dir_all(folder)?;
                 }
-                let step =
-                    record::new_step(&task_id, &project_id, name.as_deref(), &allow, &project.phases());
+                let step = record::new_step(
+                    &task_id,
+                    &project_id,
+                    name.as_deref(),
+                    &allow,
+                    &project.configured_phases(),
+                );
                 step::write(&real, &step, "")?;
                 project.audit(&base_record("des new", &step_name, "TODO"))?;
                 writeln!(out, "made {step_name}")?;
@@ -397,7 +433,7 @@ fn prompt(
         }
     }
     let des = project.config.des.clone().unwrap_or_default();
-    writeln!(out, "{}", gates::boundaries(&opened, &project.phases(), &des).trim_end())
+    writeln!(out, "{}", gates::boundaries(&opened, &project.phases(&opened.step), &des).trim_end())
 }
 
 fn of_project(step: &step::Step) -> String {
@@ -407,7 +443,7 @@ fn of_project(step: &step::Step) -> String {
 fn check_step(project: &Project, path: &Path, as_json: bool, out: &mut impl Write) -> io::Result<Exit> {
     let (_, name) = project.step(path)?;
     let findings = match gates::open_step(&project.root.work, &name) {
-        Ok(opened) => check::check(&opened.step, &project.phases()),
+        Ok(opened) => check::check(&opened.step, &project.phases(&opened.step)),
         Err(finding) => vec![finding],
     };
     let blocks = findings.iter().any(crate::des::Finding::blocks);
@@ -457,7 +493,6 @@ fn status(project: &Project, folder: Option<&Path>, out: &mut impl Write) -> io:
     step_files(&folder, 6, &mut files);
     let trail = Trail::of(&project.root.folder, None);
     let stops = records(&trail, &Filter { event: Some("SubagentStop".into()), ..Filter::default() })?;
-    let phases = project.phases();
     let mut rows = vec![["STEP", "TASK", "STATE", "PHASES", "LAST AGENT", "BLOCKS"].map(str::to_owned)];
     for path in files {
         let Ok(step) = step::read(&path, "") else { continue };
@@ -467,6 +502,7 @@ fn status(project: &Project, folder: Option<&Path>, out: &mut impl Write) -> io:
         let its: Vec<&Value> = stops.iter().map(|(_, record)| record).filter(of_step).collect();
         let text =
             |record: &Value, field: &str| record.get(field).and_then(Value::as_str).unwrap_or("-").to_owned();
+        let phases = project.phases(&step);
         let done = log.iter().filter(|phase| phases.contains(&phase.name) && phase.is_finished()).count();
         rows.push([
             clean_line(&name),

@@ -66,7 +66,7 @@ pub enum OnJudgeError {
 
 /// The phases of a step, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PhaseList(Vec<String>);
+pub struct PhaseList(pub(crate) Vec<String>);
 
 impl PhaseList {
     /// The names.

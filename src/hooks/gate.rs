@@ -8,7 +8,7 @@ use super::records::{record_of, values};
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
 use crate::audit::Record;
-use crate::config::{DesConfig, OnJudgeError, Root, ScopeMode};
+use crate::config::{DesConfig, OnJudgeError, PhaseList, Root, ScopeMode};
 use crate::des::after::{Stopping, after};
 use crate::des::context::{Call, Origin, Places, origin, remembered};
 use crate::des::findings::{Code, Finding};
@@ -91,13 +91,27 @@ pub(super) fn before_call(payload: &PreToolUsePayload, prompt: &str, root: &Root
             config_problem.as_deref(),
         )));
     }
+    let is_broken = config_problem.is_some();
     let mut notes: Vec<String> = config_problem.into_iter().collect();
     notes.extend(recorded?);
     let Some(opened) = opened else { return Ok(told(report::lines(&findings), notes)) };
+    let des = if is_broken { with_phases_of(&opened, des) } else { des };
     notes.extend(remember(payload, prompt, agent, &opened, root, &session, &des));
     let boundaries = gates::boundaries(&opened, &des.phase_names(), &des);
     let result = told(report::lines(&findings), notes);
     Ok(HookResult { updated_input: Some(gates::with_boundaries(&payload.tool_input, &boundaries)), ..result })
+}
+
+/// Where the config cannot be read, the agent is told and judged by the phases that its step has now, before anybody has
+/// worked on it.
+fn with_phases_of(opened: &Opened, des: DesConfig) -> DesConfig {
+    match opened.step.phases().filter(|log| !log.is_empty()) {
+        Some(log) => {
+            let names = log.into_iter().map(|phase| phase.name).collect();
+            DesConfig { phases: Some(PhaseList(names)), ..des }
+        }
+        None => des,
+    }
 }
 
 fn decision_word(refused: bool, findings: &[Finding]) -> &'static str {

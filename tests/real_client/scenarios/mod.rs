@@ -51,4 +51,15 @@ pub const ALL: &[Scenario] = &[
     scenario("denied-write", gates::denied_write, "a write outside the step's scope does not happen"),
     scenario("broken-config", setup::broken_config, "a broken config is told, and the gates still work"),
     scenario("uninstall", setup::uninstall, "install, a session, uninstall: the settings are as before"),
+    scenario(
+        "trust",
+        setup::trust,
+        "registered for all projects, commands run once a person has agreed to them",
+    ),
+    scenario(
+        "frontmatter",
+        setup::frontmatter,
+        "hooks in an agent's own file, with and without the settings",
+    ),
+    scenario("drift", setup::drift, "a config that outgrew its registration is told at the start"),
 ];

@@ -7,7 +7,7 @@ use crate::script::{MAIN, Script, agent, bash, says, uses};
 const CODER: &str = "CODER-PART";
 
 /// The agent says in its step file that it could not do it.
-const ADMIT: &str = r#"sed -i -e 's/"status": "TODO"/"status": "FAILED"/' -e 's/"failure_reason": null/"failure_reason": "it is too hard"/' steps/01-01.json"#;
+const ADMIT: &str = r#"conclaude des fail steps/01-01.json --reason "it is too hard""#;
 
 pub fn broken_config(client: &Client) {
     // With the default phases, which are those of a broken config too.
@@ -62,4 +62,72 @@ pub fn uninstall(client: &Client) {
     seen.shown().lacks("conclaude");
     seen.all_sent(MAIN).lacks("linted for");
     assert_eq!(project.read("other-hook-ran").as_deref(), Some("x\nx\n"), "and goes on to run");
+}
+
+const LINTS: &str = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\" | tee -a ran', showStdout: true, timeout: 60}]}}";
+
+fn one_agent() -> Script {
+    Script::main([uses([agent("coder", "CODER-PART: do it.")]), says("All is done.")])
+        .agent(CODER, [says("The code is written.")])
+}
+
+pub fn trust(client: &Client) {
+    let project = Project::new().agents(&["coder"]).config(LINTS).committed();
+    project.conclaude(&["install", "--user"]);
+    let seen = client.play(&project, one_agent());
+    assert!(!project.has("ran"), "nothing of a project that nobody trusts runs");
+    for text in [seen.shown(), seen.sent(MAIN, 1)] {
+        text.has("did not run").has("is not trusted").has("conclaude trust");
+    }
+    project.conclaude(&["trust", "--yes"]);
+    let seen = client.play(&project, one_agent());
+    seen.shown().has_once("linted for: coder").lacks("trust");
+    // A registration of the project's own counts instead, and does not add up with it.
+    project.conclaude(&["install"]);
+    let seen = client.play(&project, one_agent());
+    seen.shown().has_once("linted for: coder");
+    assert_eq!(
+        project.read("ran").as_deref(),
+        Some("linted for: coder\nlinted for: coder\n"),
+        "once in each session"
+    );
+}
+
+pub fn frontmatter(client: &Client) {
+    let project = Project::new().agents(&["coder"]).config(LINTS).installed();
+    project.conclaude(&["install", "--agents"]);
+    let seen = client.play(&project, one_agent());
+    seen.shown().has_once("linted for: coder");
+    assert_eq!(project.read("ran").as_deref(), Some("linted for: coder\n"), "registered twice, run once");
+    // The agent's own hook does it alone, and what it has to show waits for a registration that shows it.
+    project.conclaude(&["uninstall"]);
+    client.play(&project, one_agent()).shown().lacks("linted for");
+    assert_eq!(project.read("ran").as_deref(), Some("linted for: coder\nlinted for: coder\n"));
+    assert_eq!(project.waiting(), 1);
+    project.conclaude(&["uninstall", "--agents"]);
+    client.play(&project, one_agent());
+    assert_eq!(
+        project.read("ran").as_deref(),
+        Some("linted for: coder\nlinted for: coder\n"),
+        "called no more"
+    );
+}
+
+pub fn drift(client: &Client) {
+    let project = Project::new().agents(&["coder"]).config(LINTS).installed();
+    let project = project.config(&LINTS.replace("timeout: 60", "timeout: 600"));
+    let seen = client.play(&project, one_agent());
+    let start = seen.hooks("SessionStart");
+    let said = start.iter().map(|hook| hook["stdout"].as_str().unwrap()).collect::<String>();
+    assert!(
+        said.contains("SubagentStop is given 122 s by the client")
+            && said.contains("conclaude install --project"),
+        "{said}"
+    );
+    project.conclaude(&["install", "--project"]);
+    let seen = client.play(&project, one_agent());
+    assert!(seen.hooks("SessionStart").iter().all(|hook| hook["stdout"] == ""), "mended");
+    // Now that events have really arrived, the doctor has nothing to object to.
+    let report = project.conclaude(&["doctor"]);
+    assert!(report.contains("healthy") && !report.contains("never\n  PreToolUse"), "{report}");
 }
