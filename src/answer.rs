@@ -149,16 +149,15 @@ impl Answer {
         Answer { exit: Exit::Failure, stdout: told.unwrap_or_default(), stderr }
     }
 
-    /// Writes the answer. A reader that went away is no reason for another exit code.
-    pub fn emit(&self) {
+    /// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
+    pub fn emit(&self) -> bool {
         let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
-        if !self.stdout.is_empty() {
-            let _ = writeln!(stdout, "{}", self.stdout);
-        }
-        let _ = stdout.flush();
+        let written = if self.stdout.is_empty() { Ok(()) } else { writeln!(stdout, "{}", self.stdout) };
+        let is_written = written.and_then(|()| stdout.flush()).is_ok();
         if !self.stderr.is_empty() {
             let _ = writeln!(stderr, "{}", self.stderr);
         }
+        is_written
     }
 }
 

@@ -110,6 +110,33 @@ impl Trail {
         }
     }
 
+    /// Puts the trail aside, whole as it is, and begins a new one whose first record says so. Where it is now is the answer;
+    /// none if there was no trail, not even the memory of one.
+    ///
+    /// # Errors
+    /// When it cannot be moved or begun.
+    pub fn reset(&self) -> io::Result<Option<PathBuf>> {
+        let head = self.read_head();
+        if !self.folder.exists() && head.is_none() {
+            return Ok(None);
+        }
+        let now = jiff::Timestamp::now();
+        let aside = self.folder.with_file_name(format!("audit-until-{}", now.strftime("%Y%m%dT%H%M%S%3fZ")));
+        if self.folder.exists() {
+            std::fs::rename(&self.folder, &aside)?;
+        }
+        self.forget();
+        let last = head.map(|(seq, hash)| serde_json::json!({ "seq": seq, "hash": hash }));
+        let what = serde_json::json!({ "code": "AUDIT_RESET", "aside": aside, "last": last });
+        self.append(&Record {
+            event: "audit reset".into(),
+            decision: "reset".into(),
+            findings: vec![what],
+            ..Record::default()
+        })?;
+        Ok(Some(aside))
+    }
+
     /// The folder of the trail.
     #[must_use]
     pub fn folder(&self) -> &Path {

@@ -51,7 +51,8 @@ enum Verb {
     },
     /// Register conclaude in Claude Code's settings
     ///
-    /// Everything else in the file stays byte for byte as it was; a copy of it is kept. Installing twice changes nothing.
+    /// Everything else in the file stays byte for byte as it was, and the settings as they were are kept as a copy. Installing
+    /// twice changes nothing.
     Install {
         #[command(flatten)]
         request: install::Request,

@@ -160,7 +160,7 @@ impl<'de, R: Deserialize<'de>> Deserialize<'de> for CommandMap<R> {
 pub struct NotificationsConfig {
     /// Switches all notifications. Default: false.
     pub enabled: Option<bool>,
-    /// The events to notify about; `*` means every event.
+    /// The events to notify about; `*` means every event that is registered with the client.
     pub hooks: Option<Vec<HookName>>,
     /// Notify about failures. Default: false.
     pub show_errors: Option<bool>,
@@ -304,6 +304,12 @@ impl ConclaudeConfig {
                     "des: `evidence` needs the audit trail, which `audit.enabled: false` switches off".into(),
                 );
             }
+        }
+        for event in crate::registration::not_registered(self) {
+            let name = event.name();
+            found.push(format!(
+                "notifications: `{name}` is never registered by conclaude, since that would change what the client does"
+            ));
         }
         if let Some(notifications) = &self.notifications
             && notifications.enabled == Some(true)

@@ -66,7 +66,44 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// The same, keeping the rights of the file that is replaced; a new one is for everyone to read.
+/// Whether this is a program that can be started.
+#[must_use]
+pub fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    }
+    #[cfg(not(unix))]
+    {
+        path.is_file()
+    }
+}
+
+/// Why a file, or a new one of that name, cannot be written by this user.
+///
+/// # Errors
+/// Says what is in the way.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let can = |path: &Path, what: &str| {
+            rustix::fs::access(path, rustix::fs::Access::WRITE_OK)
+                .map_err(|error| io::Error::other(format!("{what}: {}", io::Error::from(error))))
+        };
+        if path.exists() {
+            can(path, "it is read-only")?;
+        }
+        let folder = path.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+        can(folder, &format!("{} cannot be written", folder.display()))
+    }
+    #[cfg(not(unix))]
+    match path.metadata() {
+        Ok(metadata) if metadata.permissions().readonly() => Err(io::Error::other("it is read-only")),
+        _ => Ok(()),
+    }
+}
+
+/// The same, keeping the owner and the rights of the file that is replaced; a new one is for everyone to read.
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
@@ -75,7 +112,17 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(content)?;
     match fs::metadata(path) {
-        Ok(metadata) => file.as_file().set_permissions(metadata.permissions())?,
+        Ok(metadata) => {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::{MetadataExt, fchown};
+                let own = file.as_file().metadata()?;
+                if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+                    fchown(file.as_file(), Some(metadata.uid()), Some(metadata.gid()))?;
+                }
+            }
+            file.as_file().set_permissions(metadata.permissions())?;
+        }
         #[cfg(unix)]
         Err(_) => {
             use std::os::unix::fs::PermissionsExt;

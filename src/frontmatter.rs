@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::events::{self, Event};
 use crate::settings::{Refusal, Registration, is_own_command};
 
+const NO_FRONTMATTER: &str = "it has no frontmatter (`---` in its first line)";
+
 /// The lines of a file, each with its line ending, and where the frontmatter begins and ends.
 struct File<'a> {
     lines: Vec<&'a str>,
@@ -25,7 +27,7 @@ impl<'a> File<'a> {
             .map(|line| line.strip_prefix('\u{feff}').unwrap_or(line))
             .is_some_and(|line| is_fence(&line))
         {
-            return refuse("it has no frontmatter (`---` in its first line)");
+            return refuse(NO_FRONTMATTER);
         }
         match lines.iter().skip(1).position(is_fence) {
             Some(end) => Ok(File { lines, inside: 1..end + 1 }),
@@ -104,6 +106,12 @@ struct Hooked {
     items: Vec<Range<usize>>,
 }
 
+/// Whether the file is an agent's at all, and not a README beside them.
+#[must_use]
+pub fn is_agent(text: &str) -> bool {
+    !matches!(File::read(text), Err(Refusal(why)) if why == NO_FRONTMATTER)
+}
+
 /// The name that the agent's file gives it.
 #[must_use]
 pub fn name(text: &str) -> Option<String> {
@@ -165,7 +173,12 @@ fn items_of(file: &File<'_>, content: &Range<usize>) -> Vec<Range<usize>> {
     let starts: Vec<usize> =
         lines().filter(|(_, line)| is_item(line) && indentation(line) == indent).map(|(at, _)| at).collect();
     let ends = starts.iter().skip(1).copied().chain([content.end]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    // Comments and blank lines before the next item belong to that one.
+    let trimmed = |start: usize, end: usize| {
+        let blank = |at: usize| file.lines.get(at).is_none_or(|line| is_blank(line));
+        (start + 1..end).rev().find(|at| !blank(*at)).map_or(start + 1, |last| last + 1)
+    };
+    starts.iter().copied().zip(ends).map(|(start, end)| start..trimmed(start, end)).collect()
 }
 
 fn parsed(text: &str) -> Result<Value, Refusal> {
@@ -220,7 +233,8 @@ pub fn registered(text: &str) -> Result<Vec<Registration>, Refusal> {
                     event: *event,
                     matcher: item.get("matcher").and_then(Value::as_str).map(str::to_owned),
                     command: command.to_owned(),
-                    timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(0),
+                    timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(600),
+                    flaw: None,
                 }));
             }
         }
@@ -371,12 +385,14 @@ mod tests {
                 matcher: Some("Write|Edit".into()),
                 command: "conclaude PreToolUse".into(),
                 timeout: 60,
+                flaw: None,
             },
             Registration {
                 event: Event::SubagentStop,
                 matcher: None,
                 command: "'/my tools/conclaude' SubagentStop".into(),
                 timeout: 90,
+                flaw: None,
             },
         ]
     }
@@ -423,6 +439,17 @@ mod tests {
         let second = install(&first, &later).unwrap();
         assert!(second.contains("timeout: 900") && !second.contains("timeout: 90\n"), "{second}");
         assert_eq!(uninstall(&second).unwrap(), FILES[2]);
+    }
+
+    #[test]
+    fn a_comment_below_ours_belongs_to_what_follows_it() {
+        let first = install(FILES[0], &wanted()).unwrap();
+        let own = "    # their lint: do not remove\n    - hooks:\n        - type: command\n          command: lint\n";
+        let theirs = first.replace("timeout: 90\n", &format!("timeout: 90\n{own}"));
+        assert!(uninstall(&theirs).unwrap().contains(own), "{}", uninstall(&theirs).unwrap());
+        let mut later = wanted();
+        later[1].timeout = 900;
+        assert!(install(&theirs, &later).unwrap().contains(own));
     }
 
     #[test]

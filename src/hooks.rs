@@ -12,11 +12,12 @@ use crate::des::after;
 use crate::des::tree::Baseline;
 use crate::events::{Blocking, Commands, Event};
 use crate::notify::{self, Outcome};
+use crate::registration::{self, Place};
 use crate::state::{self, Session};
 use crate::text::clean_line;
 use crate::trust::{self, Standing};
 use crate::types::{HookPayload, PayloadError};
-use crate::{command, log, outbox, registration};
+use crate::{agents, command, log, outbox};
 
 mod gate;
 mod guard;
@@ -107,8 +108,11 @@ fn answered(event: Event, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
     guard::install(event);
     let result = handle();
     let answer = Answer::of(event, &result, &log::take());
-    answer.emit();
-    if let Ok(result) = &result {
+    let is_written = answer.emit();
+    // What nobody could read is shown again at the next event.
+    if let Ok(result) = &result
+        && is_written
+    {
         outbox::remove(&result.delivered);
     }
     answer.exit
@@ -367,9 +371,9 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
 
 /// What a person should know before the session begins: what will not work in it.
 fn at_session_start(config: &Config, project: &Path) -> Option<String> {
-    let found = registration::found(project);
-    let drift = registration::drift(&found, &config.settings);
-    let drifted = (!drift.is_empty()).then(|| report::drifted(&drift, &registration::mend(&found)));
+    let agents = agents::all(project, Place::Project);
+    let drift = registration::drift(&registration::found(project), &agents, &config.settings);
+    let drifted = (!drift.is_empty()).then(|| report::drifted(&drift));
     let untrusted = config.withheld.as_ref().map(|why| report::untrusted(why, &config.settings));
     let parts: Vec<String> = untrusted.into_iter().chain(drifted).collect();
     (!parts.is_empty()).then(|| format!("conclaude: {}", parts.join("\n")))

@@ -4,6 +4,7 @@
 //! are pure data; side effects live in `hooks::run`, `state` and `notify`.
 
 pub mod agent;
+pub mod agents;
 pub mod answer;
 pub mod audit;
 pub mod cli;

@@ -21,6 +21,8 @@ pub struct Registration {
     pub command: String,
     /// Seconds that the client gives it.
     pub timeout: u64,
+    /// Something in the entry that keeps it from working, in words.
+    pub flaw: Option<&'static str>,
 }
 
 impl Registration {
@@ -87,15 +89,56 @@ fn entries<'a>(text: &'a str, what: &str) -> Result<Entries<'a>, Refusal> {
     Ok(entries)
 }
 
-/// Whether a command line is one of ours, for this event.
+/// Whether a command line is one of ours, for this event: exactly one word that is the program, the event, and nothing else
+/// but our own flag. Whatever else it may be belongs to the user.
 #[must_use]
 pub fn is_own_command(command: &str, event: &str) -> bool {
     let command = command.trim();
     let command = command.strip_suffix(crate::registration::IF_TRUSTED).unwrap_or(command).trim_end();
-    let Some((program, argument)) = command.rsplit_once(' ') else { return false };
-    let program = program.trim().trim_matches(['"', '\'']);
+    let Some(program) = command.strip_suffix(event).and_then(|rest| rest.strip_suffix(' ')) else {
+        return false;
+    };
+    let Some(program) = word(program.trim()) else { return false };
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    argument == event && matches!(name, "conclaude" | "conclaude.exe")
+    matches!(name, "conclaude" | "conclaude.exe")
+}
+
+/// The one word that a shell would read, if it is one and means itself.
+#[must_use]
+pub fn word(text: &str) -> Option<&str> {
+    for quote in ['\'', '"'] {
+        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+            return (!inner.contains(quote) && (quote == '\'' || !inner.contains(['$', '`'])))
+                .then_some(inner);
+        }
+    }
+    let special = |c: char| c.is_whitespace() || "\"'$`;|&<>()*?[#~={}!".contains(c);
+    (!text.is_empty() && !text.contains(special)).then_some(text)
+}
+
+/// Command lines that call us too, but not in a way that is ours to change.
+///
+/// # Errors
+/// When the file has a form that we do not understand.
+pub fn lookalikes(text: &str) -> Result<Vec<String>, Refusal> {
+    let json: Value = parsed(text)?;
+    let mut found = Vec::new();
+    for (name, groups) in json.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        let hooks = groups.as_array().into_iter().flatten().flat_map(hooks_of);
+        let commands =
+            hooks.filter(|hook| !is_ours(hook, name)).filter_map(|hook| hook.get("command")?.as_str());
+        let calls_us = |command: &&str| {
+            let mut words = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c));
+            let is_named = words.any(|word| word == "conclaude");
+            is_named && words.next() == Some(name)
+        };
+        found.extend(commands.filter(calls_us).map(str::to_owned));
+    }
+    Ok(found)
+}
+
+fn parsed(text: &str) -> Result<Value, Refusal> {
+    serde_json::from_str(text).map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))
 }
 
 fn is_ours(hook: &Value, event: &str) -> bool {
@@ -125,7 +168,7 @@ fn unit(text: &str) -> String {
 
 /// Adds `addition` at the end of the object or list at `container`, in its own manner.
 fn append(text: &str, container: &Range<usize>, last: Option<Range<usize>>, addition: &str) -> Edit {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = newline(text);
     let line_start = |at: usize| text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let indent_of = |at: usize| -> String {
         text.get(line_start(at)..)
@@ -200,22 +243,42 @@ fn install_one(text: &str, registration: &Registration) -> Result<String, Refusa
         return Ok(apply(text, vec![append(text, &hooks_place, last, &format!("\"{event}\": {value}"))]));
     };
     let groups = groups(list, event)?;
-    let ours = groups.iter().find(|(_, value)| hooks_of(value).any(|hook| is_ours(hook, event)));
-    match ours {
+    let is_own = |(_, value): &&(&RawValue, Value)| hooks_of(value).any(|hook| is_ours(hook, event));
+    let ours: Vec<&(&RawValue, Value)> = groups.iter().filter(is_own).collect();
+    // Two of ours would both be called: the first stays.
+    if let Some((second, value)) = ours.get(1) {
+        if !hooks_of(value).all(|hook| is_ours(hook, event)) {
+            return Err(mixed(event));
+        }
+        let places: Vec<Range<usize>> = groups.iter().map(|(raw, _)| place(text, raw)).collect();
+        let index = places.iter().position(|own| *own == place(text, second)).unwrap_or(0);
+        return install_one(&apply(text, vec![remove(text, &places, index)]), registration);
+    }
+    match ours.first() {
         Some((_, value)) if *value == registration.value() => Ok(text.to_owned()),
         Some((raw, value)) if hooks_of(value).all(|hook| is_ours(hook, event)) => {
             let at = place(text, raw);
             let indent: String = line_indent(text, at.start);
-            Ok(apply(text, vec![Edit { at, with: group.replace('\n', &format!("\n{indent}")) }]))
+            Ok(apply(
+                text,
+                vec![Edit { at, with: group.replace('\n', &format!("{}{indent}", newline(text))) }],
+            ))
         }
-        Some(_) => Err(Refusal(format!(
-            "`hooks.{event}` has conclaude and another command in one group: part them first"
-        ))),
+        Some(_) => Err(mixed(event)),
         None => {
             let last = groups.last().map(|(raw, _)| place(text, raw));
             Ok(apply(text, vec![append(text, &place(text, list), last, &group)]))
         }
     }
+}
+
+fn mixed(event: &str) -> Refusal {
+    Refusal(format!("`hooks.{event}` has conclaude and another command in one group: part them first"))
+}
+
+/// How the file ends its lines.
+fn newline(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
 fn line_indent(text: &str, at: usize) -> String {
@@ -269,9 +332,7 @@ fn uninstall_one(text: &str, leaves: &dyn Fn(&str) -> bool) -> Result<Option<Str
         };
         let Some((_, value)) = groups.get(ours) else { continue };
         if !hooks_of(value).all(|hook| is_ours(hook, event)) {
-            return Err(Refusal(format!(
-                "`hooks.{event}` has conclaude and another command in one group: part them first"
-            )));
+            return Err(mixed(event));
         }
         let raws =
             |list: &[(&RawValue, Value)]| list.iter().map(|(raw, _)| place(text, raw)).collect::<Vec<_>>();
@@ -303,8 +364,7 @@ pub fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, Refusal>
 /// # Errors
 /// When the file has a form that we do not understand.
 pub fn registered(text: &str, events: &[Event]) -> Result<Vec<Registration>, Refusal> {
-    let json: Value = serde_json::from_str(text)
-        .map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))?;
+    let json = parsed(text)?;
     let mut found = Vec::new();
     for (name, groups) in json.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         let Some(event) = Event::named(name).filter(|event| events.contains(event)) else { continue };
@@ -314,22 +374,64 @@ pub fn registered(text: &str, events: &[Event]) -> Result<Vec<Registration>, Ref
                 event,
                 matcher: matcher.clone(),
                 command: hook.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(0),
+                timeout:
+                    hook.get("timeout").and_then(Value::as_u64).unwrap_or_else(|| default_timeout(event)),
+                flaw: flaw(hook, event),
             }));
         }
     }
     Ok(found)
 }
 
+/// What the client gives a hook that asks for nothing.
+fn default_timeout(event: Event) -> u64 {
+    match event {
+        Event::UserPromptSubmit => 30,
+        Event::SessionEnd => 1,
+        _ => 600,
+    }
+}
+
+/// What the client does with the entry that keeps it from working.
+fn flaw(hook: &Value, event: Event) -> Option<&'static str> {
+    let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
+    let is_command = hook.get("type").and_then(Value::as_str).is_none_or(|kind| kind == "command");
+    match hook {
+        _ if !is_command => Some("its `type` is not \"command\", so the client runs something else"),
+        _ if hook.get("async") == Some(&Value::Bool(true)) => {
+            Some("`async` makes the client ignore its answer")
+        }
+        _ if hook.get("if").is_some() && !is_tool => {
+            Some("`if` keeps the client from ever calling it at this event")
+        }
+        _ if hook.get("if").is_some() => Some("`if` keeps the client from calling it for all that is needed"),
+        _ => None,
+    }
+}
+
+/// Whether the file switches all hooks off.
+#[must_use]
+pub fn switches_hooks_off(text: &str) -> bool {
+    parsed(text).is_ok_and(|json| json.get("disableAllHooks") == Some(&Value::Bool(true)))
+}
+
 /// The places of entries, each with its key.
 fn keyed(text: &str, entries: &[(String, &RawValue)]) -> Vec<Range<usize>> {
-    let places = entries.iter().map(|(name, raw)| {
+    let places = entries.iter().map(|(_, raw)| {
         let value = place(text, raw);
-        let quoted = Value::from(name.as_str()).to_string();
-        let key = text.get(..value.start).and_then(|before| before.rfind(&quoted)).unwrap_or(value.start);
-        key..value.end
+        key_start(text, value.start).unwrap_or(value.start)..value.end
     });
     places.collect()
+}
+
+/// Where the key begins whose value begins here. However it is written, a quote inside of it is escaped.
+fn key_start(text: &str, value: usize) -> Option<usize> {
+    let key = text.get(..value)?.trim_end().strip_suffix(':')?.trim_end().strip_suffix('"')?;
+    let is_escaped = |at: usize| {
+        let before = key.get(..at).unwrap_or_default();
+        (before.len() - before.trim_end_matches('\\').len()) % 2 == 1
+    };
+    key.rmatch_indices('"').map(|(at, _)| at).find(|at| !is_escaped(*at))
 }
 
 /// Removes one of several members, with the comma and the blanks that parted it from its neighbour.
@@ -366,6 +468,7 @@ mod tests {
             matcher: matcher.map(str::to_owned),
             command: format!("conclaude {}", event.name()),
             timeout: 60,
+            flaw: None,
         };
         vec![registration(Event::SubagentStop, None), registration(Event::PostToolUse, Some("Agent"))]
     }
@@ -408,15 +511,106 @@ mod tests {
     fn what_is_not_ours_stays_byte_for_byte() {
         for file in FILES {
             let installed = install(file, &wanted()).unwrap();
-            let mut rest = installed.as_str();
-            // Every byte of the file is still there, in its order.
-            for byte in file.trim().trim_matches(['{', '}']).chars().filter(|c| !c.is_whitespace()) {
-                let at = rest
-                    .find(byte)
-                    .unwrap_or_else(|| panic!("{byte:?} of {file:?} is gone from {installed:?}"));
-                rest = &rest[at + byte.len_utf8()..];
+            // Cut out what was added, wherever that is: what is left is the file.
+            let (mut rest, mut at) = (String::new(), 0);
+            for byte in installed.bytes() {
+                if file.as_bytes().get(at) == Some(&byte) {
+                    at += 1;
+                } else {
+                    rest.push(char::from(byte));
+                }
+            }
+            assert_eq!(at, file.len(), "{file:?} is not whole in {installed:?}");
+            assert!(installed.len() == file.len() + rest.len());
+            // And whole values are where they were, not only their letters.
+            for value in [
+                "\"model\": \"opus\"",
+                "\"z\": 1.50",
+                "\"\\u00fc\"",
+                "12345678901234567890123",
+                "\"command\": \"other  Stop\"",
+            ] {
+                assert_eq!(file.matches(value).count(), installed.matches(value).count(), "{value}");
             }
         }
+    }
+
+    #[test]
+    fn a_file_keeps_its_line_endings_when_an_entry_is_replaced() {
+        let first = install(FILES[4], &wanted()).unwrap();
+        let mut later = wanted();
+        later[0].timeout = 3600;
+        let second = install(&first, &later).unwrap();
+        assert_eq!(second.matches('\n').count(), second.matches("\r\n").count(), "{second:?}");
+        assert_eq!(uninstall(&second).unwrap(), FILES[4]);
+    }
+
+    #[test]
+    fn a_second_entry_of_ours_goes() {
+        let first = install(FILES[3], &wanted()).unwrap();
+        let old: Vec<Registration> = wanted()
+            .into_iter()
+            .map(|one| Registration { command: one.command.replace("conclaude", "/old/conclaude"), ..one })
+            .collect();
+        // By hand, since we would not do it.
+        let group = pretty(&old[0].value(), "\t");
+        let doubled = first.replacen("\"SubagentStop\": [", &format!("\"SubagentStop\": [{group},"), 1);
+        assert_eq!(registered(&doubled, &[Event::SubagentStop]).unwrap().len(), 2);
+        let mended = install(&doubled, &wanted()).unwrap();
+        assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
+    }
+
+    #[test]
+    fn keys_are_found_however_they_are_written() {
+        for key in ["\"\\u00fcber\"", "\"x\\/y\"", "\"a\\\"b\\\\\"", "\"hooks \"", "\"\""] {
+            let file = format!("{{\n  \"hooks\": {{}},\n  {key} : 1\n}}\n");
+            let installed = install(&file, &wanted()).unwrap();
+            let gone = uninstall(&installed).unwrap();
+            assert!(gone.contains(key) && !gone.contains("conclaude"), "{gone}");
+        }
+    }
+
+    #[test]
+    fn an_entry_without_a_time_out_has_the_clients_own() {
+        let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "conclaude Stop"}]}],
+            "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "conclaude UserPromptSubmit"}]}]}}"#;
+        let found = registered(text, crate::events::ALL).unwrap();
+        assert_eq!(found.iter().map(|one| one.timeout).collect::<Vec<_>>(), [600, 30]);
+    }
+
+    #[test]
+    fn entries_that_cannot_work_are_known_and_mended_by_installing() {
+        for (key, why) in [
+            ("\"async\": true", "ignore its answer"),
+            ("\"if\": \"Bash\"", "ever calling"),
+            ("\"type\": \"prompt\"", "something else"),
+        ] {
+            let text = format!(
+                r#"{{"hooks": {{"SubagentStop": [{{"hooks": [{{{key}, "command": "conclaude SubagentStop", "timeout": 60}}]}}]}}}}"#
+            );
+            let found = registered(&text, &[Event::SubagentStop]).unwrap();
+            assert!(found[0].flaw.unwrap().contains(why), "{found:?}");
+            let mended = install(&text, &wanted()).unwrap();
+            assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
+        }
+    }
+
+    #[test]
+    fn lines_that_call_us_among_other_things_are_seen_and_left() {
+        let commands = [
+            "exec conclaude Stop",
+            "conclaude Stop || true",
+            "CONCLAUDE_LOG=debug conclaude Stop",
+            "log; /usr/bin/conclaude Stop",
+        ];
+        for command in commands {
+            let text = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}})
+                .to_string();
+            assert_eq!(lookalikes(&text).unwrap(), [command]);
+            assert_eq!(uninstall(&text).unwrap(), text);
+        }
+        let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "my-guard --socket /run/conclaude.sock Stop"}, {"command": "conclaude Stop"}]}]}}"#;
+        assert_eq!(lookalikes(text).unwrap(), Vec::<String>::new());
     }
 
     #[test]
@@ -472,6 +666,12 @@ mod tests {
             "my-conclaude Stop",
             "conclaude-wrapper Stop",
             "echo conclaude",
+            "my-guard --socket /run/conclaude Stop",
+            "logger turn-ended; /usr/local/bin/conclaude Stop",
+            "exec conclaude Stop",
+            "conclaude Stop || true",
+            "\"$HOME/bin/conclaude\" Stop",
+            "conclaudeStop",
             "conclaude",
         ] {
             assert!(!is(no), "{no}");

@@ -38,6 +38,7 @@ pub fn detect(folder: &Path) -> Vec<Kind> {
 }
 
 fn node(text: &str, exists: &dyn Fn(&str) -> bool) -> Kind {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let json: Value = serde_json::from_str(text).unwrap_or_default();
     let (manager, execute) = match () {
         () if exists("pnpm-lock.yaml") => ("pnpm", "pnpm exec"),

@@ -57,6 +57,17 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
+/// The text with everything that a terminal would not show as it is made visible, but for ends of lines: for a person who is
+/// to judge it.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '"' | '\'' | '\\' => c.to_string(),
+        other => other.escape_debug().to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
 /// The length as the client counts it, in UTF-16 units.
 #[must_use]
 pub fn length(text: &str) -> usize {

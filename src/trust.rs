@@ -34,9 +34,14 @@ fn folder() -> Option<PathBuf> {
     state::outside().map(|folder| folder.join("trusted"))
 }
 
+/// The config's own place. Not that of what a link of that name points to: its commands run here, not there.
+fn own_path(config: &Path) -> PathBuf {
+    let folder = config.parent().and_then(|folder| folder.canonicalize().ok());
+    folder.zip(config.file_name()).map_or_else(|| config.to_owned(), |(folder, name)| folder.join(name))
+}
+
 fn place(config: &Path) -> Option<PathBuf> {
-    let real = config.canonicalize().unwrap_or_else(|_| config.to_owned());
-    Some(folder()?.join(format!("{}.json", state::hash(&real.to_string_lossy()))))
+    Some(folder()?.join(format!("{}.json", state::hash(&own_path(config).to_string_lossy()))))
 }
 
 fn read(path: &Path) -> Option<Agreement> {
@@ -65,7 +70,7 @@ pub fn grant(config: &Path, text: &str) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
     }
     let agreement = Agreement {
-        config: config.canonicalize()?,
+        config: own_path(config),
         hash: state::hash(text),
         time: jiff::Timestamp::now().strftime("%FT%TZ").to_string(),
     };

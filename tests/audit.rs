@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Test, conclaude};
+use common::{Test, conclaude, run_in};
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: 'exit 3'}, {run: 'true'}]}}\nsubagentStart: {commands: {'*': [{run: 'true'}]}}\n";
 
@@ -187,4 +187,30 @@ fn a_thousand_concurrent_processes_lose_nothing() {
     // Whatever had to wait is taken along by the next.
     let test = test.run().status(0).again();
     assert_eq!(audit(&test, &["verify"]), (Some(0), "✓ 1001 records in order\n".into()));
+}
+
+#[test]
+fn a_broken_trail_is_put_aside_and_the_new_one_says_so() {
+    let test = Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}");
+    let root = test.root();
+    let _kept = test.run();
+    let audit = |verb: &str| run_in(&root, &["audit", verb]);
+    let file = first_file(&root.join(".conclaude/audit"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("coder", "other", 1)).unwrap();
+    assert_eq!(audit("verify").0, Some(1));
+    let (code, out, _) = audit("reset");
+    assert_eq!(code, Some(0));
+    assert!(
+        out.contains("the trail is in [ROOT]/.conclaude/audit-until-") && out.contains("a new one has begun"),
+        "{out}"
+    );
+    assert_eq!(audit("verify"), (Some(0), "✓ 1 record in order\n".into(), String::new()));
+    assert!(audit("show").1.contains("audit reset reset"), "{}", audit("show").1);
+    assert_eq!(run_in(&Test::stop().root(), &["audit", "reset"]).0, Some(0), "nothing to do is fine");
+}
+
+fn first_file(folder: &std::path::Path) -> std::path::PathBuf {
+    let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    files.into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
 }

@@ -267,3 +267,42 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     let test = test.config(&CONFIG.replace("ran", "other"));
     assert!(only(&test, "trust").starts_with("problem: the config has changed since it was trusted"));
 }
+
+#[test]
+fn hooks_that_are_switched_off_are_named() {
+    let test = healthy().file(".claude/settings.local.json", "{\"disableAllHooks\": true}");
+    let (code, report) = report(&test.root());
+    assert_eq!(code, Some(1));
+    assert!(said(&report, "settings")[0].contains("switches all hooks off"), "{report:#}");
+}
+
+#[test]
+fn an_entry_of_ours_that_cannot_work_is_named() {
+    let test = healthy();
+    let path = test.root().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(
+        &path,
+        text.replacen("\"type\": \"command\"", "\"type\": \"command\", \"async\": true", 1),
+    )
+    .unwrap();
+    let settings = only(&test, "settings");
+    assert!(
+        settings.contains("`async` makes the client ignore its answer → conclaude install --project"),
+        "{settings}"
+    );
+    run_in(&test.root(), &["install"]);
+    assert!(only(&test, "settings").starts_with("good: "), "and mended so");
+}
+
+#[test]
+fn below_the_project_it_is_said_that_sessions_here_do_not_read_its_settings() {
+    let test = healthy().file("pkg/x", "");
+    let (_, report) = report(&test.root().join("pkg"));
+    assert!(
+        said(&report, "settings")
+            .iter()
+            .any(|line| line.starts_with("warning: a session that starts in this very folder")),
+        "{report:#}"
+    );
+}

@@ -16,6 +16,7 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     let (code, out, err) = run_in(&root, &["init"]);
     insta::assert_snapshot!(out, @"
     wrote [ROOT]/.conclaude.yaml, fitted to package.json, Cargo.toml
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     next: take the `# ` away from what you want there, then `conclaude doctor` looks over it all
     ");

@@ -226,3 +226,20 @@ fn an_outbox_goes_seven_days_after_the_end_of_its_session() {
     done.again().payload("session_id", "another").run().silent();
     assert!(!folder.exists());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_stdout_did_not_take_is_shown_at_the_next_event() {
+    let test =
+        Test::stop().config("subagentStop: {commands: {coder: [{run: echo hello there, showStdout: true}]}}");
+    let test = test.run().again().then("Stop");
+    let mut child = test
+        .command()
+        .stdout(std::fs::File::options().write(true).open("/dev/full").unwrap())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &test.input()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let said = test.run().message();
+    assert!(said.contains("hello there"), "{said}");
+}

@@ -142,3 +142,60 @@ fn the_flag_is_known_to_help_and_another_one_never_blocks() {
     let wrong = conclaude().args(["SubagentStop", "--if-trustd"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(1));
 }
+
+#[test]
+fn what_one_agrees_to_is_shown_with_nothing_hidden() {
+    let yaml = "subagentStop:\n  commands:\n    coder:\n      - run: \"touch pwned #\\rnpm run lint\"\n      - run: \"npm test \\e]; touch pwned\\a\"\n      - {run: npm run check, shell: ./evil.sh}\n";
+    let test = Test::stop().config(yaml);
+    let out = trust(&test, &["--yes"]).1;
+    assert!(out.contains("    touch pwned #\\rnpm run lint\n"), "{out}");
+    assert!(out.contains("    npm test \\u{1b}]; touch pwned\\u{7}\n"), "{out}");
+    assert!(out.contains("subagentStop of \"coder\", by ./evil.sh:\n    npm run check\n"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_config_that_is_trusted_elsewhere_is_not_trusted_here() {
+    let trusted = Test::stop().config("subagentStop: {commands: {coder: [{run: ./check.sh}]}}\n");
+    let state = trusted.root().join(".state-home");
+    assert_eq!(trust(&trusted, &["--yes"]).0, Some(0));
+    let other = Test::stop()
+        .file("check.sh", "touch pwned\n")
+        .flag("--if-trusted")
+        .env("XDG_STATE_HOME", state.to_str().unwrap());
+    std::os::unix::fs::symlink(trusted.root().join(".conclaude.yaml"), other.root().join(".conclaude.yaml"))
+        .unwrap();
+    let answer = other.run();
+    assert!(answer.message().contains("is not trusted"), "its commands run here, not there");
+}
+
+#[test]
+fn a_registration_of_the_project_that_starts_nothing_does_not_stand_for_the_users() {
+    let test = Test::stop().config(CONFIG).flag("--if-trusted");
+    run_in(&test.root(), &["install"]);
+    let path = test.root().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_conclaude"), "/nowhere/conclaude")).unwrap();
+    assert!(test.run().message().contains("did not run"), "said by the user's own");
+}
+
+#[test]
+fn ones_own_settings_are_never_taken_for_those_of_a_project() {
+    // What is registered there without asking for trust would run the commands of every repository.
+    for make in ["config", "state", "git"] {
+        let test = Test::stop().file("home/proj/x", "");
+        let home = test.root().join("home");
+        match make {
+            "config" => std::fs::write(home.join(".conclaude.yaml"), "maxBlocks: 3\n").unwrap(),
+            "state" => std::fs::create_dir(home.join(".conclaude")).unwrap(),
+            _ => std::fs::create_dir(home.join(".git")).unwrap(),
+        }
+        for verb in ["install", "init"] {
+            let (code, _, err) = run_in_home(&home.join("proj"), &home, &[verb]);
+            // A new config of the folder's own is fine.
+            let is_own = verb == "init" && home.join("proj/.claude/settings.json").exists();
+            assert!(is_own || (code == Some(1) && err.contains("--user")), "{make} {verb}: {err}");
+            assert!(!home.join(".claude/settings.json").exists(), "{make} {verb}");
+        }
+    }
+}

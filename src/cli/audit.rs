@@ -31,6 +31,8 @@ pub(super) enum Verb {
     },
     /// Check that no record was changed, removed, inserted or moved; exits with 0 or 1
     Verify,
+    /// Put a trail aside that is broken or too long, and begin a new one that says so
+    Reset,
     /// Count decisions, commands and findings
     Stats {
         #[command(flatten)]
@@ -112,6 +114,10 @@ impl Verb {
                 let found = records(&trail, &which.filter())?;
                 stats(&mut out, &Stats::of(found.iter().map(|(_, record)| record)), json)?;
             }
+            Verb::Reset => match trail.reset()? {
+                Some(aside) => writeln!(out, "the trail is in {} now; a new one has begun", aside.display())?,
+                None => writeln!(out, "there is no trail in {}", trail.folder().display())?,
+            },
             Verb::Verify => {
                 let verdict = verify(&trail)?;
                 for note in &verdict.notes {

@@ -8,11 +8,11 @@ use std::time::SystemTime;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::install::root;
+use super::install::{root, session_folder};
+use crate::agents::{self, AgentFile};
 use crate::answer::Exit;
 use crate::config::{ConclaudeConfig, ConfigError, Root};
 use crate::events::Event;
-use crate::hooks::Surroundings;
 use crate::registration::{self, Found, Place};
 use crate::state;
 use crate::text::count;
@@ -69,6 +69,7 @@ struct Patient {
     project: PathBuf,
     config: Option<Result<ConclaudeConfig, ConfigError>>,
     found: Vec<Found>,
+    agents: Vec<AgentFile>,
 }
 
 impl Patient {
@@ -77,9 +78,10 @@ impl Patient {
         let config = root.config.as_ref().map(|path| {
             crate::config::read(path).and_then(|text| ConclaudeConfig::parse_and_check(&text, path))
         });
-        let project = Surroundings::of_process().project_dir.unwrap_or_else(|| root.folder.clone());
+        let project = session_folder(&root)?;
         let found = registration::found(&project);
-        Ok(Patient { root, project, config, found })
+        let agents = agents::all(&project, Place::Project);
+        Ok(Patient { root, project, config, found, agents })
     }
 
     /// The config as far as it can be read; its defaults are what the gates use otherwise.

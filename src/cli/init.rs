@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::install::{Change, Target, Which};
-use super::{agents, diff, trust};
+use super::{diff, trust};
 use crate::answer::Exit;
-use crate::config::{self, ConclaudeConfig, FILE_NAMES, Root};
+use crate::config::{self, ConclaudeConfig, FILE_NAMES};
 use crate::hooks::Surroundings;
 use crate::registration::Place;
-use crate::{files, frontmatter, starter, state};
+use crate::{agents, files, starter, state};
 
 /// What is asked for.
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
             target.path.display()
         )));
     }
-    let before = target.read()?;
+    let before = target.read()?.unwrap_or_default();
     let kinds = starter::detect(&folder);
     let after = starter::text(&kinds, &agent_names(&folder));
     // The client's time-outs should do for the commands that are suggested, once a person wants them.
@@ -80,6 +80,10 @@ fn project() -> io::Result<PathBuf> {
         Some(folder) => folder,
         None => std::env::current_dir()?,
     };
+    // A folder with settings or a config of its own is where sessions start.
+    if start.join(".claude").is_dir() || existing(&start).is_some() {
+        return Ok(start);
+    }
     let top = start.ancestors().find(|folder| folder.join(".git").exists());
     Ok(top.unwrap_or(&start).to_owned())
 }
@@ -89,10 +93,7 @@ fn existing(folder: &Path) -> Option<PathBuf> {
 }
 
 fn agent_names(folder: &Path) -> Vec<String> {
-    let root = Root { folder: folder.to_owned(), config: None, work: folder.to_owned() };
-    let files =
-        agents::folder(&root, Place::Project).map(|folder| agents::files_in(&folder)).unwrap_or_default();
-    files.iter().filter_map(|path| frontmatter::name(&files::read_text(path, 4 << 20).ok()?)).collect()
+    agents::all(folder, Place::Project).into_iter().map(|agent| agent.name).collect()
 }
 
 fn fitted(kinds: &[starter::Kind]) -> String {

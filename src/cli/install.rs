@@ -56,6 +56,16 @@ pub(super) fn root() -> io::Result<Root> {
     Ok(Root::find(Surroundings::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }
 
+/// Where the client looks for the project's settings: in the folder where its session starts. That is this one if it has
+/// settings already, else most likely the project's top.
+pub(super) fn session_folder(root: &Root) -> io::Result<PathBuf> {
+    if let Some(project) = Surroundings::of_process().project_dir {
+        return Ok(project);
+    }
+    let here = std::env::current_dir()?;
+    Ok(if here.join(".claude").is_dir() { here } else { root.folder.clone() })
+}
+
 /// The project's config; none is an empty one.
 pub(super) fn config(root: &Root) -> io::Result<ConclaudeConfig> {
     match &root.config {
@@ -74,24 +84,48 @@ impl Target {
         io::Error::other(format!("{} is left as it is: {why}", self.path.display()))
     }
 
-    /// The file's text; nothing if there is none. What is not a plain file is not ours to replace.
-    pub(super) fn read(&self) -> io::Result<String> {
+    /// The file's text; none if there is no such file. What is not a plain file that we may write is not ours to replace.
+    pub(super) fn read(&self) -> io::Result<Option<String>> {
+        files::check_writable(&self.path).map_err(|error| self.refused(&error))?;
         match self.path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.refused(&error)),
             Ok(metadata) if metadata.is_symlink() => {
                 return Err(self.refused(&"it is a link; change what it points to yourself"));
             }
+            // Also where the user could write it all the same, as root can.
             Ok(metadata) if metadata.permissions().readonly() => {
                 return Err(self.refused(&"it is read-only"));
             }
             Ok(_) => {}
         }
-        files::read_text(&self.path, MAX_BYTES).map_err(|error| self.refused(&error))
+        files::read_text(&self.path, MAX_BYTES).map(Some).map_err(|error| self.refused(&error))
     }
 
+    /// The file as it was before there was anything of ours in it.
     fn backup(&self) -> PathBuf {
         self.path.with_extension("json.before-conclaude")
+    }
+
+    /// If the file is just what installing made of it, just what it was: a text, or nothing at all.
+    #[expect(clippy::option_option, reason = "unknown, known to be absent, and known are three things")]
+    fn original(&self, now: &str, ours: &[settings::Registration]) -> Option<Option<String>> {
+        if ours.is_empty() {
+            return None;
+        }
+        let orders = [registration::in_order(ours.to_vec()), ours.to_vec()];
+        let made_of = |text: &str| {
+            orders.iter().any(|ours| settings::install(text, ours).is_ok_and(|made| made == now))
+        };
+        match files::read_text(&self.backup(), MAX_BYTES) {
+            Ok(text) => made_of(&text).then_some(Some(text)),
+            Err(_) => made_of("").then_some(None),
+        }
+    }
+
+    /// The file as it was before we changed it last.
+    fn previous(&self) -> PathBuf {
+        self.path.with_extension("json.previous-conclaude")
     }
 
     /// Replaces the file, or removes it where nothing is left to say.
@@ -106,56 +140,88 @@ impl Target {
 
 fn target(place: Place, project: &Path) -> io::Result<Target> {
     let no_home = || io::Error::other("there is no home folder: set HOME or CLAUDE_CONFIG_DIR");
-    Ok(Target { path: place.path(project).ok_or_else(no_home)? })
+    let target = Target { path: place.path(project).ok_or_else(no_home)? };
+    // What is registered there without asking for trust would run the commands of every repository.
+    if place != Place::User && registration::is_users_own(&target.path) {
+        return Err(target.refused(
+            &"these are your own settings, for all projects. Go to the folder of a project, or use --user",
+        ));
+    }
+    Ok(target)
 }
 
 /// `conclaude` where the shell finds this very program under that name, else its path.
 pub(super) fn program() -> io::Result<String> {
     let own = std::env::current_exe()?.canonicalize()?;
     // By its name we know our own entries again, when installing twice and when uninstalling.
-    if own.file_stem().is_none_or(|name| name != "conclaude") {
+    if own.file_name().is_none_or(|name| name != "conclaude" && name != "conclaude.exe") {
         let what = format!("this program is {}: name it conclaude before you install it", own.display());
         return Err(io::Error::other(what));
     }
-    let found = on_path("conclaude").and_then(|path| path.canonicalize().ok());
+    let found = registration::on_path("conclaude").and_then(|path| path.canonicalize().ok());
     Ok(if found.as_ref() == Some(&own) { "conclaude".into() } else { shell_quote(&own.to_string_lossy()) })
-}
-
-/// The first file of that name on the PATH.
-pub(super) fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file())
 }
 
 /// What installing would make of the settings.
 pub(super) struct Change {
     target: Target,
-    before: String,
+    before: Option<String>,
     after: String,
-    is_fresh: bool,
     place: Place,
+    program: String,
+    lookalikes: Vec<String>,
 }
 
 impl Change {
     /// Reads the settings and adds what is needed.
     pub(super) fn of(place: Place, project: &Path, config: &ConclaudeConfig) -> io::Result<Change> {
-        let target = target(place, project)?;
+        let (target, program) = (target(place, project)?, program()?);
         let before = target.read()?;
-        let needed = registration::needed(config, &program()?, place);
-        let after = settings::install(&before, &needed).map_err(|refusal| target.refused(&refusal))?;
+        let needed = registration::needed(config, &program, place);
+        let text = before.as_deref().unwrap_or_default();
+        let refused = |refusal: settings::Refusal| target.refused(&refusal);
+        let ours = settings::registered(text, registration::all_events()).unwrap_or_default();
+        // Installed once more, from what it was: nothing of an earlier registration is left behind.
+        let original = target.original(text, &ours).map(Option::unwrap_or_default);
+        let after = settings::install(original.as_deref().unwrap_or(text), &needed).map_err(refused)?;
         // What was needed once, and is no longer, goes.
-        let after = settings::keep_only(&after, &needed).map_err(|refusal| target.refused(&refusal))?;
-        // Only what has nothing of ours in it is worth keeping for later.
-        let is_fresh = !before.is_empty()
-            && settings::registered(&before, registration::all_events()).is_ok_and(|found| found.is_empty());
-        Ok(Change { target, before, after, is_fresh, place })
+        let after = settings::keep_only(&after, &needed).map_err(refused)?;
+        // What could not be read or taken out again must not be put in.
+        settings::registered(&after, registration::all_events()).map_err(refused)?;
+        settings::uninstall(&after).map_err(refused)?;
+        let lookalikes = settings::lookalikes(&after).unwrap_or_default();
+        Ok(Change { before, after, place, program, lookalikes, target })
+    }
+
+    fn is_needed(&self) -> bool {
+        self.before.as_ref() != Some(&self.after)
+    }
+
+    /// Whether the file has nothing of ours yet.
+    fn is_fresh(&self) -> bool {
+        let has_ours = |text: &String| {
+            settings::registered(text, registration::all_events()).is_ok_and(|found| !found.is_empty())
+        };
+        !self.before.as_ref().is_some_and(has_ours)
+    }
+
+    /// What a person should know about what is registered.
+    fn warnings(&self) -> Vec<String> {
+        let calls = self.lookalikes.iter().map(|line| {
+            format!("`{line}` calls conclaude as well, and is left as it is: it may be called twice")
+        });
+        let is_path = self.place == Place::Project && self.program != "conclaude";
+        let path = is_path.then(|| {
+            format!("{} is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local", self.program)
+        });
+        calls.chain(path).collect()
     }
 
     pub(super) fn show(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.after == self.before {
+        if !self.is_needed() {
             return self.unchanged(out);
         }
-        diff::print(out, &self.target.path, &self.before, &self.after)
+        diff::print(out, &self.target.path, self.before.as_deref().unwrap_or_default(), &self.after)
     }
 
     fn unchanged(&self, out: &mut impl Write) -> io::Result<()> {
@@ -163,16 +229,20 @@ impl Change {
     }
 
     pub(super) fn make(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.after == self.before {
+        for warning in self.warnings() {
+            writeln!(out, "warning: {warning}")?;
+        }
+        if !self.is_needed() {
             return self.unchanged(out);
         }
-        if self.is_fresh {
-            files::write_atomically(&self.target.backup(), self.before.as_bytes())?;
+        let copy = if self.is_fresh() { self.target.backup() } else { self.target.previous() };
+        if let Some(before) = &self.before {
+            files::write_atomically(&copy, before.as_bytes())?;
         }
         self.target.write(Some(&self.after))?;
         writeln!(out, "registered conclaude in {}", self.target.path.display())?;
-        if self.is_fresh {
-            writeln!(out, "the file as it was is kept in {}", self.target.backup().display())?;
+        if self.before.is_some() {
+            writeln!(out, "the file as it was is kept in {}", copy.display())?;
         }
         if self.place == Place::User {
             writeln!(out, "in each project: `conclaude trust` lets the commands of its config run")?;
@@ -184,10 +254,11 @@ impl Change {
 pub(super) fn install(request: &Request) -> io::Result<Exit> {
     let (root, place) = (root()?, request.which.place());
     let config = config(&root)?;
+    let project = session_folder(&root)?;
     if request.agents {
-        return agents::install(&root, &config, place, request.dry_run);
+        return agents::install(&project, &config, place, request.dry_run);
     }
-    let change = Change::of(place, &root.folder, &config)?;
+    let change = Change::of(place, &project, &config)?;
     let mut out = anstream::stdout().lock();
     for event in registration::not_registered(&config) {
         let name = event.name();
@@ -203,6 +274,13 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     change.make(&mut out)?;
     if place != Place::User {
         trust::note_arrivals(&root.folder);
+        if project != std::env::current_dir()? {
+            writeln!(
+                out,
+                "note: Claude Code reads that file in sessions that start in {}, not in folders below",
+                project.display()
+            )?;
+        }
     }
     if root.config.is_none() && place != Place::User {
         writeln!(
@@ -215,39 +293,44 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
 
 pub(super) fn uninstall(request: &Request) -> io::Result<Exit> {
     let (root, place) = (root()?, request.which.place());
+    let project = session_folder(&root)?;
     if request.agents {
-        return agents::uninstall(&root, place, request.dry_run);
+        return agents::uninstall(&project, place, request.dry_run);
     }
-    let target = target(place, &root.folder)?;
-    let before = target.read()?;
+    let target = target(place, &project)?;
+    let before = target.read()?.unwrap_or_default();
     let mut out = anstream::stdout().lock();
     let refused = |refusal: settings::Refusal| target.refused(&refusal);
-    let ours = if before.is_empty() {
+    let ours = if before.trim().is_empty() {
         Vec::new()
     } else {
         settings::registered(&before, registration::all_events()).map_err(refused)?
     };
-    let backup = files::read_text(&target.backup(), MAX_BYTES).ok();
-    // If the file is just what installing made of it, it becomes just what it was.
-    let orders = [registration::in_order(ours.clone()), ours.clone()];
-    let made_of =
-        |text: &str| orders.iter().any(|ours| settings::install(text, ours).is_ok_and(|made| made == before));
-    let after = match &backup {
+    let original = target.original(&before, &ours);
+    let after = match &original {
         _ if ours.is_empty() => Some(before.clone()),
-        Some(original) if made_of(original) => Some(original.clone()),
-        None if made_of("") => None,
-        _ => Some(settings::uninstall(&before).map_err(refused)?),
+        Some(original) => original.clone(),
+        None => Some(settings::uninstall(&before).map_err(refused)?),
     };
     if after.as_ref() == Some(&before) {
         writeln!(out, "{} has nothing of conclaude", target.path.display())?;
     } else if request.dry_run {
         diff::print(&mut out, &target.path, &before, after.as_deref().unwrap_or_default())?;
     } else {
+        let is_exact = original.is_some();
+        if !is_exact {
+            files::write_atomically(&target.previous(), before.as_bytes())?;
+        }
         target.write(after.as_deref())?;
         let _ = std::fs::remove_file(target.backup());
         writeln!(out, "removed conclaude from {}", target.path.display())?;
+        if is_exact {
+            let _ = std::fs::remove_file(target.previous());
+        } else {
+            writeln!(out, "the file as it was is kept in {}", target.previous().display())?;
+        }
     }
-    if agents::has_any(&root, place) {
+    if agents::has_any(&project, place) {
         writeln!(out, "agents still call conclaude themselves: `conclaude uninstall --agents` ends that")?;
     }
     Ok(Exit::Success)

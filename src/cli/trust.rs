@@ -8,7 +8,7 @@ use clap::Args;
 use super::install::root;
 use crate::answer::Exit;
 use crate::config::{self, ConclaudeConfig, SubagentConfig};
-use crate::text::{clean, clean_line, indent};
+use crate::text::{indent, visible};
 use crate::trust::{self, Standing};
 
 /// What is asked for.
@@ -85,13 +85,15 @@ fn list(out: &mut impl Write) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Every script in full: this is what one agrees to.
+/// Every script in full, with nothing hidden: this is what one agrees to.
 fn contents(config: &ConclaudeConfig) -> Vec<String> {
     fn section<R>(name: &str, section: Option<&SubagentConfig<R>>, lines: &mut Vec<String>) {
         for (pattern, commands) in section.into_iter().flat_map(SubagentConfig::entries) {
             for command in commands {
-                lines.push(format!("  {name} of \"{}\":", clean_line(pattern.as_str())));
-                lines.push(indent(&clean(command.run.as_str()), "    "));
+                let shell = command.shell.as_ref().map(|shell| format!(", by {}", visible(shell.as_str())));
+                let pattern = visible(pattern.as_str());
+                lines.push(format!("  {name} of \"{pattern}\"{}:", shell.unwrap_or_default()));
+                lines.push(indent(&visible(command.run.as_str()), "    "));
             }
         }
     }
@@ -99,7 +101,7 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
     section("subagentStart", config.subagent_start.as_ref(), &mut lines);
     section("subagentStop", config.subagent_stop.as_ref(), &mut lines);
     if config.judge().is_some() {
-        lines.push("  a judge: step files and summaries of changes go to the API, with your key".into());
+        lines.push("  a judge: its prompt, step files, summaries of changes and agents' last words go to the API, with your key".into());
     }
     if lines.is_empty() {
         lines.push("  nothing: no commands, no judge".into());

@@ -6,12 +6,13 @@ use crate::agent::Agent;
 use crate::config::ConclaudeConfig;
 use crate::des::findings::Finding;
 use crate::events::Event;
-use crate::text::{clean, clean_line, count, indent};
+use crate::registration::Problem;
+use crate::text::{clean, clean_line, count, indent, visible};
 
 /// A script in one line.
 pub(super) fn short(script: &str) -> String {
     let mut lines = script.trim().lines();
-    let first = clean_line(lines.next().unwrap_or_default());
+    let first = clean_line(&visible(lines.next().unwrap_or_default()));
     let cut: String = first.chars().take(80).collect();
     if cut.len() < first.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
 }
@@ -104,9 +105,16 @@ pub(super) fn untrusted(why: &str, config: &ConclaudeConfig) -> String {
 }
 
 /// What a person is told when what is registered does not fit the config any more.
-pub(super) fn drifted(problems: &[String], mend: &str) -> String {
-    let lines: Vec<String> = problems.iter().map(|problem| format!("⚠ {}", clean_line(problem))).collect();
-    format!("what is registered with Claude Code does not fit:\n{}\nTo mend it: {mend}", lines.join("\n"))
+pub(super) fn drifted(problems: &[Problem]) -> String {
+    let lines: Vec<String> =
+        problems.iter().map(|problem| format!("⚠ {}", clean_line(&problem.what))).collect();
+    let mut mends: Vec<&str> = problems.iter().map(|problem| problem.mend.as_str()).collect();
+    mends.dedup();
+    format!(
+        "what is registered with Claude Code does not fit:\n{}\nTo mend it: {}",
+        lines.join("\n"),
+        mends.join("; ")
+    )
 }
 
 /// What is told of a step that admits its failure.
@@ -160,6 +168,7 @@ mod tests {
         assert_eq!(short("npm test"), "npm test");
         assert_eq!(short("\nnpm test\nnpm run e2e\n"), "npm test …");
         assert_eq!(short(&"x".repeat(100)), format!("{} …", "x".repeat(80)));
-        assert_eq!(short("printf '\u{1b}[31m<b>'"), "printf '‹b>'");
+        assert_eq!(short("printf '\u{1b}[31m<b>'"), r"printf '\u{1b}[31m‹b>'", "nothing of it is hidden");
+        assert_eq!(short("touch x #\rnpm test"), r"touch x #\rnpm test");
     }
 }

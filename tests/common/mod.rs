@@ -184,7 +184,8 @@ pub fn conclaude() -> Command {
     command
 }
 
-/// A verb in a folder, with a home of its own there: exit code, stdout and stderr, with `[ROOT]` for the folder.
+/// A verb in a folder, with a home of its own there: exit code, stdout and stderr, with `[ROOT]` for the folder
+/// and `[BIN]` for the program.
 pub fn run_in(root: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     run_in_home(root, &root.join(".home"), arguments)
 }
@@ -199,7 +200,11 @@ pub fn run_in_home(root: &Path, home: &Path, arguments: &[&str]) -> (Option<i32>
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(root.to_str().unwrap(), "[ROOT]");
+    let own = Path::new(env!("CARGO_BIN_EXE_conclaude")).canonicalize().unwrap();
+    let text = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).unwrap().replace(own.to_str().unwrap(), "[BIN]");
+        text.replace(root.to_str().unwrap(), "[ROOT]")
+    };
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::rules::program_of;
 use super::{Check, Patient};
 use crate::command::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use crate::events::Event;
@@ -48,9 +47,11 @@ pub(super) fn all(patient: &Patient) -> (Vec<Answered>, Vec<Check>) {
         let all = homes.iter().flat_map(|file| file.registered.iter().flatten());
         all.filter(|one| one.event == event).map(|one| one.command.clone()).next()
     };
+    // Registered anew, it is this program that is called.
+    let mend = format!("conclaude install {}", homes.first().map_or("", |file| file.place.flag()));
     let (mut answers, mut checks) = (Vec::new(), Vec::new());
     if let Some(command) = line(Event::SubagentStop) {
-        match in_scratch(&command) {
+        match in_scratch(&command, &mend) {
             Ok((answer, check)) => {
                 answers.push(answer);
                 checks.push(check);
@@ -62,7 +63,7 @@ pub(super) fn all(patient: &Patient) -> (Vec<Answered>, Vec<Check>) {
         }
     }
     if let Some(command) = line(Event::SessionStart) {
-        let (answer, check) = here(&command, patient);
+        let (answer, check) = here(&command, &mend, patient);
         answers.push(answer);
         checks.extend(check);
     }
@@ -110,7 +111,7 @@ fn payload(event: Event, project: &Path) -> Value {
 }
 
 /// A subagent stops in a project with one command: what must be answered is known.
-fn in_scratch(command: &str) -> io::Result<(Answered, Check)> {
+fn in_scratch(command: &str, mend: &str) -> io::Result<(Answered, Check)> {
     const SAYS: &str = "conclaude was called";
     let folder = tempfile::Builder::new().prefix("conclaude-doctor-").tempdir()?;
     let project = folder.path().canonicalize()?;
@@ -138,19 +139,13 @@ fn in_scratch(command: &str) -> io::Result<(Answered, Check)> {
             (Some(code), None) => format!("exit {code}"),
             (None, line) => clean_line(line.unwrap_or("no answer")),
         };
-        let mend = match program_of(command) {
-            Some(path) if path.exists() => "see what it says when it is called by hand".to_owned(),
-            _ => {
-                "put conclaude on the PATH of Claude Code, or register its path: conclaude install".to_owned()
-            }
-        };
         Check::problem("call", format!("`{command}` does not answer as it should: {why}"), mend)
     };
     Ok((answer, check))
 }
 
 /// The start of a session in this project: it runs nothing, and tells what a person would be told.
-fn here(command: &str, patient: &Patient) -> (Answered, Option<Check>) {
+fn here(command: &str, mend: &str, patient: &Patient) -> (Answered, Option<Check>) {
     let project = &patient.project;
     let last = patient.root.folder.join(state::FOLDER).join("state/last").join(Event::SessionStart.name());
     let before = last.metadata().and_then(|metadata| metadata.modified());
@@ -175,7 +170,7 @@ fn here(command: &str, patient: &Patient) -> (Answered, Option<Check>) {
     let check =
         (answer.exit.is_none_or(|code| code > 1) || (answer.exit == Some(1) && told.is_none())).then(|| {
             let text = format!("`{command}` fails: {}", clean_line(&answer.stderr));
-            Check::problem("call", text, "see what it says when it is called by hand")
+            Check::problem("call", text, mend)
         });
     (answer, check)
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::{Check, Patient};
 use crate::audit::{self, Trail};
-use crate::cli::install::on_path;
 use crate::command::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use crate::config::Bounded;
 use crate::des::gates::shell_quote;
 use crate::files;
+use crate::registration::on_path;
 use crate::state;
 use crate::text::{clean_line, count};
 
@@ -25,7 +25,7 @@ pub(super) fn state(patient: &Patient) -> Vec<Check> {
     let shown = folder.display();
     if folder.symlink_metadata().is_ok() && !files::is_real_folder(&folder) {
         let text = format!("{shown} is not a folder: blocks cannot be counted, and nothing is recorded");
-        return vec![Check::problem("state", text, format!("remove {shown}"))];
+        return vec![Check::problem("state", text, format!("mv {shown} {shown}.aside"))];
     }
     let place = if folder.is_dir() { folder.clone() } else { patient.root.folder.clone() };
     if let Err(error) = can_write(&place) {
@@ -39,7 +39,7 @@ pub(super) fn state(patient: &Patient) -> Vec<Check> {
             Check::problem(
                 "state",
                 format!("{} is not a folder", path.display()),
-                format!("remove {}", path.display()),
+                format!("mv {0} {0}.aside", path.display()),
             )
         })
         .collect();
@@ -76,10 +76,14 @@ pub(super) fn audit(patient: &Patient) -> Vec<Check> {
         Err(error) => vec![Check::problem(
             "audit",
             format!("the trail cannot be read: {error}"),
-            "conclaude audit verify",
+            "conclaude audit reset  # puts it aside and begins anew",
         )],
         Ok(verdict) => match verdict.problem {
-            Some(problem) => vec![Check::problem("audit", problem, "conclaude audit verify")],
+            Some(problem) => vec![Check::problem(
+                "audit",
+                problem,
+                "conclaude audit reset  # puts it aside and begins anew",
+            )],
             None => {
                 vec![Check::good("audit", format!("{}, the chain is whole", count(verdict.good, "record")))]
             }

@@ -1,14 +1,13 @@
 //! What was written down: registrations, config, patterns, trust.
 
 use super::{Check, Patient, short};
-use crate::cli::{agents, install};
 use crate::config::SubagentConfig;
 use crate::events;
 use crate::pattern::Pattern;
-use crate::registration::{self, IF_TRUSTED, Place};
+use crate::registration::{self, IF_TRUSTED, Place, program_of};
 use crate::text::count;
 use crate::trust::{self, Standing};
-use crate::{config, files, frontmatter};
+use crate::{agents, config};
 
 /// The types of agents that the client itself has.
 const BUILT_IN: [&str; 7] = [
@@ -25,9 +24,22 @@ const BUILT_IN: [&str; 7] = [
 pub(super) fn registrations(patient: &Patient) -> Vec<Check> {
     let mut checks = Vec::new();
     for file in &patient.found {
+        let (name, path) = (short(&file.path, &patient.project), file.path.display());
         if let Err(refusal) = &file.registered {
-            let text = format!("{} cannot be read: {refusal}", short(&file.path, &patient.project));
-            checks.push(Check::problem("settings", text, format!("mend {} by hand", file.path.display())));
+            let text = format!("{name} cannot be read: {refusal}");
+            checks.push(Check::problem("settings", text, format!("${{EDITOR:-vi}} {path}")));
+        }
+        if file.hooks_off {
+            let text = format!("{name} switches all hooks off (`disableAllHooks`): nothing is ever called");
+            checks.push(Check::problem(
+                "settings",
+                text,
+                format!("${{EDITOR:-vi}} {path}  # take that line out"),
+            ));
+        }
+        for line in &file.lookalikes {
+            let text = format!("`{line}` in {name} calls conclaude as well: it may be called twice");
+            checks.push(Check::warning("settings", text, format!("${{EDITOR:-vi}} {path}")));
         }
     }
     let homes = registration::homes(&patient.found);
@@ -36,9 +48,8 @@ pub(super) fn registrations(patient: &Patient) -> Vec<Check> {
         checks.push(Check::problem("settings", text, "conclaude install"));
         return checks;
     }
-    let mend = registration::mend(&patient.found);
-    let drift = registration::drift(&patient.found, &patient.settings());
-    checks.extend(drift.iter().map(|problem| Check::problem("settings", problem.as_str(), mend.as_str())));
+    let drift = registration::drift(&patient.found, &patient.agents, &patient.settings());
+    checks.extend(drift.iter().map(|problem| Check::problem("settings", &problem.what, &problem.mend)));
     if drift.is_empty() {
         let places: Vec<String> = homes.iter().map(|file| short(&file.path, &patient.project)).collect();
         let number = homes.iter().flat_map(|file| file.registered.iter().flatten()).count() as u64;
@@ -47,6 +58,18 @@ pub(super) fn registrations(patient: &Patient) -> Vec<Check> {
             format!("{} registered in {}", count(number, "event"), places.join(", ")),
         ));
     }
+    if std::env::current_dir().is_ok_and(|here| here != patient.project)
+        && std::env::var_os("CLAUDE_PROJECT_DIR").is_none()
+    {
+        let text =
+            "a session that starts in this very folder does not read the settings of the project above";
+        checks.push(Check::warning(
+            "settings",
+            text,
+            format!("cd {}  # and start Claude Code there", patient.project.display()),
+        ));
+    }
+    let mend = format!("conclaude install {}", homes.first().map_or("", |file| file.place.flag()));
     let unneeded = unneeded(patient);
     if !unneeded.is_empty() {
         let text = format!("{} registered without need: a process at each such event", unneeded.join(", "));
@@ -94,10 +117,8 @@ pub(super) fn config(patient: &Patient) -> Vec<Check> {
 
 /// Names of agents that exist, as far as files tell.
 fn known_agents(patient: &Patient) -> Vec<String> {
-    let folders =
-        [Place::Project, Place::User].into_iter().filter_map(|place| agents::folder(&patient.root, place));
-    let files = folders.flat_map(|folder| agents::files_in(&folder));
-    let own = files.filter_map(|path| frontmatter::name(&files::read_text(&path, 4 << 20).ok()?));
+    let of_user = agents::all(&patient.project, Place::User);
+    let own = patient.agents.iter().chain(&of_user).map(|agent| agent.name.clone());
     BUILT_IN.iter().map(|name| (*name).to_owned()).chain(own).collect()
 }
 
@@ -177,39 +198,26 @@ pub(super) fn trusted(patient: &Patient) -> Option<Check> {
 /// Whether the command lines start a program, and this one.
 pub(super) fn programs(patient: &Patient) -> Vec<Check> {
     let homes = registration::homes(&patient.found);
-    let all = homes.iter().flat_map(|file| file.registered.iter().flatten());
-    let mut lines: Vec<&str> = all.map(|one| one.command.as_str()).collect();
+    let all = homes.iter().flat_map(|file| file.registered.iter().flatten().map(|one| (file.place, one)));
+    let mut lines: Vec<(Place, &str)> = all.map(|(place, one)| (place, one.command.as_str())).collect();
     // One event for each way to spell the program is enough.
-    lines.sort_unstable_by_key(|line| (program_of(line), line.len()));
-    lines.dedup_by_key(|line| program_of(line));
+    lines.sort_by_key(|(_, line)| program_of(line));
+    lines.dedup_by_key(|(_, line)| program_of(line));
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
-    let mend = registration::mend(&patient.found);
-    let check = |line: &str| match program_of(line).map(|path| (path.canonicalize(), path)) {
-        None => Check::problem(
-            "program",
-            format!("`{line}` starts nothing: there is no conclaude on the PATH"),
-            mend.as_str(),
-        ),
-        Some((Err(error), path)) => Check::problem(
-            "program",
-            format!("`{line}` starts nothing: {}: {error}", path.display()),
-            mend.as_str(),
-        ),
-        Some((Ok(real), _)) if real == own => {
-            Check::good("program", format!("{} is what is registered", own.display()))
-        }
-        Some((Ok(real), _)) => {
-            let text = format!("registered is {}, and this is {}", real.display(), own.display());
-            Check::warning("program", text, mend.as_str())
+    let check = |(place, line): (Place, &str)| {
+        let mend = format!("conclaude install {}", place.flag());
+        match program_of(line).and_then(|path| path.canonicalize().ok()) {
+            None => {
+                Check::problem("program", format!("`{line}` starts nothing: there is no such program"), mend)
+            }
+            Some(real) if real == own => {
+                Check::good("program", format!("{} is what is registered", own.display()))
+            }
+            Some(real) => {
+                let text = format!("registered is {}, and this is {}", real.display(), own.display());
+                Check::warning("program", text, mend)
+            }
         }
     };
     lines.into_iter().map(check).collect()
-}
-
-/// The program that a registered command line starts, as the shell would find it.
-pub(super) fn program_of(command: &str) -> Option<std::path::PathBuf> {
-    let command = command.strip_suffix(IF_TRUSTED).unwrap_or(command).trim_end();
-    let (program, _) = command.rsplit_once(' ')?;
-    let program = program.trim().trim_matches(['"', '\'']);
-    if program.contains('/') { Some(program.into()) } else { install::on_path(program) }
 }
