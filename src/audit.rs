@@ -195,7 +195,7 @@ pub fn write(root: &Path, config: Option<&AuditConfig>, record: &Record) -> Resu
 
 /// The hash of a record: of its line as it would be without the hash itself.
 fn hash_of(without_hash: &str) -> String {
-    Sha256::digest(without_hash.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    state::hex(&Sha256::digest(without_hash.as_bytes()))
 }
 
 /// A line of the trail, taken apart as far as the chain needs.

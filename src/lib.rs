@@ -15,6 +15,7 @@ pub mod events;
 pub mod files;
 pub mod frontmatter;
 pub mod hooks;
+pub mod http;
 pub mod log;
 pub mod notify;
 pub mod outbox;

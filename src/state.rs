@@ -63,7 +63,14 @@ pub fn outside() -> Option<PathBuf> {
 /// The name of an id in the file system.
 #[must_use]
 pub fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Bytes as hexadecimal digits, without the machinery of formatting: this is done at every event.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 impl Session {

@@ -306,3 +306,23 @@ fn below_the_project_it_is_said_that_sessions_here_do_not_read_its_settings() {
         "{report:#}"
     );
 }
+
+#[test]
+fn a_judge_that_cannot_be_asked_is_named() {
+    let test = healthy().config("des: {judge: {prompt: is it so}}\n");
+    let call = |path: &str, key: &str| {
+        let output = conclaude()
+            .args(["doctor", "--json"])
+            .current_dir(test.root())
+            .env("HOME", test.root().join(".home"))
+            .env("PATH", path)
+            .env("ANTHROPIC_API_KEY", key)
+            .output()
+            .unwrap();
+        said(&serde_json::from_slice(&output.stdout).unwrap(), "judge")
+    };
+    let path = std::env::var("PATH").unwrap();
+    assert_eq!(call(&path, "key"), ["good: there are a key and curl to ask it"]);
+    assert!(call(&path, " ")[0].starts_with("warning: ANTHROPIC_API_KEY is not set here"));
+    assert!(call("/nowhere", "key")[0].starts_with("problem: `curl` asks the judge, and is not on the PATH"));
+}

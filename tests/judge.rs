@@ -107,7 +107,7 @@ fn a_judge_that_fails_is_shown_and_recorded_and_allows_by_default() {
     for (url, why) in [
         (malformed.url.as_str(), "it answered \"looks good to me\""),
         (broken.url.as_str(), "the answer is not JSON"),
-        (refused.url.as_str(), "answered 500 Internal Server Error"),
+        (refused.url.as_str(), "answered 500: "),
         ("http://127.0.0.1:1", "cannot reach http://127.0.0.1:1"),
         ("nonsense", "cannot reach nonsense"),
     ] {
@@ -146,4 +146,11 @@ fn ad_hoc_agents_and_honest_failures_are_not_judged() {
     step["state"] = json!({"status": "FAILED", "failure_reason": "stuck"});
     stop(&api.url, "").step(&step).run().message();
     assert!(api.requests.try_recv().is_err());
+}
+
+#[test]
+fn without_curl_the_judge_fails_aloud() {
+    let path = tempfile::tempdir().unwrap();
+    let message = stop("http://127.0.0.1:1", "").env("PATH", path.path().to_str().unwrap()).run().message();
+    assert!(message.contains("`curl` is needed to ask, and is not on the PATH"), "{message}");
 }

@@ -120,6 +120,7 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     checks.extend(rules::config(&patient));
     checks.extend(rules::patterns(&patient));
     checks.extend(rules::trusted(&patient));
+    checks.extend(rules::judge(&patient));
     checks.extend(health::state(&patient));
     checks.extend(health::audit(&patient));
     checks.push(health::client());

@@ -349,3 +349,21 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_key_that_stands_twice_is_an_error_wherever_it_stands() {
+    for yaml in [
+        "maxBlocks: 1\nmaxBlocks: 2\n",
+        "subagentStop: {match: all, match: first}\n",
+        "subagentStop: {commands: {a: [{run: x}], b: [{run: x}], a: [{run: y}]}}\n",
+        "subagentStop: {commands: {a: [{run: x, run: y}]}}\n",
+        "subagentStart: {commands: {a: [{run: x}], 'a': null}}\n",
+        "notifications: {enabled: true, enabled: false}\n",
+        "des: {scope: warn, scope: off}\n",
+        "des: {judge: {prompt: x, prompt: y}}\n",
+        "audit: {required: true, required: false}\n",
+    ] {
+        let error = ConclaudeConfig::parse(yaml, Path::new("x.yaml")).unwrap_err().to_string();
+        assert!(error.contains("duplicate key"), "{yaml}: {error}");
+    }
+}

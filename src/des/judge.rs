@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::config::{Bounded, JudgeConfig, NonBlank};
+use crate::http::{self, Answered};
 
 /// The model when the config names none.
 pub const DEFAULT_MODEL: &str = "claude-haiku-5-5";
@@ -67,28 +68,14 @@ fn request(judge: &JudgeConfig, question: &Question<'_>) -> Result<String, Strin
                    {\"continue\": false, \"error\": \"what is missing\"} if not.",
         "messages": [{ "role": "user", "content": words(judge, question) }],
     });
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(Some(timeout))
-        .http_status_as_error(false)
-        .build()
-        .into();
-    let mut response = agent
-        .post(format!("{}/v1/messages", base.trim_end_matches('/')))
-        .header("x-api-key", &key)
-        .header("anthropic-version", "2023-06-01")
-        .header("content-type", "application/json")
-        .send(body.to_string())
-        .map_err(|error| match error {
-            ureq::Error::Timeout(_) => format!("no answer within {} s", timeout.as_secs()),
-            other => format!("cannot reach {base}: {other}"),
-        })?;
-    let status = response.status();
-    let text =
-        response.body_mut().with_config().limit(1 << 20).read_to_string().map_err(|error| match error {
-            ureq::Error::Timeout(_) => format!("no answer within {} s", timeout.as_secs()),
-            other => other.to_string(),
-        })?;
-    if !status.is_success() {
+    let headers = [
+        ("x-api-key", key.trim()),
+        ("anthropic-version", "2023-06-01"),
+        ("content-type", "application/json"),
+    ];
+    let url = format!("{}/v1/messages", base.trim_end_matches('/'));
+    let Answered { status, body: text } = http::post(&url, &headers, &body.to_string(), timeout)?;
+    if !(200..300).contains(&status) {
         return Err(format!("{base} answered {status}: {}", text.chars().take(200).collect::<String>()));
     }
     let json: Value =

@@ -185,7 +185,7 @@ pub(super) fn content(work: &Path, path: &str) -> String {
         return by_size();
     }
     match std::fs::read(&path) {
-        Ok(bytes) => Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+        Ok(bytes) => crate::state::hex(&Sha256::digest(&bytes)),
         Err(_) => by_size(),
     }
 }

@@ -4,7 +4,7 @@ use super::{Check, Patient, short};
 use crate::config::SubagentConfig;
 use crate::events;
 use crate::pattern::Pattern;
-use crate::registration::{self, IF_TRUSTED, Place, program_of};
+use crate::registration::{self, IF_TRUSTED, Place, on_path, program_of};
 use crate::text::count;
 use crate::trust::{self, Standing};
 use crate::{agents, config};
@@ -193,6 +193,30 @@ pub(super) fn trusted(patient: &Patient) -> Option<Check> {
             Check::problem("trust", "the config is not trusted: its commands do not run", "conclaude trust")
         }
     })
+}
+
+/// Whether the judge can be asked, if there is one.
+pub(super) fn judge(patient: &Patient) -> Vec<Check> {
+    if patient.settings().judge().is_none() {
+        return Vec::new();
+    }
+    let has_key = std::env::var("ANTHROPIC_API_KEY").is_ok_and(|key| !key.trim().is_empty());
+    let mut checks = Vec::new();
+    if on_path("curl").is_none() {
+        checks.push(Check::problem(
+            "judge",
+            "`curl` asks the judge, and is not on the PATH",
+            "apt-get install curl",
+        ));
+    }
+    if !has_key {
+        let text = "ANTHROPIC_API_KEY is not set here; without it in the client's environment the judge cannot be asked";
+        checks.push(Check::warning("judge", text, "export ANTHROPIC_API_KEY=…"));
+    }
+    if checks.is_empty() {
+        checks.push(Check::good("judge", "there are a key and curl to ask it"));
+    }
+    checks
 }
 
 /// Whether the command lines start a program, and this one.
