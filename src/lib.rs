@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod agents;
 pub mod answer;
+pub mod arena;
 pub mod audit;
 pub mod cli;
 pub mod command;

@@ -3,9 +3,13 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
+use conclaude::arena::Arena;
 use conclaude::events::Event;
 use conclaude::registration::IF_TRUSTED;
 use conclaude::{cli, hooks};
+
+#[global_allocator]
+static MEMORY: Arena = Arena::new();
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
