@@ -16,6 +16,9 @@ const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// No line of the trail is longer: what a record holds is bounded.
 const LONGEST_LINE: u64 = 1 << 20;
 
+/// The field that tells a record which had to wait from all others.
+const WAITED: &str = "waited";
+
 impl Trail {
     /// Takes along what others had to lay aside, if there is anything.
     ///
@@ -41,16 +44,17 @@ impl Trail {
         let body = body_of(record)?;
         match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
             Some(_lock) => self.write(vec![body]),
-            None => self.lay_aside(&body),
+            None => self.lay_aside(body),
         }
     }
 
     /// A file that appears whole or not at all, so that whoever holds the lock never sees half of it.
-    fn lay_aside(&self, body: &Map<String, Value>) -> io::Result<()> {
+    fn lay_aside(&self, mut body: Map<String, Value>) -> io::Result<()> {
+        let id = format!("{:020}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id());
+        body.insert(WAITED.into(), id.as_str().into());
         let mut file = tempfile::Builder::new().prefix(".pending-").tempfile_in(&self.folder)?;
-        writeln!(file, "{}", Value::Object(body.clone()))?;
-        let name =
-            format!("pending-{:020}-{}.jsonl", jiff::Timestamp::now().as_nanosecond(), std::process::id());
+        writeln!(file, "{}", Value::Object(body))?;
+        let name = format!("pending-{id}.jsonl");
         file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
     }
 
@@ -86,12 +90,17 @@ impl Trail {
             bodies.extend(found);
             taken.push(path);
         }
-        bodies.extend(own);
         let current = self.files()?.pop();
         let (mut seq, mut prev) = match &current {
             Some(path) => self.heal(path)?,
             None => (0, GENESIS.to_owned()),
         };
+        if let Some(path) = current.as_ref().filter(|_| !bodies.is_empty()) {
+            // Whoever took them along before may have been killed before it could remove their files.
+            let end = end_of(path)?;
+            bodies.retain(|body| !is_in(&end, body));
+        }
+        bodies.extend(own);
         // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
         if let Some((known, hash)) = self.read_head().filter(|(known, _)| *known > seq) {
             (seq, prev) = (known, hash);
@@ -105,17 +114,16 @@ impl Trail {
             lines.push('\n');
             prev = hash;
         }
-        if lines.is_empty() {
-            return Ok(());
+        if !lines.is_empty() {
+            let path = match current {
+                Some(path) if path.metadata()?.len() + lines.len() as u64 <= self.max_file_bytes => path,
+                _ => self.folder.join(format!("audit-{first:010}.jsonl")),
+            };
+            let mut options = files::no_links();
+            let mut file = options.append(true).create(true).open(path)?;
+            file.write_all(lines.as_bytes())?;
+            self.keep_head(seq, &prev);
         }
-        let path = match current {
-            Some(path) if path.metadata()?.len() + lines.len() as u64 <= self.max_file_bytes => path,
-            _ => self.folder.join(format!("audit-{first:010}.jsonl")),
-        };
-        let mut options = files::no_links();
-        let mut file = options.append(true).create(true).open(path)?;
-        file.write_all(lines.as_bytes())?;
-        self.keep_head(seq, &prev);
         for path in taken {
             let _ = fs::remove_file(path);
         }
@@ -202,6 +210,22 @@ impl Trail {
         let json: Value = serde_json::from_str(&text).ok()?;
         Some((json.get("seq")?.as_u64()?, json.get("hash")?.as_str()?.to_owned()))
     }
+}
+
+/// The end of a file of the trail, with room for all that may have been taken along at once.
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = files::open_regular(path)?;
+    let start = file.metadata()?.len().saturating_sub(LONGEST_LINE * 4);
+    file.seek(SeekFrom::Start(start))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    Ok(end)
+}
+
+/// Whether a record that waited is among these.
+fn is_in(end: &[u8], body: &Map<String, Value>) -> bool {
+    let id = body.get(WAITED).and_then(Value::as_str);
+    id.is_some_and(|id| memchr::memmem::find(end, format!("\"{WAITED}\":\"{id}\"").as_bytes()).is_some())
 }
 
 /// The record with its time, bounded in size.

@@ -1,6 +1,7 @@
 use std::fs;
 
 use super::*;
+use crate::files;
 
 struct Place {
     _folder: tempfile::TempDir,
@@ -192,8 +193,7 @@ fn the_chain_goes_on_across_files() {
 #[test]
 fn records_that_had_to_wait_are_taken_along() {
     let place = with_records(1, 1 << 20);
-    let lock =
-        crate::files::lock(&place.trail.folder.join("lock"), std::time::Duration::ZERO).unwrap().unwrap();
+    let lock = files::lock(&place.trail.folder.join("lock"), std::time::Duration::ZERO).unwrap().unwrap();
     place.trail.append(&record(2)).unwrap();
     assert_eq!(verify(&place.trail).unwrap().good, 1, "laid aside");
     drop(lock);
@@ -205,6 +205,23 @@ fn records_that_had_to_wait_are_taken_along() {
         .map(|(_, record)| record["agent"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(agents, ["agent-1", "agent-2", "agent-3"]);
+}
+
+#[test]
+fn a_record_that_waited_is_written_once_though_whoever_took_it_along_was_killed() {
+    let place = with_records(1, 1 << 20);
+    let lock = files::lock(&place.trail.folder.join("lock"), std::time::Duration::ZERO).unwrap();
+    place.trail.append(&record(2)).unwrap();
+    drop(lock);
+    let waiting: Vec<_> = fs::read_dir(&place.trail.folder).unwrap().flatten().map(|e| e.path()).collect();
+    let waiting = waiting.iter().find(|path| path.to_string_lossy().contains("pending-")).unwrap();
+    let text = fs::read_to_string(waiting).unwrap();
+    place.trail.append(&record(3)).unwrap();
+    // Killed after it wrote and before it removed the file: the file is still there.
+    fs::write(waiting, text).unwrap();
+    place.trail.append(&record(4)).unwrap();
+    assert_eq!(verify(&place.trail).unwrap().good, 4);
+    assert!(!waiting.exists());
 }
 
 #[test]
