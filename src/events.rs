@@ -137,6 +137,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The nearest of `candidates` to what was typed, if one is near enough to be meant.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // No name is that long, and comparing takes time and memory by length.
+    if typed.len() > 100 {
+        return None;
+    }
     let folded = typed.to_lowercase();
     candidates
         .into_iter()

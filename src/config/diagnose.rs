@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use super::rules::{Problem, problems};
 use super::tree;
@@ -20,6 +20,9 @@ pub enum Style {
 
 /// More problems than this are counted and not shown.
 const MOST_SHOWN: usize = 20;
+
+/// A line is shown only so far. One of a megabyte takes long to lay out, and nobody reads it.
+const LONGEST_LINE: usize = 2_000;
 
 /// Why a config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,13 +82,18 @@ fn render(problem: &Problem, path: &str, text: &str, renderer: &Renderer) -> Str
     let start = text.get(..problem.span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let number = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
-    let end = (problem.span.end - start).min(line.len());
-    let span = (problem.span.start - start).min(end)..end;
-    let snippet = Snippet::source(line)
-        .path(path)
-        .line_start(number)
-        .annotation(AnnotationKind::Primary.span(span).label(problem.label.as_str()));
-    let mut group = Level::ERROR.primary_title(problem.title.as_str()).element(snippet);
+    let before = line.get(..problem.span.start - start).unwrap_or(line);
+    let title = Level::ERROR.primary_title(problem.title.as_str());
+    let mut group = if before.len() > LONGEST_LINE {
+        let place = Origin::path(path).line(number).char_column(before.chars().count() + 1);
+        title.element(place).element(Level::NOTE.message(problem.label.as_str()))
+    } else {
+        let line = line.get(..line.floor_char_boundary(2 * LONGEST_LINE)).unwrap_or(line);
+        let end = (problem.span.end - start).min(line.len());
+        let span = before.len().min(end)..end;
+        let label = AnnotationKind::Primary.span(span).label(problem.label.as_str());
+        title.element(Snippet::source(line).path(path).line_start(number).annotation(label))
+    };
     if let Some(help) = &problem.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }

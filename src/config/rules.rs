@@ -11,6 +11,13 @@ use super::schema::schema;
 use super::tree::{Node, Place, range};
 use crate::events::nearest;
 use crate::pattern::Pattern;
+use crate::text::head_and_tail;
+
+/// Of so many problems few are shown: looking for what was meant by all of them would take long.
+const MOST_HELPED: usize = 100;
+
+/// Longer titles are cut in the middle.
+const LONGEST_TITLE: usize = 300;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +52,11 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn note(&mut self, span: Range<usize>, title: String, label: String, help: Option<String>) {
+        // Keys and values of the file are in it, which may be long.
+        let title = match head_and_tail(&title, LONGEST_TITLE) {
+            Some((head, tail, _)) => format!("{head}…{tail}"),
+            None => title,
+        };
         self.found.push(Problem { span, title, label, help });
     }
 
@@ -117,14 +129,16 @@ impl<'a> Walk<'a> {
                 self.pattern(key, span);
                 self.value(value, entry, &format!("`{}`", key.value));
             } else {
-                let known: Vec<&str> =
-                    properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-                let help = match nearest(&key.value, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("allowed here: {}", quoted(&known)),
-                };
+                let help = (self.found.len() < MOST_HELPED).then(|| {
+                    let known: Vec<&str> =
+                        properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+                    match nearest(&key.value, known.iter().copied()) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => format!("allowed here: {}", quoted(&known)),
+                    }
+                });
                 let title = format!("unknown key `{}` in {what}", key.value);
-                self.note(span, title, "not a key of this section".into(), Some(help));
+                self.note(span, title, "not a key of this section".into(), help);
             }
         }
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();

@@ -5,11 +5,24 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{DuplicateKeyPolicy, Location, Options, Spanned};
 
+/// No config of a person is so deep, or has so many values.
+const DEEPEST: usize = 32;
+const MOST_VALUES: usize = 50_000;
+
+/// What aliases may make of a config. A person repeats less; what repeats more is a bomb, and is refused at once.
+const MOST_REPEATED: usize = 10_000;
+
 /// How every config is read.
 pub(super) fn options() -> Options {
     serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
+        budget: serde_saphyr::budget! {
+            max_depth: DEEPEST,
+            max_nodes: MOST_VALUES,
+            max_recorded_anchor_events: MOST_REPEATED,
+        },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MOST_REPEATED },
     }
 }
 
@@ -55,10 +68,10 @@ pub(super) fn range(location: &Location, text: &str) -> std::ops::Range<usize> {
     let span = location.span();
     let start = span.byte_offset().and_then(|at| usize::try_from(at).ok()).unwrap_or(0).min(text.len());
     let length = span.byte_len().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-    // A mapping or a list spans lines: its first line is enough to point at.
-    let line_end =
-        text.get(start..).and_then(|rest| rest.find(['\n', '\r'])).map_or(text.len(), |at| start + at);
-    start..(start + length).clamp(start, line_end)
+    let end = (start + length).min(text.len());
+    // A mapping or a list spans lines: its first line is enough to point at. No further than that is searched, since
+    // thousands of values may stand on one endless line.
+    start..text.get(start..end).and_then(|inside| inside.find(['\n', '\r'])).map_or(end, |at| start + at)
 }
 
 struct AnyNode;
