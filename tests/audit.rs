@@ -163,7 +163,10 @@ fn a_trail_that_cannot_be_written_is_a_warning_unless_it_is_required() {
     // A block stands, whatever becomes of its record.
     let blocking =
         "subagentStop: {commands: {coder: [{run: 'false', onFailure: block}]}}\naudit: {required: true}\n";
-    Test::stop().config(blocking).file(".conclaude", "x").payload("stop_hook_active", false).run().blocked();
+    let stop = Test::stop().config(blocking).file(".conclaude", "x").payload("stop_hook_active", false);
+    let reason = stop.run().blocked();
+    assert!(reason.ends_with(".conclaude is not a folder)"), "{reason}");
+    assert!(reason.contains("\n(the audit trail cannot be written: "), "{reason}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::records::{record_of, values};
+use super::records::{record_of, unrecorded, values};
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
 use crate::audit::Record;
@@ -88,7 +88,7 @@ pub(super) fn before_call(payload: &PreToolUsePayload, prompt: &str, root: &Root
         return Ok(HookResult::denied(report::deny_reason(
             "this call of an agent",
             &findings,
-            config_problem.as_deref(),
+            config_problem.into_iter().chain(unrecorded(&recorded)),
         )));
     }
     let is_broken = config_problem.is_some();
@@ -277,7 +277,7 @@ pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Re
         return Ok(HookResult::denied(report::deny_reason(
             "this write",
             &[finding],
-            config_problem.as_deref(),
+            config_problem.into_iter().chain(unrecorded(&recorded)),
         )));
     }
     Ok(told(report::lines(&[finding]), recorded?.into_iter().collect()))

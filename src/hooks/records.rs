@@ -57,6 +57,14 @@ pub(super) fn record_subagent(
     })
 }
 
+/// What there is to say of a record beside a refusal, which stands whatever becomes of it.
+pub(super) fn unrecorded(recorded: &Result<Option<String>>) -> Option<String> {
+    match recorded {
+        Ok(problem) => problem.clone(),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
 /// An agent goes on: if it had stopped before, it is at work again.
 pub(super) fn at_start(payload: &HookPayload, root: &Root) {
     let session = Session::new(&root.folder, payload.session_id());

@@ -79,10 +79,14 @@ pub(super) fn lines(findings: &[Finding]) -> Option<String> {
 }
 
 /// What the model reads when a tool is not used.
-pub(super) fn deny_reason(what: &str, findings: &[Finding], note: Option<&str>) -> String {
-    let note =
-        note.map(|note| format!("\n({})", note.lines().next().unwrap_or_default())).unwrap_or_default();
-    format!("conclaude denies {what}:\n{}{note}", lines(findings).unwrap_or_default())
+pub(super) fn deny_reason(
+    what: &str,
+    findings: &[Finding],
+    notes: impl IntoIterator<Item = String>,
+) -> String {
+    let notes: String =
+        notes.into_iter().map(|note| format!("\n({})", note.lines().next().unwrap_or_default())).collect();
+    format!("conclaude denies {what}:\n{}{notes}", lines(findings).unwrap_or_default())
 }
 
 /// What is told of commands that did not run, and of a judge that was not asked. Nothing, if there was nothing to do.

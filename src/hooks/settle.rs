@@ -27,7 +27,13 @@ pub(super) fn settle(
     if let Some(record) =
         records::record_subagent(plan.event, payload.session_id(), &plan.agent, gated, runs, decision)
     {
-        match config.audit(root, &record) {
+        let recorded = config.audit(root, &record);
+        if let (Decision::Block(reason), Some(problem)) =
+            (&mut result.decision, records::unrecorded(&recorded))
+        {
+            reason.push_str(&format!("\n({problem})"));
+        }
+        match recorded {
             Ok(None) => {}
             Ok(Some(problem)) if result.decision == Decision::Allow => {
                 let shown = result
