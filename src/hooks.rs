@@ -129,7 +129,10 @@ fn at_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookResul
 fn handle_stdin(event: Event, surroundings: &Surroundings) -> Result<HookResult> {
     let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
     match input::read(wait) {
-        Ok(payload) => handle(event, &payload, surroundings),
+        Ok(payload) => {
+            guard::panic_here_in_tests("event");
+            handle(event, &payload, surroundings)
+        }
         Err(_) if is_quiet(event) => Ok(HookResult::success()),
         Err(reason) => Err(HookError::Input(reason)),
     }

@@ -241,6 +241,7 @@ pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Re
     let step_file = helped.or(markers.step_file.as_deref().filter(|_| markers.apply()));
     let Some(step_file) = step_file else { return Ok(HookResult::success()) };
     super::guard::gate_applies(true);
+    super::guard::panic_here_in_tests("gate");
     let (config, config_problem) = config_or_defaults(root);
     let des = config.des();
     if !des.is_enabled() && found.call.is_none() {
@@ -357,6 +358,7 @@ pub(super) fn at_stop(
         return None;
     }
     super::guard::gate_applies(may_block && des.blocks());
+    super::guard::panic_here_in_tests("gate");
     let stopping = Stopping {
         markers: &markers,
         origin: &origin,

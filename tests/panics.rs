@@ -1,0 +1,79 @@
+//! A panic anywhere, in any event, ends in the answer that is documented for it, and never in silence.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::workflow::{MARKERS, todo};
+use common::{Outcome, Test, capture};
+use conclaude::events;
+
+/// Expects that the message asks for a report, and that nothing but it is said.
+#[track_caller]
+fn asks_for_a_report(done: &Outcome, event: &str) {
+    assert!(done.stderr.starts_with("conclaude: internal error at src/hooks/"), "{event}: {}", done.stderr);
+    assert!(done.stderr.contains("This is a bug in conclaude"), "{event}: {}", done.stderr);
+    assert!(done.stderr.contains("please report it with this message"), "{event}: {}", done.stderr);
+    assert_eq!(done.stderr.lines().count(), 1, "{event}: {}", done.stderr);
+}
+
+#[test]
+fn in_every_event_it_is_exit_1_and_told_where_the_client_shows_it() {
+    for event in events::ALL {
+        let name = event.name();
+        let payload = capture(&format!("{name}.json"));
+        let done = Test::event(name).stdin(payload).env("CONCLAUDE_TEST_PANIC", "event").run().status(1);
+        asks_for_a_report(&done, name);
+        if event.row().shown {
+            let told: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+            assert_eq!(told, serde_json::json!({ "systemMessage": done.stderr.trim_end() }), "{name}");
+        } else {
+            assert_eq!(done.stdout, "", "{name}");
+        }
+        assert!(!done.has(".conclaude"), "{name}: nothing is written");
+    }
+}
+
+#[test]
+fn in_the_plan_of_a_subagents_event_it_is_exit_1() {
+    for event in ["SubagentStart", "SubagentStop"] {
+        let done = Test::event(event).env("CONCLAUDE_TEST_PANIC", "plan").run().status(1);
+        asks_for_a_report(&done, event);
+        assert_eq!(done.stdout, "");
+    }
+}
+
+#[test]
+fn in_a_gate_before_a_call_or_a_write_it_is_a_deny() {
+    let call = Test::stop().step(&todo()).call_agent(MARKERS);
+    let write = Test::gated_stop(&todo()).writes("Write", "file_path", "README.md");
+    for test in [call, write] {
+        let done = test.env("CONCLAUDE_TEST_PANIC", "gate").run();
+        assert!(done.denied().ends_with("It is blocked, since a gate could not be evaluated."));
+        asks_for_a_report(&done, "PreToolUse");
+    }
+}
+
+#[test]
+fn in_the_gate_at_a_stop_it_blocks_the_first_one_and_is_exit_1_after() {
+    let done = Test::gated_stop(&todo()).env("CONCLAUDE_TEST_PANIC", "gate").run();
+    assert!(done.blocked().ends_with("It is blocked, since a gate could not be evaluated."));
+    asks_for_a_report(&done, "SubagentStop");
+    let done = done.again().payload("stop_hook_active", true).run().status(1);
+    asks_for_a_report(&done, "SubagentStop");
+    // A gate that only warns has nothing to block.
+    let warning = Test::gated_stop(&todo()).config("des: {onViolation: warn}");
+    let done = warning.env("CONCLAUDE_TEST_PANIC", "gate").run().status(1);
+    asks_for_a_report(&done, "SubagentStop");
+}
+
+#[test]
+fn where_no_gate_applies_a_tool_is_not_held_up() {
+    for test in [
+        Test::stop().call_agent("no markers"),
+        Test::stop().writes("Write", "file_path", "README.md"),
+        Test::stop().writes("Bash", "command", "ls"),
+    ] {
+        test.env("CONCLAUDE_TEST_PANIC", "gate").run().silent();
+    }
+}
