@@ -1,0 +1,96 @@
+//! What is done with an input of each kind, by the fuzz targets and by `tests/corpus.rs` alike. None of it may panic,
+//! and what must always hold is asserted.
+
+#![allow(dead_code, reason = "each target uses one of them")]
+
+use std::path::Path;
+
+use conclaude::audit::{Filter, Stats, Trail, genuine, records, verify};
+use conclaude::config::ConclaudeConfig;
+use conclaude::des::check::check;
+use conclaude::des::markers::Markers;
+use conclaude::des::phases::TDD_14;
+use conclaude::des::scope::Allowed;
+use conclaude::des::step::Step;
+use conclaude::types::HookPayload;
+use conclaude::{agent, text, transcript};
+
+/// What comes on stdin.
+pub fn payload(bytes: &[u8]) {
+    for event in
+        ["SubagentStop", "SubagentStart", "PreToolUse", "PostToolUse", "Stop", "UserPromptSubmit", "Setup"]
+    {
+        match HookPayload::parse(event, bytes) {
+            Ok(payload) => {
+                assert_eq!(payload.hook_event_name(), event);
+                assert!(!payload.session_id().trim().is_empty() && !payload.cwd().trim().is_empty());
+                let _ = (agent::is_phantom(&payload), payload.agent_transcript(), payload.is_first_stop());
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+/// `.conclaude.yaml`.
+pub fn config(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match ConclaudeConfig::parse_and_check(&text, Path::new("/x/.conclaude.yaml")) {
+        Ok(config) => drop((config.max_blocks(), config.suspicions())),
+        Err(error) => assert!(error.to_string().contains("/x/.conclaude.yaml:"), "a place: {error}"),
+    }
+}
+
+/// A transcript of the client.
+pub fn transcript(bytes: &[u8]) {
+    let file = tempfile::NamedTempFile::new().expect("a scratch file");
+    std::fs::write(file.path(), bytes).expect("room for it");
+    let path = file.path();
+    let _ = transcript::last_agent_call(path, None);
+    let _ = transcript::last_agent_call(path, Some("toolu_1"));
+    let _ = transcript::call_prompt(path, None, Some("coder"));
+    let _ = (transcript::times(path), transcript::written_files(path));
+    let _ = transcript::worked_since(path, "2026-01-01T00:00:00.000Z");
+    if let Some(prompt) = transcript::first_prompt(path) {
+        marker(prompt.as_bytes());
+    }
+}
+
+/// A prompt with markers.
+pub fn marker(bytes: &[u8]) {
+    let prompt = String::from_utf8_lossy(bytes);
+    let markers = Markers::of(&prompt);
+    assert!(markers.apply() || markers.findings().is_empty(), "an ad-hoc task has no findings");
+    let asks = prompt.to_ascii_lowercase().contains("<!-- des-validation: required -->");
+    assert!(!asks || markers.apply(), "what asks for the gates gets them");
+    let clean = text::clean(&prompt);
+    assert!(!clean.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')));
+}
+
+/// A step file.
+pub fn step(bytes: &[u8]) {
+    let Ok(step) = Step::parse(&String::from_utf8_lossy(bytes)) else { return };
+    let phases: Vec<String> = TDD_14.iter().map(|name| (*name).to_owned()).collect();
+    let findings = check(&step, &phases);
+    let proved = !findings.iter().any(conclaude::des::findings::Finding::blocks);
+    // What proves the work is done, has failed honestly, or has no phases.
+    assert!(!proved || matches!(step.state().as_str(), "DONE" | "FAILED" | "PARTIAL"), "{}", step.state());
+    let _ = (step.rules(), step.danger(), step.acceptance_criteria(), step.name(), step.max_turns());
+    if let Ok(Ok(allowed)) = step.allowed_file_patterns().map(Allowed::new) {
+        assert!(!allowed.is_limited() || !allowed.permits("../src/a.rs"));
+    }
+}
+
+/// A file of the audit trail.
+pub fn audit(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let trail = Trail::of(folder.path(), None);
+    std::fs::create_dir_all(trail.folder()).expect("a folder");
+    std::fs::write(trail.folder().join("audit-0000000001.jsonl"), bytes).expect("room for it");
+    let verdict = verify(&trail).expect("it can be read");
+    let all = records(&trail, &Filter::default()).expect("it can be read");
+    let real = genuine(&trail, &Filter::default()).expect("it can be read");
+    assert!(real.len() <= all.len());
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').count() as u64;
+    assert!(verdict.good <= lines);
+    let _ = Stats::of(all.iter().map(|(_, record)| record));
+}
