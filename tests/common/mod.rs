@@ -168,9 +168,15 @@ impl Test {
     }
 }
 
+/// The built binary, or the one that `CONCLAUDE_STRESS_BINARY` names: figures of a debug build would be unfair.
+pub fn binary() -> PathBuf {
+    let chosen = std::env::var_os("CONCLAUDE_STRESS_BINARY").map(PathBuf::from);
+    chosen.unwrap_or_else(|| env!("CARGO_BIN_EXE_conclaude").into())
+}
+
 /// The built binary, in an environment without a desktop or a log level.
 pub fn conclaude() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_conclaude"));
+    let mut command = Command::new(binary());
     for name in [
         "CLAUDE_PROJECT_DIR",
         "CLAUDE_CONFIG_DIR",

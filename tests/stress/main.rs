@@ -1,0 +1,25 @@
+//! The fault suite: what happens when everything goes wrong at once. Minutes long, so that it has a target of its own;
+//! `README.md` beside this file says what is in it and how to run it.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and prints its figure"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod support;
+
+mod configs;
+mod floods;
+mod leftovers;
+mod machine;
+mod payloads;
+mod signals;
+mod timeouts;
+mod trail;

@@ -1,0 +1,158 @@
+//! The audit trail under a crowd, and under a crowd that is being killed.
+
+use std::collections::HashMap;
+use std::os::unix::process::ExitStatusExt;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::common::{Test, conclaude};
+use crate::support::{Chance, figure, payload_of, spawn_quietly};
+
+const CONFIG: &str = "subagentStop: {commands: {'*': [{run: ':'}]}}\n";
+
+/// What `audit verify` says, and whether it is content.
+fn verify(test: &Test) -> (bool, String) {
+    let mut command = conclaude();
+    command.args(["audit", "verify"]).current_dir(test.root());
+    let output = command.env("XDG_STATE_HOME", test.root().join(".state-home")).output().unwrap();
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// How often each agent is in the trail, and how many records there are.
+fn records_by_agent(test: &Test) -> (HashMap<String, u32>, usize) {
+    let folder = test.root().join(".conclaude/audit");
+    let mut found = HashMap::new();
+    let mut all = 0;
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        if !entry.file_name().to_str().unwrap().starts_with("audit-") {
+            continue;
+        }
+        for line in std::fs::read_to_string(entry.path()).unwrap().lines() {
+            let record: Value = serde_json::from_str(line).expect("a whole record");
+            *found.entry(record["agent_id"].as_str().unwrap().to_owned()).or_default() += 1;
+            all += 1;
+        }
+    }
+    (found, all)
+}
+
+fn laid_aside(test: &Test) -> usize {
+    let entries = std::fs::read_dir(test.root().join(".conclaude/audit")).unwrap().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("pending-")).count()
+}
+
+#[test]
+fn one_thousand_stops_at_once_make_one_chain() {
+    let test = Test::stop().config(CONFIG);
+    let started = Instant::now();
+    let children: Vec<_> =
+        (0..1_000).map(|n| spawn_quietly(&test, &payload_of(&test, &format!("a{n}")))).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let (took, waiting) = (started.elapsed(), laid_aside(&test));
+    // Whatever had to wait is taken along by the next.
+    let test = test.payload("agent_id", "last").run().status(0).again();
+    let (found, all) = records_by_agent(&test);
+    assert_eq!((found.len(), all), (1_001, 1_001), "every agent once");
+    assert_eq!(verify(&test), (true, "✓ 1001 records in order\n".into()));
+    figure(&format!(
+        "1,000 stops at once: 1,000 records in one chain, {waiting} of them laid aside first, {:.1} s",
+        took.as_secs_f64()
+    ));
+}
+
+/// What is known while the crowd runs.
+#[derive(Default)]
+struct Crowd {
+    started: u32,
+    /// Those that were killed, and those that are about to be.
+    killed: u32,
+    doomed: u32,
+    survivors: Vec<u32>,
+    /// How long the last survivors lived, so that kills come at every moment of a life.
+    lives: Vec<Duration>,
+}
+
+const PROCESSES: u32 = 5_000;
+const KILLS: u32 = PROCESSES * 6 / 10;
+const AT_ONCE: u64 = 64;
+
+#[test]
+fn five_thousand_processes_of_which_most_are_killed_lose_no_survivors_record() {
+    let test = Test::stop().config(CONFIG);
+    let crowd = Mutex::new(Crowd::default());
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            let (test, crowd) = (&test, &crowd);
+            scope.spawn(move || {
+                let mut chance = Chance::seeded(0x5eed + worker * 7_919);
+                while one_life(test, crowd, &mut chance) {}
+            });
+        }
+    });
+    let crowd = crowd.into_inner().unwrap();
+    let waiting = laid_aside(&test);
+    let test = test.payload("agent_id", "last").run().status(0).again();
+    let (found, all) = records_by_agent(&test);
+    let lost: Vec<&u32> = crowd.survivors.iter().filter(|n| !found.contains_key(&format!("a{n}"))).collect();
+    assert_eq!(lost, Vec::<&u32>::new(), "records of survivors");
+    let twice: u32 = found.values().map(|times| times - 1).sum();
+    // What killed processes left is set aside and told; the chain itself has no fault.
+    let (good, said) = verify(&test);
+    let torn = said.lines().filter(|line| line.starts_with("note: ")).count();
+    assert!(good, "{said}");
+    assert!(said.ends_with(&format!("✓ {all} records in order\n")), "{said}");
+    assert!(said.lines().all(|line| line.starts_with('✓') || line.contains("torn")), "{said}");
+    figure(&format!(
+        "{} processes, {} killed with SIGKILL, {} survivors: {all} records, none of a survivor lost or torn, {twice} twice, \
+         {waiting} waited for the last call, {torn} notes of torn lines, {:.1} s",
+        crowd.started,
+        crowd.killed,
+        crowd.survivors.len(),
+        started.elapsed().as_secs_f64()
+    ));
+    assert_eq!(twice, 0, "a record that waited is written once");
+}
+
+/// Starts one process, kills it or does not, and says whether another is needed.
+fn one_life(test: &Test, crowd: &Mutex<Crowd>, chance: &mut Chance) -> bool {
+    let (number, moment) = {
+        let mut crowd = crowd.lock().unwrap();
+        if crowd.started >= PROCESSES && crowd.killed + crowd.doomed >= KILLS {
+            return false;
+        }
+        crowd.started += 1;
+        // One that ends before its kill comes is made up for by a later one.
+        let is_doomed = u64::from(crowd.killed + crowd.doomed) * 10 < u64::from(crowd.started) * 6;
+        crowd.doomed += u32::from(is_doomed);
+        let moment = is_doomed.then(|| {
+            let recent = crowd.lives.len().saturating_sub(100);
+            let recent = &crowd.lives[recent..];
+            let life = recent.get(usize::try_from(chance.below(100)).unwrap() % recent.len().max(1));
+            let life = life.copied().unwrap_or(Duration::from_millis(20));
+            Duration::from_micros(chance.below(u64::try_from(life.as_micros()).unwrap()))
+        });
+        (crowd.started, moment)
+    };
+    let started = Instant::now();
+    let mut child = spawn_quietly(test, &payload_of(test, &format!("a{number}")));
+    if let Some(moment) = moment {
+        std::thread::sleep(moment);
+        child.kill().unwrap();
+    }
+    let status = child.wait().unwrap();
+    let mut crowd = crowd.lock().unwrap();
+    crowd.doomed -= u32::from(moment.is_some());
+    if status.signal() == Some(9) {
+        crowd.killed += 1;
+    } else {
+        assert!(status.success(), "{status}");
+        crowd.survivors.push(number);
+        crowd.lives.push(started.elapsed());
+    }
+    true
+}
