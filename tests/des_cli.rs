@@ -255,6 +255,24 @@ fn a_second_agent_need_not_prove_what_the_first_one_proved() {
 }
 
 #[test]
+fn evidence_counts_by_its_place_in_the_trail_also_when_the_clock_goes_back() {
+    let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
+    let test = Test::stop().config(config);
+    ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    // The clock goes back after the call, as far as the call can tell.
+    let state = test.root().join(".conclaude/state");
+    let session = std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap();
+    let call = std::fs::read_dir(session.path()).unwrap().flatten().map(|entry| entry.path());
+    let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();
+    let mut remembered: Value = serde_json::from_slice(&std::fs::read(&call).unwrap()).unwrap();
+    remembered["time"] = "2999-01-01T00:00:00Z".into();
+    std::fs::write(&call, remembered.to_string()).unwrap();
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    test.stops().run().silent();
+}
+
+#[test]
 fn mending_a_phase_keeps_the_times_of_the_work() {
     let mut step = done();
     for (index, entry) in

@@ -165,6 +165,16 @@ impl Trail {
         }
     }
 
+    /// The number of the last record, 0 if there is none.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        let end = self.files().ok().and_then(|mut files| end_of(&files.pop()?).ok()).unwrap_or_default();
+        let written =
+            String::from_utf8_lossy(&end).lines().rev().find_map(|line| Some(Link::read(line)?.seq));
+        let known = self.read_head().map(|(seq, _)| seq);
+        written.max(known).unwrap_or(0)
+    }
+
     /// Where the chain stands before a file that is empty.
     fn before(&self, path: &Path) -> io::Result<(u64, String)> {
         let files = self.files()?;

@@ -125,11 +125,10 @@ fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
     for phase in log.iter().filter(|phase| wanted.contains(&phase.name)) {
         // A run from before the call proves nothing about this work, unless the phase was finished by then.
         let call = stopping.origin.call.as_ref().filter(|call| !call.finished.contains(&phase.name));
-        let since = call.map(|call| call.time.as_str()).unwrap_or_default();
         let is_its = |record: &&Value| {
             record.get("step").and_then(Value::as_str) == Some(&opened.name)
                 && record.get("phase").and_then(Value::as_str) == Some(&phase.name)
-                && record.get("time").and_then(Value::as_str).is_some_and(|time| is_since(time, since))
+                && call.is_none_or(|call| is_after(record, call))
         };
         let last =
             runs.iter().rev().find(is_its).and_then(|record| record.get("decision")).and_then(Value::as_str);
@@ -164,12 +163,14 @@ fn missing_evidence(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
     found
 }
 
-/// Whether a time of the trail is not before another; no other means that any will do.
-fn is_since(time: &str, since: &str) -> bool {
-    match (time.parse::<jiff::Timestamp>(), since.parse::<jiff::Timestamp>()) {
-        (Ok(time), Ok(since)) => time >= since,
-        (_, Err(_)) => true,
-        (Err(_), _) => false,
+/// Whether a record was written after the call: by its number, since a clock may go back.
+fn is_after(record: &Value, call: &Call) -> bool {
+    let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    match (call.last_record, record.get("seq").and_then(Value::as_u64)) {
+        (Some(last), seq) => seq.is_some_and(|seq| seq > last),
+        // A call that an older version remembered.
+        (None, _) => time(&call.time)
+            .is_none_or(|since| record.get("time").and_then(Value::as_str).and_then(time) >= Some(since)),
     }
 }
 

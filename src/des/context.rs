@@ -88,6 +88,8 @@ pub struct Call {
     pub evidence: Vec<String>,
     /// The phases that were finished before this agent began; what proves them is older than its call.
     pub finished: Vec<String>,
+    /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.
+    pub last_record: Option<u64>,
     /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
     pub parent: Option<String>,
     /// The tree as it was, if git knows it.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::records::{record_of, unrecorded, values};
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
-use crate::audit::Record;
+use crate::audit::{Record, Trail};
 use crate::config::{DesConfig, OnJudgeError, PhaseList, Root, ScopeMode};
 use crate::des::after::{Stopping, after};
 use crate::des::context::{Call, Origin, Places, origin, remembered};
@@ -214,6 +214,7 @@ fn remember(
             .filter(|phase| phase.is_finished())
             .map(|phase| phase.name.clone())
             .collect(),
+        last_record: Some(Trail::of(&root.folder, None).last()),
         parent: None,
         baseline,
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
