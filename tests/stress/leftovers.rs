@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::common::workflow::{MARKERS, todo};
 use crate::common::{Test, binary, capture};
-use crate::support::{answer, figure, like, spawn_quietly};
+use crate::support::{alone, answer, figure, like, spawn_quietly};
 
 const CALLS: usize = 10_000;
 
@@ -73,6 +73,7 @@ fn kinds(test: &Test) -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn ten_thousand_calls_leave_nothing_behind() {
+    let _alone = alone();
     let config = "subagentStart: {commands: {'*': [{run: 'true'}]}}\nsubagentStop: {commands: {'*': [{run: 'cat > /dev/null'}]}}\naudit: {maxFileBytes: 104857600}\n";
     let temporary = tempfile::tempdir().unwrap();
     let test = Test::stop().config(config).step(&todo());

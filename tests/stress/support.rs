@@ -14,6 +14,12 @@ pub fn figure(text: &str) {
     println!("figure: {text}");
 }
 
+/// Tests that keep the whole machine busy, or measure it, take turns.
+pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// What a debug build may take longer than the one that people use.
 pub fn slowness() -> u32 {
     if std::env::var_os("CONCLAUDE_STRESS_BINARY").is_some() { 1 } else { 10 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::common::Test;
-use crate::support::{figure, living, ms, percentile, spawn_quietly, unique_sleep};
+use crate::support::{alone, figure, living, ms, percentile, spawn_quietly, unique_sleep};
 
 const RUNS: usize = 200;
 const AT_ONCE: u32 = 20;
@@ -43,6 +43,7 @@ fn beyond_one_second(test: &Test, runs: usize) -> Vec<Duration> {
 /// known. The bound is on what the time-out adds to that; a machine that hiccups gets three tries.
 #[test]
 fn a_time_out_is_overshot_by_50_ms_at_most() {
+    let _alone = alone();
     let timed = stop("run: sleep 60, timeout: 1, onTimeout: warn");
     let control = stop("run: sleep 1");
     for attempt in 1..=3 {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::common::{Test, conclaude};
-use crate::support::{Chance, figure, payload_of, spawn_quietly};
+use crate::support::{Chance, alone, figure, payload_of, spawn_quietly};
 
 const CONFIG: &str = "subagentStop: {commands: {'*': [{run: ':'}]}}\n";
 
@@ -45,6 +46,7 @@ fn laid_aside(test: &Test) -> usize {
 
 #[test]
 fn one_thousand_stops_at_once_make_one_chain() {
+    let _alone = alone();
     let test = Test::stop().config(CONFIG);
     let started = Instant::now();
     let children: Vec<_> =
@@ -78,25 +80,39 @@ struct Crowd {
 
 const PROCESSES: u32 = 5_000;
 const KILLS: u32 = PROCESSES * 6 / 10;
-const AT_ONCE: u64 = 64;
+const AT_ONCE: usize = 100;
 
 #[test]
 fn five_thousand_processes_of_which_most_are_killed_lose_no_survivors_record() {
-    let test = Test::stop().config(CONFIG);
+    let _alone = alone();
+    let test = Test::stop().config(CONFIG).payload("agent_id", "first").run().status(0).again();
     let crowd = Mutex::new(Crowd::default());
     let started = Instant::now();
+    let (aside, over) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Held for longer than anybody waits, the trail makes the crowd lay its records aside.
+            let lock = test.root().join(".conclaude/audit/lock");
+            while over.load(Ordering::SeqCst) < AT_ONCE {
+                let held = conclaude::files::lock(&lock, Duration::from_secs(60)).unwrap();
+                std::thread::sleep(Duration::from_millis(1_200));
+                aside.fetch_add(laid_aside(&test), Ordering::SeqCst);
+                drop(held);
+                std::thread::sleep(Duration::from_millis(300));
+            }
+        });
         for worker in 0..AT_ONCE {
-            let (test, crowd) = (&test, &crowd);
+            let (test, crowd, over) = (&test, &crowd, &over);
             scope.spawn(move || {
-                let mut chance = Chance::seeded(0x5eed + worker * 7_919);
+                let mut chance = Chance::seeded(0x5eed + worker as u64 * 7_919);
                 while one_life(test, crowd, &mut chance) {}
+                over.fetch_add(1, Ordering::SeqCst);
             });
         }
     });
     let crowd = crowd.into_inner().unwrap();
-    let waiting = laid_aside(&test);
     let test = test.payload("agent_id", "last").run().status(0).again();
+    assert_eq!(laid_aside(&test), 0, "all that waited was taken along");
     let (found, all) = records_by_agent(&test);
     let lost: Vec<&u32> = crowd.survivors.iter().filter(|n| !found.contains_key(&format!("a{n}"))).collect();
     assert_eq!(lost, Vec::<&u32>::new(), "records of survivors");
@@ -109,10 +125,11 @@ fn five_thousand_processes_of_which_most_are_killed_lose_no_survivors_record() {
     assert!(said.lines().all(|line| line.starts_with('✓') || line.contains("torn")), "{said}");
     figure(&format!(
         "{} processes, {} killed with SIGKILL, {} survivors: {all} records, none of a survivor lost or torn, {twice} twice, \
-         {waiting} waited for the last call, {torn} notes of torn lines, {:.1} s",
+         {} were laid aside first, {torn} notes of torn lines, {:.1} s",
         crowd.started,
         crowd.killed,
         crowd.survivors.len(),
+        aside.into_inner(),
         started.elapsed().as_secs_f64()
     ));
     assert_eq!(twice, 0, "a record that waited is written once");
