@@ -25,6 +25,10 @@ fn spec(script: &str) -> CommandSpec<'_> {
 }
 
 fn run_spec(spec: &CommandSpec<'_>) -> Finished {
+    // A hook runs one command at a time. With several, a time-out could take another's child, between its fork and the
+    // moment when it carries its mark, for one of its own.
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     run(spec, &mut no_file)
 }
 
