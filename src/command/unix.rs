@@ -24,6 +24,9 @@ const LAST_WORDS: usize = 1 << 20;
 /// How often processes are looked at that give no sign of their own.
 const TICK: Duration = Duration::from_millis(10);
 
+/// What tells us to stop.
+const SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
+
 struct StopSignals {
     /// Becomes readable with the first signal and stays so: once told to stop, always told to stop.
     arrived: UnixStream,
@@ -34,18 +37,36 @@ static STOP_SIGNALS: OnceLock<Option<StopSignals>> = OnceLock::new();
 
 /// Installed with the first command: before it there is nothing to clean up, and the default action is right.
 fn stop_signals() -> Option<&'static StopSignals> {
-    STOP_SIGNALS
-        .get_or_init(|| {
-            let (arrived, writer) = UnixStream::pair().ok()?;
-            let which = Arc::new(AtomicUsize::new(0));
-            for signal in [SIGTERM, SIGINT, SIGHUP] {
-                signal_hook::flag::register_usize(signal, Arc::clone(&which), signal.unsigned_abs() as usize)
-                    .ok()?;
-                signal_hook::low_level::pipe::register(signal, writer.try_clone().ok()?).ok()?;
-            }
-            Some(StopSignals { arrived, which })
-        })
-        .as_ref()
+    STOP_SIGNALS.get_or_init(|| held_back(register)).as_ref()
+}
+
+fn register() -> Option<StopSignals> {
+    let (arrived, writer) = UnixStream::pair().ok()?;
+    let which = Arc::new(AtomicUsize::new(0));
+    for signal in SIGNALS {
+        signal_hook::flag::register_usize(signal, Arc::clone(&which), signal.unsigned_abs() as usize).ok()?;
+        signal_hook::low_level::pipe::register(signal, writer.try_clone().ok()?).ok()?;
+    }
+    Some(StopSignals { arrived, which })
+}
+
+/// Lets the signals wait until this is done: one that comes while its handler is being installed would be lost.
+fn held_back<T>(run: impl FnOnce() -> T) -> T {
+    // SAFETY: the sets are initialised before they are used and outlive the calls, which change nothing but this
+    // thread's mask.
+    #[expect(unsafe_code, reason = "the mask of signals has no safe interface")]
+    unsafe {
+        let mut held: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut held);
+        for signal in SIGNALS {
+            libc::sigaddset(&raw mut held, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before);
+        let done = run();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        done
+    }
 }
 
 pub(super) fn stop_signal() -> Option<&'static str> {
