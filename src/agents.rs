@@ -27,7 +27,7 @@ pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         let mut entries: Vec<PathBuf> =
             std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-        entries.sort();
+        entries.sort_unstable();
         for path in entries {
             if path.is_dir() && depth > 0 {
                 walk(&path, depth - 1, found);

@@ -66,14 +66,17 @@ impl Arena {
     }
 }
 
+// Not inlined, or every place that allocates would carry all of it.
 // SAFETY: blocks are aligned and sized as asked, do not overlap (see `take`), and stay valid until they are given back; blocks
 // of the system go back to the system, told apart by their address.
 unsafe impl GlobalAlloc for Arena {
+    #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of `alloc`, which is the system's too.
         self.take(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
 
+    #[inline(never)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match self.take(layout) {
             Some(block) => {
@@ -86,6 +89,7 @@ unsafe impl GlobalAlloc for Arena {
         }
     }
 
+    #[inline(never)]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         match self.offset(block) {
             Some(from) => {
@@ -96,6 +100,7 @@ unsafe impl GlobalAlloc for Arena {
         }
     }
 
+    #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Some(from) = self.offset(block) else {
             // SAFETY: it is not ours, so it came from the system with this layout.

@@ -158,7 +158,7 @@ impl Trail {
                 }
             }
         }
-        files.sort_by_key(|path| number_of(path));
+        files.sort_unstable_by_key(|path| number_of(path));
         Ok(files)
     }
 }

@@ -93,7 +93,7 @@ impl Outbox {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-        paths.sort();
+        paths.sort_unstable();
         let mut used = 0;
         let read = |path: PathBuf| {
             let text = files::read_text(&path, 1 << 20).ok()?;

@@ -158,9 +158,11 @@ pub fn select<'a, T>(
             }
         }
     }
-    // A stable sort: the wildcard moves to the front, the others keep the order of the file.
-    selected.sort_by_key(|(pattern, _)| !pattern.is_wildcard());
-    Ok(selected)
+    // The wildcard moves to the front, the others keep the order of the file.
+    let (mut first, rest): (Vec<_>, Vec<_>) =
+        selected.into_iter().partition(|(pattern, _)| pattern.is_wildcard());
+    first.extend(rest);
+    Ok(first)
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ struct Edit {
 }
 
 fn apply(text: &str, mut edits: Vec<Edit>) -> String {
-    edits.sort_by_key(|edit| std::cmp::Reverse(edit.at.start));
+    edits.sort_unstable_by_key(|edit| std::cmp::Reverse(edit.at.start));
     let mut out = text.to_owned();
     for edit in edits {
         out.replace_range(edit.at, &edit.with);

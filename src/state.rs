@@ -127,7 +127,7 @@ impl Session {
             .filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()))
             .filter(|name| name.starts_with(prefix))
             .collect();
-        names.sort();
+        names.sort_unstable();
         names
     }
 
@@ -251,7 +251,7 @@ pub fn make_room(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> =
         entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
-    files.sort();
+    files.sort_unstable();
     let surplus = (files.len() + 1).saturating_sub(MOST_OUTPUTS);
     for (_, path) in files.iter().take(surplus) {
         let _ = fs::remove_file(path);

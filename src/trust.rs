@@ -96,6 +96,6 @@ pub fn revoke(config: &Path) -> io::Result<bool> {
 pub fn all() -> Vec<Agreement> {
     let entries = folder().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let mut all: Vec<Agreement> = entries.filter_map(|entry| read(&entry.path())).collect();
-    all.sort_by(|a, b| a.config.cmp(&b.config));
+    all.sort_unstable_by(|a, b| a.config.cmp(&b.config));
     all
 }

@@ -69,7 +69,7 @@ impl Trail {
                     .is_some_and(|name| name.starts_with("pending-"))
             })
             .collect();
-        files.sort();
+        files.sort_unstable();
         files
     }
 

@@ -469,7 +469,7 @@ const NOT_SEARCHED: [&str; 6] = [".git", "node_modules", "target", ".conclaude",
 
 fn step_files(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
+    entries.sort_unstable_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name();
         let Ok(kind) = entry.file_type() else { continue };

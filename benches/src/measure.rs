@@ -1,0 +1,121 @@
+//! Time and memory: every case once per round, in turn.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::Options;
+use crate::cases::{Case, Place};
+use crate::report;
+
+/// The figures of a case.
+pub struct Figures {
+    pub name: &'static str,
+    pub minimum: Duration,
+    pub median: Duration,
+    /// The largest resident set, in bytes.
+    pub memory: u64,
+}
+
+/// The case as a process, with nothing of ours in its environment.
+pub fn command(case: &Case, place: &Place) -> Command {
+    let mut command = Command::new(&case.program);
+    command
+        .args(&case.arguments)
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", place.state())
+        .env("XDG_STATE_HOME", place.state())
+        .env("CLAUDE_PROJECT_DIR", &case.project)
+        .current_dir(&case.project)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    if case.arguments.first().is_some_and(|first| first == "PreToolUse") {
+        // The one that prepares a project has its answer looked at.
+        command.stdout(Stdio::piped());
+    }
+    let file = std::env::temp_dir().join(format!("conclaude-bench-input-{}", std::process::id()));
+    std::fs::File::create(&file).and_then(|mut f| f.write_all(&case.input)).expect("a file for stdin");
+    command.stdin(std::fs::File::open(&file).expect("the file for stdin"));
+    let _ = std::fs::remove_file(file);
+    command
+}
+
+fn once(case: &Case, place: &Place) -> Duration {
+    let mut command = command(case, place);
+    command.stdout(Stdio::null());
+    let start = Instant::now();
+    let status = command.status().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let time = start.elapsed();
+    assert!(status.success(), "{}: {status}", case.name);
+    time
+}
+
+pub fn run(options: &Options, place: &Place) -> Result<(), String> {
+    let all = place.cases();
+    let wanted = |case: &&Case| options.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
+    let (first, rest) = all.split_at(2);
+    let cases: Vec<&Case> = first.iter().chain(rest.iter().filter(wanted)).collect();
+    let mut times: BTreeMap<usize, Vec<Duration>> = BTreeMap::new();
+    for round in 0..options.rounds + 3 {
+        for (index, case) in cases.iter().enumerate() {
+            let time = once(case, place);
+            // The first rounds fill caches.
+            if round >= 3 {
+                times.entry(index).or_default().push(time);
+            }
+        }
+        if round % 20 == 0 {
+            eprint!("\r{} of {} rounds", round.min(options.rounds), options.rounds);
+        }
+    }
+    eprint!("\r{:30}\r", "");
+    let figures: Vec<Figures> = cases
+        .iter()
+        .enumerate()
+        .map(|(index, case)| {
+            let mut times = times.remove(&index).unwrap_or_default();
+            times.sort_unstable();
+            Figures {
+                name: case.name,
+                minimum: times.first().copied().unwrap_or_default(),
+                median: times.get(times.len() / 2).copied().unwrap_or_default(),
+                memory: memory(case, place),
+            }
+        })
+        .collect();
+    report::table(&figures);
+    let size = std::fs::metadata(&options.binary).map(|metadata| metadata.len()).unwrap_or(0);
+    println!("\nbinary: {:.2} MB", size as f64 / 1e6);
+    let json = json!({
+        "rounds": options.rounds,
+        "binary_bytes": size,
+        "cases": figures.iter().map(report::as_json).collect::<Vec<_>>(),
+    });
+    if let Some(old) = &options.compare {
+        report::compare(old, &figures)?;
+    }
+    if let Some(folder) = options.json.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    std::fs::write(&options.json, format!("{json:#}\n"))
+        .map_err(|error| format!("{:?}: {error}", options.json))?;
+    println!("figures: {}", options.json.display());
+    if options.limits { report::limits(&figures, size) } else { Ok(()) }
+}
+
+/// The largest resident set of one call, as the kernel tells it.
+fn memory(case: &Case, place: &Place) -> u64 {
+    let child = command(case, place).stdout(Stdio::null()).spawn();
+    let Ok(child) = child else { return 0 };
+    let mut status = 0;
+    // SAFETY: `usage` is a plain struct that the kernel fills, and the child is ours to wait for.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::wait4(child.id().cast_signed(), &raw mut status, 0, &raw mut usage);
+        usage.ru_maxrss.unsigned_abs() * 1024
+    }
+}
