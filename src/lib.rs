@@ -15,6 +15,7 @@ pub mod des;
 pub mod events;
 pub mod files;
 pub mod frontmatter;
+pub mod glob;
 pub mod hooks;
 pub mod http;
 pub mod log;

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::glob::{Glob, Kind};
 
 /// A glob over the subagent's name: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`; `*` also crosses `/` and `:`,
 /// and case counts. A pattern without any of these is the name itself, or the agent's id.
@@ -107,36 +108,17 @@ impl Pattern {
         if let Some(suffix) = pattern.strip_prefix('*').filter(|rest| !has_glob_characters(rest)) {
             return Ok(name.ends_with(suffix));
         }
-        if pattern.is_ascii() && name.is_ascii() {
-            return self.compile().map(|matcher| matcher.is_match(name));
-        }
-        self.check()?;
-        let (pattern, name) = in_ascii(pattern, name);
-        Pattern(pattern).compile().map(|matcher| matcher.is_match(name))
+        let too_long = || self.broken("the name is too long to be compared with it");
+        self.compile()?.matches(name).ok_or_else(too_long)
     }
 
-    fn compile(&self) -> Result<globset::GlobMatcher, PatternError> {
-        GlobBuilder::new(&self.0)
-            .literal_separator(false)
-            .backslash_escape(true)
-            .build()
-            .map(|glob| glob.compile_matcher())
-            .map_err(|error| PatternError::Glob { pattern: self.0.clone(), reason: error.kind().to_string() })
+    fn compile(&self) -> Result<Glob, PatternError> {
+        Glob::new(&self.0, Kind::Name).map_err(|error| self.broken(&error.to_string()))
     }
-}
 
-/// The matcher compares bytes. Where letters have several, each is replaced by a control character of its own, the
-/// same in pattern and name and in the order of the alphabet, so that `?`, classes and ranges count letters.
-fn in_ascii(pattern: &str, name: &str) -> (String, String) {
-    let letters: std::collections::BTreeSet<char> =
-        pattern.chars().chain(name.chars()).filter(|c| !c.is_ascii()).collect();
-    let codes: Vec<(char, char)> = letters.into_iter().zip('\u{1}'..='\u{1f}').collect();
-    let replace = |text: &str| -> String {
-        text.chars()
-            .map(|c| codes.iter().find(|(letter, _)| *letter == c).map_or(c, |(_, code)| *code))
-            .collect()
-    };
-    (replace(pattern), replace(name))
+    fn broken(&self, reason: &str) -> PatternError {
+        PatternError::Glob { pattern: self.0.clone(), reason: reason.to_owned() }
+    }
 }
 
 /// The entries whose pattern matches the agent, in the order in which they run.
@@ -288,7 +270,7 @@ mod tests {
         fn the_short_cuts_agree_with_the_glob(pattern in "[ab*:/]{1,5}", name in "[ab:/]{0,6}") {
             let pattern = Pattern::try_from(pattern).unwrap();
             let quick = pattern.matches(&name, None).unwrap();
-            proptest::prop_assert_eq!(quick, pattern.compile().unwrap().is_match(&name));
+            proptest::prop_assert_eq!(quick, pattern.compile().unwrap().matches(&name).unwrap());
         }
     }
 }

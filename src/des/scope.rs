@@ -1,12 +1,12 @@
 //! Which files a step may touch.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use crate::glob::{Glob, Kind};
 
 /// The files that a step may touch: `*` stops at `/`, `**` crosses it, `dir/` covers its content; none means no limit.
 #[derive(Clone, Debug)]
 pub struct Allowed {
     patterns: Vec<String>,
-    set: GlobSet,
+    globs: Vec<Glob>,
 }
 
 impl Allowed {
@@ -15,7 +15,7 @@ impl Allowed {
     /// # Errors
     /// Says which pattern is broken.
     pub fn new(patterns: Vec<String>) -> Result<Allowed, String> {
-        let mut set = GlobSetBuilder::new();
+        let mut globs = Vec::new();
         for pattern in &patterns {
             let plain = pattern.trim().trim_start_matches("./").trim_start_matches('/');
             let whole = match plain {
@@ -23,11 +23,10 @@ impl Allowed {
                 folder if folder.ends_with('/') => format!("{folder}**"),
                 other => other.to_owned(),
             };
-            let glob = GlobBuilder::new(&whole).literal_separator(true).backslash_escape(true).build();
-            set.add(glob.map_err(|error| format!("the pattern `{pattern}` is broken: {}", error.kind()))?);
+            let glob = Glob::new(&whole, Kind::Path);
+            globs.push(glob.map_err(|error| format!("the pattern `{pattern}` is broken: {error}"))?);
         }
-        let set = set.build().map_err(|error| error.to_string())?;
-        Ok(Allowed { patterns, set })
+        Ok(Allowed { patterns, globs })
     }
 
     /// Whether there is any limit.
@@ -45,7 +44,8 @@ impl Allowed {
     /// Whether a path, relative to the root, may be touched.
     #[must_use]
     pub fn permits(&self, path: &str) -> bool {
-        !self.is_limited() || (!path.starts_with("../") && self.set.is_match(path))
+        !self.is_limited()
+            || (!path.starts_with("../") && self.globs.iter().any(|glob| glob.matches(path) == Some(true)))
     }
 }
 
