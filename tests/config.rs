@@ -66,7 +66,7 @@ fn a_broken_config_is_told_at_session_start_where_a_person_sees_it() {
 fn session_start_checks_the_patterns_of_every_section() {
     let done =
         Test::event("SessionStart").config("subagentStart: {commands: {'[a': [{run: x}]}}").run().status(1);
-    assert!(done.stdout.contains("unclosed character class"), "{}", done.stdout);
+    assert!(done.stdout.contains("`[` without a `]` after it"), "{}", done.stdout);
     Test::event("SessionStart").config("subagentStart: {commands: {'a*': [{run: x}]}}").run().silent();
 }
 

@@ -198,7 +198,7 @@ frobnicate: 1
       |
       = help: did you mean `first`?
 
-    error: invalid pattern `[a`: unclosed character class; missing ']'
+    error: invalid pattern `[a`: `[` without a `]` after it
      --> .conclaude.yaml:6:5
       |
     6 |     "[a":
