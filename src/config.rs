@@ -14,6 +14,7 @@ mod bounded;
 mod des;
 mod diagnose;
 mod discover;
+mod quick;
 mod rules;
 mod schema;
 mod tree;
@@ -147,11 +148,20 @@ impl<'de, R: Deserialize<'de>> Deserialize<'de> for CommandMap<R> {
                     let commands: Option<Vec<SubagentCommand<R>>> = map.next_value()?;
                     entries.push((pattern, commands.unwrap_or_default()));
                 }
+                if stands_twice(&entries) {
+                    return Err(de::Error::custom("a pattern stands twice"));
+                }
                 Ok(CommandMap(entries))
             }
         }
         deserializer.deserialize_map(InOrder(PhantomData))
     }
+}
+
+fn stands_twice<T>(entries: &[(Pattern, T)]) -> bool {
+    let mut names: Vec<&str> = entries.iter().map(|(pattern, _)| pattern.as_str()).collect();
+    names.sort_unstable();
+    names.windows(2).any(|pair| pair.first() == pair.last())
 }
 
 /// Desktop notifications about hook events.
@@ -261,11 +271,17 @@ impl ConclaudeConfig {
     /// Lists every problem of the file with its position.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        // Strict, typed and fast; only when that fails is the file read again to find all that is wrong with it.
-        match serde_saphyr::from_str_with_options::<Option<ConclaudeConfig>>(text, tree::options()) {
-            Ok(config) => Ok(config.unwrap_or_default()),
-            Err(error) => Err(diagnose::explain(text, path, &error)),
+        if let Some(config) = quick::read(text) {
+            return Ok(config);
         }
+        // Strict and typed; only when that fails is the file read again to find all that is wrong with it.
+        Self::parse_in_full(text).map_err(|error| diagnose::explain(text, path, &error))
+    }
+
+    /// By the full reader of YAML.
+    fn parse_in_full(text: &str) -> Result<Self, serde_saphyr::Error> {
+        let config: Option<ConclaudeConfig> = serde_saphyr::from_str_with_options(text, tree::options())?;
+        Ok(config.unwrap_or_default())
     }
 
     /// The same, and checks every pattern too, where an event checks those of its own section alone.

@@ -1,0 +1,502 @@
+//! A quick reader for the YAML that people write: mappings and lists in lines of their own, plain and quoted words, comments.
+//! Whatever else stands in a file, and whatever is wrong with it, is left to the full reader: this one only ever says "I know
+//! what that means", and then it means the same.
+
+use std::fmt;
+
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+/// The full reader must have a look.
+#[derive(Debug)]
+pub(super) struct Unsure;
+
+impl fmt::Display for Unsure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not sure")
+    }
+}
+
+impl std::error::Error for Unsure {}
+
+impl de::Error for Unsure {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Unsure
+    }
+}
+
+/// Larger configs may take longer.
+const MOST_LINES: usize = 20_000;
+const DEEPEST: usize = 16;
+
+/// Reads a value, if every line of the text is of the usual kind.
+pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    let mut reader = Reader { lines: lines(text)?, at: 0, depth: 0 };
+    let indent = reader.lines.first()?.indent;
+    let value = T::deserialize(Node { reader: &mut reader, what: What::Block(indent) }).ok()?;
+    (reader.at == reader.lines.len()).then_some(value)
+}
+
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    indent: usize,
+    text: &'a str,
+}
+
+/// The lines that say something; none if any is unusual.
+fn lines(text: &str) -> Option<Vec<Line<'_>>> {
+    if text.bytes().any(|byte| !matches!(byte, b'\n' | b' '..=b'~')) {
+        return None;
+    }
+    let mut lines = Vec::with_capacity(text.len() / 20);
+    for line in text.split('\n') {
+        let content = line.trim_start_matches(' ');
+        let indent = line.len() - content.len();
+        let content = content.trim_end_matches(' ');
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        if indent == 0
+            && (content.starts_with("---") || content.starts_with("...") || content.starts_with('%'))
+        {
+            return None;
+        }
+        lines.push(Line { indent, text: content });
+    }
+    (lines.len() <= MOST_LINES).then_some(lines)
+}
+
+struct Reader<'a> {
+    lines: Vec<Line<'a>>,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&self) -> Option<Line<'a>> {
+        self.lines.get(self.at).copied()
+    }
+
+    /// Nothing may go on below this: words over several lines are unusual.
+    fn ends_at(&self, indent: usize) -> Result<(), Unsure> {
+        if self.line().is_some_and(|line| line.indent > indent) { Err(Unsure) } else { Ok(()) }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Word<'a> {
+    Quoted(&'a str),
+    Plain(&'a str),
+}
+
+/// What a quoted word is, and what follows it on the line.
+fn quoted(text: &str) -> Result<Option<(&str, &str)>, Unsure> {
+    for quote in ['"', '\''] {
+        if let Some(rest) = text.strip_prefix(quote) {
+            let (word, after) = rest.split_once(quote).ok_or(Unsure)?;
+            // Escapes are left to others.
+            let is_simple = !word.contains('\\') || quote == '\'';
+            return if is_simple && !after.starts_with(quote) {
+                Ok(Some((word, after)))
+            } else {
+                Err(Unsure)
+            };
+        }
+    }
+    Ok(None)
+}
+
+/// A word may begin so without meaning something else.
+fn begins_plainly(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric() || "/._$(<=+^;\\~".contains(c))
+}
+
+/// The key of a line and what follows it; none if the line is no entry of a mapping.
+fn key_of(text: &str) -> Result<Option<(Word<'_>, &str)>, Unsure> {
+    let (key, rest) = if let Some((word, after)) = quoted(text)? {
+        let Some(rest) = after.trim_start_matches(' ').strip_prefix(':') else { return Ok(None) };
+        (Word::Quoted(word), rest)
+    } else {
+        if !begins_plainly(text) {
+            return Err(Unsure);
+        }
+        let at = match text.find(": ") {
+            Some(at) => at,
+            None if text.ends_with(':') => text.len() - 1,
+            None => return Ok(None),
+        };
+        let (key, rest) = (text.get(..at).ok_or(Unsure)?, text.get(at + 1..).ok_or(Unsure)?);
+        if key.contains(" #") || !is_text(key) {
+            return Err(Unsure);
+        }
+        (Word::Plain(key.trim_end_matches(' ')), rest)
+    };
+    if !(rest.is_empty() || rest.starts_with(' ')) {
+        return Err(Unsure);
+    }
+    let rest = rest.trim_start_matches(' ');
+    Ok(Some((key, if rest.starts_with('#') { "" } else { rest })))
+}
+
+/// A word that is the whole value.
+fn word(text: &str) -> Result<Word<'_>, Unsure> {
+    if let Some((word, after)) = quoted(text)? {
+        let after = after.trim_start_matches(' ');
+        let has_space = text.len() > word.len() + 2 + after.len();
+        return if after.is_empty() || (after.starts_with('#') && has_space) {
+            Ok(Word::Quoted(word))
+        } else {
+            Err(Unsure)
+        };
+    }
+    let text = text.find(" #").and_then(|at| text.get(..at)).unwrap_or(text).trim_end_matches(' ');
+    if !begins_plainly(text) || text.contains(": ") || text.ends_with(':') {
+        return Err(Unsure);
+    }
+    Ok(Word::Plain(text))
+}
+
+fn is_null(plain: &str) -> bool {
+    matches!(plain, "~" | "null" | "Null" | "NULL")
+}
+
+/// Surely text, and no number, truth or nothing in disguise.
+fn is_text(plain: &str) -> bool {
+    let begins =
+        plain.starts_with(|c: char| c.is_ascii_alphabetic() || "/_$(".contains(c)) || plain.starts_with("./");
+    let other = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
+    begins && !other.iter().any(|word| plain.eq_ignore_ascii_case(word))
+}
+
+fn number(plain: &str) -> Option<u32> {
+    let is_simple =
+        plain.bytes().all(|byte| byte.is_ascii_digit()) && plain.len() <= 9 && !plain.starts_with('0');
+    if is_simple { plain.parse().ok() } else { None }
+}
+
+enum What<'a> {
+    /// What begins at the reader's line, with this indentation.
+    Block(usize),
+    Word(Word<'a>),
+    Nothing,
+}
+
+struct Node<'a, 'r> {
+    reader: &'r mut Reader<'a>,
+    what: What<'a>,
+}
+
+impl<'a> Node<'a, '_> {
+    fn text(&self) -> Result<&'a str, Unsure> {
+        match self.what {
+            What::Word(Word::Quoted(text)) => Ok(text),
+            What::Word(Word::Plain(text)) if is_text(text) => Ok(text),
+            _ => Err(Unsure),
+        }
+    }
+
+    fn number(&self) -> Result<u32, Unsure> {
+        match self.what {
+            What::Word(Word::Plain(text)) => number(text).ok_or(Unsure),
+            _ => Err(Unsure),
+        }
+    }
+
+    fn is_list(&self) -> bool {
+        self.reader.line().is_some_and(|line| line.text.starts_with("- "))
+    }
+}
+
+impl<'a> Deserializer<'a> for Node<'a, '_> {
+    type Error = Unsure;
+
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        match self.what {
+            What::Block(_) if self.is_list() => self.deserialize_seq(visitor),
+            What::Block(_) => self.deserialize_map(visitor),
+            What::Word(Word::Plain("true")) => visitor.visit_bool(true),
+            What::Word(Word::Plain("false")) => visitor.visit_bool(false),
+            What::Word(Word::Plain(text)) if number(text).is_some() => visitor.visit_u32(self.number()?),
+            What::Word(_) => visitor.visit_borrowed_str(self.text()?),
+            What::Nothing => Err(Unsure),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        match self.what {
+            What::Nothing => visitor.visit_none(),
+            What::Word(Word::Plain(text)) if is_null(text) => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        match self.what {
+            What::Word(Word::Plain("true")) => visitor.visit_bool(true),
+            What::Word(Word::Plain("false")) => visitor.visit_bool(false),
+            _ => Err(Unsure),
+        }
+    }
+
+    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        visitor.visit_u32(self.number()?)
+    }
+
+    fn deserialize_str<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        visitor.visit_borrowed_str(self.text()?)
+    }
+
+    fn deserialize_string<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        visitor.visit_borrowed_str(self.text()?)
+    }
+
+    fn deserialize_enum<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unsure> {
+        visitor.visit_enum(BorrowedStrDeserializer::<Unsure>::new(self.text()?))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unsure> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unsure> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        let What::Block(indent) = self.what else { return Err(Unsure) };
+        if self.is_list() {
+            return Err(Unsure);
+        }
+        within(self.reader, |reader| visitor.visit_map(Entries { reader, indent, value: What::Nothing }))
+    }
+
+    fn deserialize_seq<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        let What::Block(indent) = self.what else { return Err(Unsure) };
+        if !self.is_list() {
+            return Err(Unsure);
+        }
+        within(self.reader, |reader| visitor.visit_seq(Items { reader, indent }))
+    }
+
+    forward_to_deserialize_any! {
+        <W: Visitor<'a>>
+        i8 i16 i32 i64 i128 u8 u16 u64 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct identifier
+        ignored_any
+    }
+}
+
+/// One level deeper, as far as anybody goes.
+fn within<'a, T>(
+    reader: &mut Reader<'a>,
+    read: impl FnOnce(&mut Reader<'a>) -> Result<T, Unsure>,
+) -> Result<T, Unsure> {
+    reader.depth += 1;
+    if reader.depth > DEEPEST {
+        return Err(Unsure);
+    }
+    let value = read(reader)?;
+    reader.depth -= 1;
+    Ok(value)
+}
+
+/// The entries of a mapping whose keys stand at this indentation.
+struct Entries<'a, 'r> {
+    reader: &'r mut Reader<'a>,
+    indent: usize,
+    value: What<'a>,
+}
+
+impl<'a> MapAccess<'a> for Entries<'a, '_> {
+    type Error = Unsure;
+
+    fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Unsure> {
+        let Some(line) = self.reader.line().filter(|line| line.indent >= self.indent) else {
+            return Ok(None);
+        };
+        if line.indent > self.indent || line.text.starts_with("- ") {
+            return Err(Unsure);
+        }
+        let (key, rest) = key_of(line.text)?.ok_or(Unsure)?;
+        self.reader.at += 1;
+        self.value = if rest.is_empty() {
+            match self.reader.line() {
+                Some(next) if next.indent > self.indent => What::Block(next.indent),
+                // A list may stand right below its key.
+                Some(next) if next.indent == self.indent && next.text.starts_with("- ") => {
+                    What::Block(self.indent)
+                }
+                _ => What::Nothing,
+            }
+        } else {
+            self.reader.ends_at(self.indent)?;
+            What::Word(word(rest)?)
+        };
+        let (Word::Quoted(key) | Word::Plain(key)) = key;
+        seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Unsure> {
+        let what = std::mem::replace(&mut self.value, What::Nothing);
+        seed.deserialize(Node { reader: &mut *self.reader, what })
+    }
+}
+
+/// The items of a list whose dashes stand at this indentation.
+struct Items<'a, 'r> {
+    reader: &'r mut Reader<'a>,
+    indent: usize,
+}
+
+impl<'a> SeqAccess<'a> for Items<'a, '_> {
+    type Error = Unsure;
+
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Unsure> {
+        let Some(line) = self.reader.line().filter(|line| line.indent >= self.indent) else {
+            return Ok(None);
+        };
+        if line.indent > self.indent {
+            return Err(Unsure);
+        }
+        // Right below its key, a list ends where the next key begins.
+        let Some(rest) = line.text.strip_prefix("- ") else { return Ok(None) };
+        let text = rest.trim_start_matches(' ');
+        let what = if key_of(text)?.is_some() {
+            // A mapping that begins behind the dash: its other keys stand below the first.
+            let indent = self.indent + line.text.len() - text.len();
+            if let Some(place) = self.reader.lines.get_mut(self.reader.at) {
+                *place = Line { indent, text };
+            }
+            What::Block(indent)
+        } else {
+            self.reader.at += 1;
+            self.reader.ends_at(self.indent)?;
+            What::Word(word(text)?)
+        };
+        seed.deserialize(Node { reader: &mut *self.reader, what }).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ConclaudeConfig;
+    use super::*;
+
+    /// Whether the quick reader knew; then it must agree with the full one.
+    #[track_caller]
+    fn agrees(text: &str) -> bool {
+        match read::<Option<ConclaudeConfig>>(text) {
+            None => false,
+            Some(quick) => {
+                let full =
+                    ConclaudeConfig::parse_in_full(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+                assert_eq!(quick.unwrap_or_default(), full, "{text}");
+                true
+            }
+        }
+    }
+
+    #[test]
+    fn what_people_write_is_known() {
+        for text in [
+            "maxBlocks: 3\n",
+            "# a comment\n\nsubagentStop:   # what for\n  match: first\n  commands:\n    \"*\":\n      - run: npm run lint   # all of it\n        message: \"Linting: failed\"\n        showStdout: true\n        timeout: 600\n    'test*':\n    - run: npm test -- --x=\"y z\"\n      onFailure: block\n    agent-1-*:\n      - run: ./check.sh $X\n      - run: 'echo #hi'\n",
+            "des:\n  phases:\n    - BUILD\n    - CHECK\n  evidence:\n  - BUILD\n  judge:\n    prompt: Is it so?\n    timeout: 30\naudit:\n  required: true\n  maxFileBytes: 16777216\n",
+            "notifications:\n  enabled: true\n  hooks:\n    - SubagentStop\n    - \"*\"\n  showErrors: false\n",
+            "des:\n  judge: null\nsubagentStop:\n  commands: ~\nmaxBlocks:\n",
+        ] {
+            assert!(agrees(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_unusual_or_wrong_is_left_to_the_full_reader() {
+        for text in [
+            "",
+            "maxBlocks: 9\n",
+            "maxBlocks: 03\n",
+            "maxBlocks: 0x3\n",
+            "maxBlocks: \"3\"\n",
+            "maxBlocks: 3\nmaxBlocks: 3\n",
+            "maxBlok: 3\n",
+            "subagentStop: {commands: {}}\n",
+            "subagentStop:\n  commands:\n    *coder:\n      - run: x\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: |\n          x\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: x\n          y\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: true\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: yes\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: 12\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: \"a\\tb\"\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: x\n    a:\n      - run: y\n",
+            "subagentStop:\n  commands:\n    a: &x\n      - run: x\n    b: *x\n",
+            "subagentStop:\n  commands:\n    a:\n      - run: x: y\n",
+            "subagentStop:\n\tcommands:\n",
+            "---\nmaxBlocks: 3\n",
+            "maxBlocks: 3\n...\nx\n",
+            "m\u{fc}: 3\n",
+            "  maxBlocks: 3\nsubagentStop:\n",
+        ] {
+            assert!(!agrees(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_agrees_on_every_config_of_the_corpus() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/config");
+        let mut number = 0;
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            if let Ok(text) = std::fs::read_to_string(entry.path()) {
+                agrees(&text);
+                number += 1;
+            }
+        }
+        assert!(number > 5);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(6_000))]
+
+        #[test]
+        fn it_never_says_anything_that_the_full_reader_does_not(
+            parts in proptest::collection::vec((0usize..30, 0usize..5, 0usize..8), 1..9),
+        ) {
+            // Lines of a config, thrown together with small slips.
+            const LINES: [&str; 30] = [
+                "maxBlocks: 3", "subagentStop:", "  commands:", "    coder:", "      - run: npm test", "        timeout: 9",
+                "    \"*\":", "    - run: x", "      message: \"a # b\"", "  match: all", "des:", "  scope: warn",
+                "  evidence:", "    - BUILD", "  - CHECK", "audit:", "  enabled: true", "notifications:", "  hooks:",
+                "    - Stop", "# a comment", "", "      showStdout: true", "  judge:", "    prompt: 'it is'", "null", "- x",
+                "  required: ~", "    b: [x]", "   odd: 1",
+            ];
+            const SLIPS: [&str; 8] = ["", " ", "#", " # c", ":", ": x", "'", "\""];
+            let text: String = parts.iter().map(|(line, indent, slip)| {
+                let slip = if indent == &4 { SLIPS[*slip] } else { "" };
+                let extra = if indent == &3 { " " } else { "" };
+                format!("{extra}{}{slip}\n", LINES[*line])
+            }).collect();
+            agrees(&text);
+        }
+
+        #[test]
+        fn words_mean_the_same(word in r#"[a-z0-9 '":#,.&*!|>%@`~{}\[\]\\$/()<=+?^;_-]{1,8}"#, quote in 0usize..3) {
+            let value = match quote { 0 => word, 1 => format!("\"{word}\""), _ => format!("'{word}'") };
+            agrees(&format!("subagentStop:\n  commands:\n    coder:\n      - run: {value}\n        message: {value}\n"));
+            agrees(&format!("subagentStop:\n  commands:\n    {value}:\n      - run: x\n"));
+            agrees(&format!("des:\n  evidence:\n    - {value}\n"));
+        }
+    }
+}
