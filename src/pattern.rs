@@ -64,7 +64,7 @@ pub enum MatchMode {
 }
 
 fn has_glob_characters(text: &str) -> bool {
-    text.contains(['*', '?', '[', ']', '{', '}', '\\'])
+    text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\'))
 }
 
 impl Pattern {

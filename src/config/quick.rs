@@ -107,6 +107,20 @@ fn quoted(text: &str) -> Result<Option<(&str, &str)>, Unsure> {
     Ok(None)
 }
 
+/// The first colon with a blank behind it.
+fn colon(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b':', bytes).find(|at| bytes.get(at + 1) == Some(&b' '))
+}
+
+/// The first sign of a comment with a blank before it.
+fn comment(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'#', bytes)
+        .filter_map(|at| at.checked_sub(1))
+        .find(|at| bytes.get(*at) == Some(&b' '))
+}
+
 /// A word may begin so without meaning something else.
 fn begins_plainly(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric() || "/._$(<=+^;\\~".contains(c))
@@ -121,13 +135,13 @@ fn key_of(text: &str) -> Result<Option<(Word<'_>, &str)>, Unsure> {
         if !begins_plainly(text) {
             return Err(Unsure);
         }
-        let at = match text.find(": ") {
+        let at = match colon(text) {
             Some(at) => at,
             None if text.ends_with(':') => text.len() - 1,
             None => return Ok(None),
         };
         let (key, rest) = (text.get(..at).ok_or(Unsure)?, text.get(at + 1..).ok_or(Unsure)?);
-        if key.contains(" #") || !is_text(key) {
+        if comment(key).is_some() || !is_text(key) {
             return Err(Unsure);
         }
         (Word::Plain(key.trim_end_matches(' ')), rest)
@@ -150,8 +164,8 @@ fn word(text: &str) -> Result<Word<'_>, Unsure> {
             Err(Unsure)
         };
     }
-    let text = text.find(" #").and_then(|at| text.get(..at)).unwrap_or(text).trim_end_matches(' ');
-    if !begins_plainly(text) || text.contains(": ") || text.ends_with(':') {
+    let text = comment(text).and_then(|at| text.get(..at)).unwrap_or(text).trim_end_matches(' ');
+    if !begins_plainly(text) || colon(text).is_some() || text.ends_with(':') {
         return Err(Unsure);
     }
     Ok(Word::Plain(text))
@@ -165,8 +179,21 @@ fn is_null(plain: &str) -> bool {
 fn is_text(plain: &str) -> bool {
     let begins =
         plain.starts_with(|c: char| c.is_ascii_alphabetic() || "/_$(".contains(c)) || plain.starts_with("./");
-    let other = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
-    begins && !other.iter().any(|word| plain.eq_ignore_ascii_case(word))
+    begins && !(plain.len() <= 8 && is_other(plain))
+}
+
+/// Truth, nothing or a number, in one of YAML's many words for it.
+fn is_other(plain: &str) -> bool {
+    let words: &[&str] = match plain.as_bytes().first().map(u8::to_ascii_lowercase) {
+        Some(b't') => &["true"],
+        Some(b'f') => &["false"],
+        Some(b'n') => &["null", "no", "n", "nan"],
+        Some(b'y') => &["yes", "y"],
+        Some(b'o') => &["on", "off"],
+        Some(b'i') => &["inf", "infinity"],
+        _ => &[],
+    };
+    words.iter().any(|word| plain.eq_ignore_ascii_case(word))
 }
 
 fn number(plain: &str) -> Option<u32> {
