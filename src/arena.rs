@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All that most events ever need. It costs nothing where it is not touched.
-const SIZE: usize = 512 << 10;
+const SIZE: usize = 1 << 20;
 
 /// What is larger is worth giving back.
 const LARGEST: usize = SIZE / 8;

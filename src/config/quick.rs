@@ -32,7 +32,7 @@ const DEEPEST: usize = 16;
 
 /// Reads a value, if every line of the text is of the usual kind.
 pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    let mut reader = Reader { lines: lines(text)?, at: 0, depth: 0 };
+    let mut reader = Reader { lines: lines(text)?, at: 0, depth: 0, key: None };
     let indent = reader.lines.first()?.indent;
     let value = T::deserialize(Node { reader: &mut reader, what: What::Block(indent) }).ok()?;
     (reader.at == reader.lines.len()).then_some(value)
@@ -46,14 +46,18 @@ struct Line<'a> {
 
 /// The lines that say something; none if any is unusual.
 fn lines(text: &str) -> Option<Vec<Line<'_>>> {
-    if text.bytes().any(|byte| !matches!(byte, b'\n' | b' '..=b'~')) {
+    // Without a way out in between: so the compiler looks at many letters at once.
+    let is_odd = |odd: bool, byte: u8| odd | ((byte < b' ') & (byte != b'\n')) | (byte > b'~');
+    if text.bytes().fold(false, is_odd) {
         return None;
     }
     let mut lines = Vec::with_capacity(text.len() / 20);
-    for line in text.split('\n') {
-        let content = line.trim_start_matches(' ');
-        let indent = line.len() - content.len();
-        let content = content.trim_end_matches(' ');
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]) {
+        let line = text.get(start..end)?;
+        start = end + 1;
+        let indent = line.bytes().take_while(|byte| *byte == b' ').count();
+        let content = line.get(indent..)?.trim_end_matches(' ');
         if content.is_empty() || content.starts_with('#') {
             continue;
         }
@@ -71,6 +75,8 @@ struct Reader<'a> {
     lines: Vec<Line<'a>>,
     at: usize,
     depth: usize,
+    /// The key of this line, where it was looked at already.
+    key: Option<(Word<'a>, &'a str)>,
 }
 
 impl<'a> Reader<'a> {
@@ -358,7 +364,10 @@ impl<'a> MapAccess<'a> for Entries<'a, '_> {
         if line.indent > self.indent || line.text.starts_with("- ") {
             return Err(Unsure);
         }
-        let (key, rest) = key_of(line.text)?.ok_or(Unsure)?;
+        let (key, rest) = match self.reader.key.take() {
+            Some(known) => known,
+            None => key_of(line.text)?.ok_or(Unsure)?,
+        };
         self.reader.at += 1;
         self.value = if rest.is_empty() {
             match self.reader.line() {
@@ -402,7 +411,8 @@ impl<'a> SeqAccess<'a> for Items<'a, '_> {
         // Right below its key, a list ends where the next key begins.
         let Some(rest) = line.text.strip_prefix("- ") else { return Ok(None) };
         let text = rest.trim_start_matches(' ');
-        let what = if key_of(text)?.is_some() {
+        self.reader.key = key_of(text)?;
+        let what = if self.reader.key.is_some() {
             // A mapping that begins behind the dash: its other keys stand below the first.
             let indent = self.indent + line.text.len() - text.len();
             if let Some(place) = self.reader.lines.get_mut(self.reader.at) {
