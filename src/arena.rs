@@ -18,7 +18,8 @@ pub struct Arena {
     memory: UnsafeCell<[u8; SIZE]>,
 }
 
-// SAFETY: `used` parts the memory: every byte below it was handed out to exactly one owner, by an atomic exchange, and the
+// SAFETY: what was given back is taken again only after an acquire that sees the release of whoever gave it back.
+// `used` parts the memory: every byte below it was handed out to exactly one owner, by an atomic exchange, and the
 // arena itself reads and writes only what its caller owns.
 unsafe impl Sync for Arena {}
 
@@ -53,7 +54,7 @@ impl Arena {
         loop {
             let from = (start + used).checked_next_multiple_of(layout.align())? - start;
             let to = from.checked_add(layout.size()).filter(|to| *to <= SIZE)?;
-            match self.used.compare_exchange_weak(used, to, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.used.compare_exchange_weak(used, to, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Some(self.memory.get().cast::<u8>().wrapping_add(from)),
                 Err(now) => used = now,
             }
@@ -62,7 +63,7 @@ impl Arena {
 
     /// Moves the end of the last block; whether it was the last.
     fn move_end(&self, from: usize, to: usize) -> bool {
-        to <= SIZE && self.used.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        to <= SIZE && self.used.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -146,6 +147,13 @@ mod tests {
         proptest::collection::vec(act, 1..120)
     }
 
+    /// An arena in a box, made there: it is too large for the stack.
+    fn boxed() -> Box<Arena> {
+        let layout = Layout::new::<Arena>();
+        // SAFETY: an arena of zeros is one with nothing taken from it, and the memory is of its layout.
+        unsafe { Box::from_raw(System.alloc_zeroed(layout).cast::<Arena>()) }
+    }
+
     struct Block {
         at: *mut u8,
         layout: Layout,
@@ -167,7 +175,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_block_ever_touches_another(acts in acts()) {
-            let arena = Box::new(Arena::new());
+            let arena = boxed();
             let mut blocks: Vec<Block> = Vec::new();
             for (number, act) in acts.into_iter().enumerate() {
                 let mark = (number % 251) as u8 + 1;

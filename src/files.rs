@@ -42,7 +42,7 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
         .or_else(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
 }
 
-/// Options that refuse a link in the place of a file of ours.
+/// Options that refuse a link in the place of a file of ours, and do not wait where a FIFO stands there.
 #[must_use]
 pub fn no_links() -> OpenOptions {
     #[cfg_attr(windows, expect(unused_mut, reason = "the flag is Unix's"))]
@@ -50,7 +50,9 @@ pub fn no_links() -> OpenOptions {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        options.custom_flags(
+            rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed(),
+        );
     }
     options
 }

@@ -25,8 +25,9 @@ impl fmt::Display for GlobError {
 /// Braces within braces, as deep as anybody nests them.
 const DEEPEST: usize = 10;
 
-/// Steps that a comparison may take; more is no honest pattern or text.
-const MOST_STEPS: usize = 100_000_000;
+/// No honest pattern or text is longer.
+const LONGEST_PATTERN: usize = 1_024;
+const LONGEST_TEXT: usize = 4_096;
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -57,7 +58,10 @@ impl Glob {
     /// Says what is wrong with it.
     pub fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
         let letters: Vec<char> = pattern.chars().collect();
-        let mut reader = Reader { letters: &letters, at: 0, kind, program: Vec::new() };
+        if letters.len() > LONGEST_PATTERN {
+            return Err(GlobError("it is longer than 1,024 letters"));
+        }
+        let mut reader = Reader { letters: &letters, at: 0, kind, program: Vec::new(), opens: true };
         reader.sequence(0)?;
         if reader.at < letters.len() {
             return Err(GlobError("`}` without a `{` before it"));
@@ -66,10 +70,10 @@ impl Glob {
         Ok(Glob { program: reader.program })
     }
 
-    /// Whether the whole text matches; none if that cannot be found out in reasonable time.
+    /// Whether the whole text matches; none if it is too long to be compared.
     #[must_use]
     pub fn matches(&self, text: &str) -> Option<bool> {
-        if self.program.len().checked_mul(text.len() + 1)? > MOST_STEPS {
+        if text.len() > LONGEST_TEXT {
             return None;
         }
         let mut now = Places::new(self.program.len());
@@ -142,6 +146,8 @@ struct Reader<'a> {
     at: usize,
     kind: Kind,
     program: Vec<Op>,
+    /// The alternatives that are being read stand where a part of a path begins.
+    opens: bool,
 }
 
 impl Reader<'_> {
@@ -166,7 +172,7 @@ impl Reader<'_> {
             let slash = self.kind == Kind::Name;
             match letter {
                 '?' => self.program.push(Op::Any { slash }),
-                '*' => self.stars(),
+                '*' => self.stars(depth),
                 '[' => self.class()?,
                 '{' => self.alternatives(depth + 1)?,
                 '\\' => {
@@ -180,14 +186,22 @@ impl Reader<'_> {
     }
 
     /// One star or several; the first has been read.
-    fn stars(&mut self) {
+    fn stars(&mut self, depth: usize) {
         let start = self.at - 1;
         while self.peek() == Some('*') {
             self.at += 1;
         }
-        let before = start.checked_sub(1).map(|at| self.letters.get(at).copied());
-        let opens = matches!(before, None | Some(Some('/')));
-        let closes = matches!(self.peek(), None | Some('/'));
+        let before = start.checked_sub(1).and_then(|at| self.letters.get(at));
+        let opens = match before {
+            None | Some('/') => true,
+            Some('{' | ',') => depth > 0 && self.opens,
+            Some(_) => false,
+        };
+        let closes = match self.peek() {
+            None | Some('/') => true,
+            Some(',' | '}') => depth > 0,
+            Some(_) => false,
+        };
         let crosses = self.kind == Kind::Path && self.at - start == 2 && opens && closes;
         if crosses && self.peek() == Some('/') {
             // Folders, as many as there are, or none: (any* /)?
@@ -249,6 +263,13 @@ impl Reader<'_> {
         if depth > DEEPEST {
             return Err(GlobError("braces within braces, too deep"));
         }
+        let before = self.at.checked_sub(2).and_then(|at| self.letters.get(at));
+        let outer = self.opens;
+        self.opens = match before {
+            None | Some('/') => true,
+            Some('{' | ',') => outer && depth > 1,
+            Some(_) => false,
+        };
         let mut jumps = Vec::new();
         loop {
             let split = self.program.len();
@@ -267,6 +288,7 @@ impl Reader<'_> {
                 None => return Err(GlobError("`{` without a `}` after it")),
             }
         }
+        self.opens = outer;
         let end = self.program.len();
         for jump in jumps {
             self.patch(jump, Op::Jump(end));
@@ -298,7 +320,10 @@ mod tests {
             ("a/**/b", &["a/b", "a/x/b", "a/x/y/b"], &["ab", "a/xb", "a/b/c"]),
             ("a**b", &["ab", "axb"], &["a/b"]),
             ("***/b", &["x/b"], &["x/y/b"]),
-            ("src/{a,b/**}/c", &["src/a/c"], &["src/b/x/y/c"]),
+            ("src/{a,b/**}/c", &["src/a/c", "src/b/x/y/c"], &["src/c"]),
+            ("{src/**,tests/**}", &["src/a/b.rs", "tests/x"], &["docs/x", "src"]),
+            ("{**/a,b}", &["x/y/a", "a", "b"], &["xa", "x/b"]),
+            ("x{**/a,b}", &["xb", "xy/a"], &["x/y/a", "xyz/w/a"]),
             ("a[!b]c", &["axc"], &["a/c", "abc"]),
             ("a?c", &["abc"], &["a/c"]),
         ] {
@@ -323,9 +348,18 @@ mod tests {
     #[test]
     fn no_pattern_takes_long() {
         let stars = "*a".repeat(500);
-        assert!(!matches(&stars, Kind::Name, &"a".repeat(499)));
-        assert!(matches(&"{a,aa}".repeat(200), Kind::Name, &"a".repeat(300)));
-        assert_eq!(Glob::new(&"?".repeat(20_000), Kind::Name).unwrap().matches(&"a".repeat(20_000)), None);
+        assert!(!matches(&stars, Kind::Name, &"a".repeat(4_000)[..499]));
+        assert!(matches(&"{a,aa}".repeat(150), Kind::Name, &"a".repeat(200)));
+        assert_eq!(Glob::new("*", Kind::Name).unwrap().matches(&"a".repeat(5_000)), None);
+        assert!(Glob::new(&format!("[{}]", "b".repeat(2_000)), Kind::Name).is_err());
+        let start = std::time::Instant::now();
+        let class = format!("**/*[{}]", "b".repeat(1_000));
+        assert!(!matches(&class, Kind::Path, &"a".repeat(4_096)));
+        assert!(!matches(&"*?".repeat(512), Kind::Path, &format!("{}/", "a".repeat(4_095))));
+        assert!(
+            start.elapsed() < std::time::Duration::from_secs(20),
+            "generous, for a debug build on a busy machine"
+        );
     }
 
     /// The same by the crate that others use.

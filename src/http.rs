@@ -1,7 +1,7 @@
 //! One HTTP request, made by `curl`: it is on every machine, knows the user's proxies and certificates, and a hook that
 //! hardly ever asks anybody need not carry TLS around.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,19 +25,18 @@ pub struct Answered {
 /// # Errors
 /// Says why there is none, in words for a person.
 pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) -> Result<Answered, String> {
-    let folder =
-        tempfile::Builder::new().prefix("conclaude-").tempdir().map_err(|error| error.to_string())?;
-    let (request, answer) = (folder.path().join("request"), folder.path().join("answer"));
-    let text = configuration(url, headers, &answer, timeout)?;
-    // In a file that only the user can read: a command line can be seen by everybody.
-    write_privately(&request, &text).map_err(|error| error.to_string())?;
-    let env = [("CONCLAUDE_REQUEST", Some(request.to_string_lossy().into_owned()))];
+    let folder = private_folder().map_err(|error| error.to_string())?;
+    let (sent, answer) = (folder.path().join("body"), folder.path().join("answer"));
+    std::fs::write(&sent, body).map_err(|error| error.to_string())?;
+    // On stdin, where the key is neither seen on a command line nor left behind in a file.
+    let text = configuration(url, headers, &sent, &answer, timeout)?;
     let spec = CommandSpec {
-        script: "exec curl -q --config \"$CONCLAUDE_REQUEST\"",
+        // The file system itself keeps the answer within bounds, also where its length is not told beforehand.
+        script: "ulimit -f 2048; exec curl -q --config -",
         shell: DEFAULT_SHELL,
         cwd: folder.path(),
-        env: &env,
-        stdin: body.as_bytes(),
+        env: &[],
+        stdin: text.as_bytes(),
         timeout: Some(timeout + Duration::from_secs(1)),
         stdout: Keep::Shown(100),
         stderr: Keep::Shown(1_000),
@@ -48,6 +47,8 @@ pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) 
     match finished.status {
         Status::Exited(0) => {}
         Status::Exited(28) | Status::TimedOut(_) => return Err(late()),
+        // curl's own word for a file that cannot be written, and the system's for one that is too long.
+        Status::Exited(23) | Status::Killed(25) => return Err("the answer is too long".into()),
         Status::Exited(127) => return Err("`curl` is needed to ask, and is not on the PATH".into()),
         ref other => return Err(format!("cannot reach {url}: curl {}: {}", other.describe(), said())),
     }
@@ -61,16 +62,18 @@ pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) 
 fn configuration(
     url: &str,
     headers: &[(&str, &str)],
+    sent: &Path,
     answer: &Path,
     timeout: Duration,
 ) -> Result<String, String> {
     let mut lines = vec![
         quoted("url", url)?,
         quoted("proto", "=http,https")?,
-        quoted("data-binary", "@-")?,
+        quoted("data-binary", &format!("@{}", sent.to_string_lossy()))?,
         quoted("output", &answer.to_string_lossy())?,
         quoted("write-out", "%{http_code}")?,
         format!("max-time = {}", timeout.as_secs_f32()),
+        "globoff".into(),
         "silent".into(),
         "show-error".into(),
     ];
@@ -87,15 +90,16 @@ fn quoted(option: &str, value: &str) -> Result<String, String> {
     Ok(format!("{option} = \"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-fn write_privately(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = files::no_links();
-    options.write(true).create_new(true);
+/// A folder that only the user can look into.
+fn private_folder() -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("conclaude-");
     #[cfg(unix)]
     {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
     }
-    options.open(path)?.write_all(text.as_bytes())
+    builder.tempdir()
 }
 
 #[cfg(test)]
@@ -106,7 +110,14 @@ mod tests {
     fn nothing_in_a_value_can_become_another_option() {
         assert_eq!(quoted("header", "x: a\"b\\c").unwrap(), r#"header = "x: a\"b\\c""#);
         assert!(quoted("url", "http://x\noutput = /etc/passwd").is_err());
-        let text = configuration("http://x", &[("k", "v")], Path::new("/a"), Duration::from_secs(3)).unwrap();
+        let text = configuration(
+            "http://x",
+            &[("k", "v")],
+            Path::new("/b"),
+            Path::new("/a"),
+            Duration::from_secs(3),
+        )
+        .unwrap();
         assert!(text.contains("header = \"k: v\"\n") && text.contains("max-time = 3\n"), "{text}");
     }
 }

@@ -217,3 +217,22 @@ fn first_file(folder: &std::path::Path) -> std::path::PathBuf {
     let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
     files.into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
 }
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_in_the_place_of_the_trails_end_holds_nobody_up() {
+    let test = Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}");
+    let test = test.run().silent().again();
+    let outside = test.root().join(".state-home/conclaude");
+    let head = std::fs::read_dir(&outside)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.is_file())
+        .unwrap();
+    std::fs::remove_file(&head).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&head).status().unwrap().success());
+    let done = test.run().silent();
+    assert!(head.is_file(), "it was replaced");
+    drop(done);
+}

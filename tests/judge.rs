@@ -154,3 +154,20 @@ fn without_curl_the_judge_fails_aloud() {
     let message = stop("http://127.0.0.1:1", "").env("PATH", path.path().to_str().unwrap()).run().message();
     assert!(message.contains("`curl` is needed to ask, and is not on the PATH"), "{message}");
 }
+
+#[test]
+fn a_judge_that_floods_is_cut_off_and_leaves_nothing() {
+    use std::io::{Read, Write};
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 1 << 16]);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+        while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let message = stop(&url, "").env("TMPDIR", folder.path().to_str().unwrap()).run().message();
+    assert!(message.contains("JUDGE_FAILED") && message.contains("too long"), "{message}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file of the request is left");
+}

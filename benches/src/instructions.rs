@@ -71,6 +71,9 @@ fn count(case: &Case, place: &Place) -> Result<u64, String> {
     command.stdin(std::fs::File::open(&input).map_err(|error| error.to_string())?);
     let output = command.output().map_err(|error| format!("valgrind (Debian package valgrind): {error}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("{} fails, so what it counts means nothing:\n{text}", case.name));
+    }
     let refs = text
         .lines()
         .find_map(|line| line.split_once("refs:"))

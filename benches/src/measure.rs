@@ -107,7 +107,7 @@ pub fn run(options: &Options, place: &Place) -> Result<(), String> {
     if options.limits { report::limits(&figures, size) } else { Ok(()) }
 }
 
-/// The largest resident set of one call, as the kernel tells it.
+/// The largest resident set of one call, as the kernel tells it: at most this, since it begins with what this process has.
 fn memory(case: &Case, place: &Place) -> u64 {
     let child = command(case, place).stdout(Stdio::null()).spawn();
     let Ok(child) = child else { return 0 };
@@ -116,6 +116,7 @@ fn memory(case: &Case, place: &Place) -> u64 {
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::wait4(child.id().cast_signed(), &raw mut status, 0, &raw mut usage);
+        assert_eq!(status, 0, "{}", case.name);
         usage.ru_maxrss.unsigned_abs() * 1024
     }
 }

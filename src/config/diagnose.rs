@@ -124,7 +124,12 @@ pub(super) fn explain(text: &str, path: &Path, first: &serde_saphyr::Error) -> C
 
 /// Checks what the typed reader leaves to the events: the syntax of every pattern.
 pub(super) fn check_patterns(text: &str, path: &Path) -> Result<(), ConfigError> {
-    let found = tree::read(text).map(|tree| problems(&tree, text)).unwrap_or_default();
+    let found = match tree::read(text) {
+        Ok(tree) => problems(&tree, text),
+        // An empty file has no tree.
+        Err(_) if super::ConclaudeConfig::parse_in_full(text).is_ok() => Vec::new(),
+        Err(error) => vec![syntax_problem(&error, text)],
+    };
     if found.is_empty() { Ok(()) } else { Err(ConfigError::invalid(path, text, found)) }
 }
 

@@ -26,8 +26,9 @@ impl de::Error for Unsure {
     }
 }
 
-/// Larger configs may take longer.
-const MOST_LINES: usize = 20_000;
+/// Larger configs may take longer; and the full reader has bounds of its own, which these are well within.
+const MOST_LINES: usize = 12_000;
+const LONGEST_KEY: usize = 500;
 const DEEPEST: usize = 16;
 
 /// Reads a value, if every line of the text is of the usual kind.
@@ -153,6 +154,9 @@ fn key_of(text: &str) -> Result<Option<(Word<'_>, &str)>, Unsure> {
         (Word::Plain(key.trim_end_matches(' ')), rest)
     };
     if !(rest.is_empty() || rest.starts_with(' ')) {
+        return Err(Unsure);
+    }
+    if text.len() - rest.len() > LONGEST_KEY {
         return Err(Unsure);
     }
     let rest = rest.trim_start_matches(' ');
@@ -489,6 +493,9 @@ mod tests {
         ] {
             assert!(!agrees(text), "{text}");
         }
+        let long = format!("subagentStop:\n  commands:\n    {}:\n      - run: x\n", "a".repeat(1_100));
+        let many = format!("subagentStop:\n  commands:\n    a:\n{}", "      - run: x\n".repeat(19_000));
+        assert!(!agrees(&long) && !agrees(&many) && !agrees(&many.replace("- run: x", "- run: 'x'")));
     }
 
     #[test]

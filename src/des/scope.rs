@@ -2,6 +2,9 @@
 
 use crate::glob::{Glob, Kind};
 
+/// No step of a person needs more; each file is compared with all of it.
+const LONGEST: usize = 8 << 10;
+
 /// The files that a step may touch: `*` stops at `/`, `**` crosses it, `dir/` covers its content; none means no limit.
 #[derive(Clone, Debug)]
 pub struct Allowed {
@@ -15,10 +18,16 @@ impl Allowed {
     /// # Errors
     /// Says which pattern is broken.
     pub fn new(patterns: Vec<String>) -> Result<Allowed, String> {
+        let total: usize = patterns.iter().map(String::len).sum();
+        if total > LONGEST {
+            return Err(format!("the patterns have {total} letters together, at most {LONGEST} are read"));
+        }
         let mut globs = Vec::new();
         for pattern in &patterns {
             let plain = pattern.trim().trim_start_matches("./").trim_start_matches('/');
             let whole = match plain {
+                // Most likely a variable that was not set: it must not mean everything.
+                _ if pattern.trim().is_empty() => return Err("a pattern is blank".into()),
                 "" | "." => "**".to_owned(),
                 folder if folder.ends_with('/') => format!("{folder}**"),
                 other => other.to_owned(),
@@ -68,6 +77,14 @@ mod tests {
         {
             assert!(!some.permits(no), "{no}");
         }
+        assert!(
+            allowed(&["/"]).permits("a/b") && allowed(&["."]).permits("a") && allowed(&["./"]).permits("a")
+        );
+        for blank in ["", "  "] {
+            assert!(Allowed::new(vec!["src/**".into(), blank.into()]).unwrap_err().contains("blank"));
+        }
+        assert!(Allowed::new(vec!["*a".repeat(500); 100]).unwrap_err().contains("at most 8192"));
+        assert!(!allowed(&["**"]).permits(&"a".repeat(5_000)), "what cannot be compared is not permitted");
         assert!(allowed(&[]).permits("anything") && !allowed(&[]).is_limited());
         assert!(Allowed::new(vec!["[a".into()]).unwrap_err().contains("`[a` is broken"));
     }

@@ -141,12 +141,14 @@ pub(super) fn let_go(shown: &str, why: &str) -> String {
 
 /// Why a call ended early.
 pub(super) fn interrupted(plan: &Plan, runs: &[Run], signal: &str) -> String {
-    let running =
-        runs.last().map_or_else(|| "no command".into(), |run| format!("`{}`", short(&run.step.script)));
-    format!(
-        "stopped by {signal} while {running} ran; it was terminated with its children, {} did not run",
-        count(plan.steps.len().saturating_sub(runs.len()) as u64, "further command")
-    )
+    let left = count(plan.steps.len().saturating_sub(runs.len()) as u64, "further command");
+    match runs.last() {
+        Some(run) => format!(
+            "stopped by {signal} while `{}` ran; it was terminated with its children, {left} did not run",
+            short(&run.step.script)
+        ),
+        None => format!("stopped by {signal} before any command ran; {left} did not run"),
+    }
 }
 
 pub(super) fn notification_title(event: Event) -> String {

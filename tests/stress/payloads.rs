@@ -71,6 +71,10 @@ fn a_payload_that_is_cut_at_any_byte() {
             most.add(&format!("{event} cut at {length}"), &watch(&test));
         }
         assert!(most.memory < 64.0, "{event}: {:.1} MB", most.memory);
+        // An event that can block or run something takes no half payload for a whole one.
+        if matches!(event, "SubagentStop" | "SubagentStart" | "PreToolUse") {
+            assert_eq!(most.refused, whole.len(), "{event}: every cut is refused");
+        }
         most.tell(&format!("{event} cut at each of {} bytes", whole.len()));
     }
 }
