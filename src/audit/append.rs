@@ -16,6 +16,9 @@ const LOCK_WAIT: Duration = Duration::from_secs(1);
 /// No line of the trail is longer: what a record holds is bounded.
 const LONGEST_LINE: u64 = 1 << 20;
 
+/// What usually holds the last record.
+const USUAL_TAIL: u64 = 8 << 10;
+
 /// The field that tells a record which had to wait from all others.
 const WAITED: &str = "waited";
 
@@ -134,11 +137,11 @@ impl Trail {
     fn heal(&self, path: &Path) -> io::Result<(u64, String)> {
         let mut options = files::no_links();
         let mut file = options.read(true).write(true).open(path)?;
-        let length = file.metadata()?.len();
-        let start = length.saturating_sub(LONGEST_LINE * 2);
-        file.seek(SeekFrom::Start(start))?;
-        let mut tail = Vec::new();
-        Read::by_ref(&mut file).take(LONGEST_LINE * 2).read_to_end(&mut tail)?;
+        // Nearly always a few lines are enough, however long the trail has become.
+        let (mut start, mut tail) = tail_of(&mut file, USUAL_TAIL)?;
+        if start > 0 && last_record(&tail).is_none() {
+            (start, tail) = tail_of(&mut file, LONGEST_LINE * 2)?;
+        }
         let whole = memchr::memrchr(b'\n', &tail).map_or(0, |at| at + 1);
         if whole == 0 && start > 0 {
             // No record is that long: this was written by someone else, and is left as it is for `verify` to name.
@@ -233,6 +236,23 @@ fn write_over(path: &Path, text: &str) -> io::Result<()> {
         return Err(io::Error::other("it must be replaced"));
     }
     file.write_all(text.as_bytes())
+}
+
+/// So many bytes of a file's end, and where they begin.
+fn tail_of(file: &mut fs::File, size: u64) -> io::Result<(u64, Vec<u8>)> {
+    let start = file.metadata()?.len().saturating_sub(size);
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::new();
+    file.take(size).read_to_end(&mut tail)?;
+    Ok((start, tail))
+}
+
+/// The last line that is whole, where it can be told from the one before it and is a record.
+fn last_record(tail: &[u8]) -> Option<u64> {
+    let end = memchr::memrchr(b'\n', tail)?;
+    let start = memchr::memrchr(b'\n', tail.get(..end)?)? + 1;
+    let line = std::str::from_utf8(tail.get(start..end)?).ok()?;
+    Link::read(line).map(|link| link.seq)
 }
 
 /// The end of a file of the trail, with room for all that may have been taken along at once.

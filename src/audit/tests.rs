@@ -295,3 +295,22 @@ fn filters_and_counts() {
     assert_eq!(stats.commands["lint"], (1, 1, 7, 7));
     assert_eq!(stats.findings["FAILED_PHASE"], 1);
 }
+
+#[test]
+fn the_chain_goes_on_after_records_of_every_length_and_after_a_torn_one() {
+    let root = tempfile::tempdir().unwrap();
+    let trail = Trail { head: None, ..Trail::of(root.path(), None) };
+    // Shorter than what is usually read of the end, as long, longer, and a torn line behind each.
+    for (number, length) in [10, 3_000, 4_000, 4_000, 4_000, 10].into_iter().enumerate() {
+        let findings = vec![Value::from("x".repeat(length)); if number == 3 { 60 } else { 3 }];
+        trail
+            .append(&Record { event: "e".into(), decision: "d".into(), findings, ..Record::default() })
+            .unwrap();
+        let file = trail.files().unwrap().pop().unwrap();
+        let mut open = fs::File::options().append(true).open(file).unwrap();
+        io::Write::write_all(&mut open, "{\"torn\": ".repeat(number * 300).as_bytes()).unwrap();
+    }
+    trail.append(&Record::default()).unwrap();
+    let verdict = verify(&trail).unwrap();
+    assert_eq!((verdict.good, verdict.problem), (7, None));
+}
