@@ -8,7 +8,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::answer::Exit;
+use crate::config::Root;
 use crate::events::{self, Event};
+use crate::hooks::Surroundings;
 use crate::{config, hooks};
 
 mod agents;
@@ -186,6 +188,11 @@ impl Verb {
             Err(error) => fail(&error.to_string()),
         }
     }
+}
+
+/// The project that a verb is about.
+fn root() -> std::io::Result<Root> {
+    Ok(Root::find(Surroundings::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }
 
 fn print(text: &str) -> std::io::Result<Exit> {

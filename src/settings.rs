@@ -10,6 +10,11 @@ use serde_json::{Value, json};
 
 use crate::events::Event;
 
+mod known;
+
+use known::{hooks_of, is_ours};
+pub use known::{is_own_command, lookalikes, registered, switches_hooks_off, word};
+
 /// A hook to be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
@@ -87,62 +92,6 @@ fn entries<'a>(text: &'a str, what: &str) -> Result<Entries<'a>, Refusal> {
         return Err(Refusal(format!("{what} has the key `{twice}` twice: merge the two first")));
     }
     Ok(entries)
-}
-
-/// Whether a command line is one of ours, for this event: exactly one word that is the program, the event, and nothing else
-/// but our own flag. Whatever else it may be belongs to the user.
-#[must_use]
-pub fn is_own_command(command: &str, event: &str) -> bool {
-    let command = command.trim();
-    let command = command.strip_suffix(crate::registration::IF_TRUSTED).unwrap_or(command).trim_end();
-    let Some(program) = command.strip_suffix(event).and_then(|rest| rest.strip_suffix(' ')) else {
-        return false;
-    };
-    let Some(program) = word(program.trim()) else { return false };
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    matches!(name, "conclaude" | "conclaude.exe")
-}
-
-/// The one word that a shell would read, if it is one and means itself.
-#[must_use]
-pub fn word(text: &str) -> Option<&str> {
-    for quote in ['\'', '"'] {
-        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
-            return (!inner.contains(quote) && (quote == '\'' || !inner.contains(['$', '`'])))
-                .then_some(inner);
-        }
-    }
-    let special = |c: char| c.is_whitespace() || "\"'$`;|&<>()*?[#~={}!".contains(c);
-    (!text.is_empty() && !text.contains(special)).then_some(text)
-}
-
-/// Command lines that call us too, but not in a way that is ours to change.
-///
-/// # Errors
-/// When the file has a form that we do not understand.
-pub fn lookalikes(text: &str) -> Result<Vec<String>, Refusal> {
-    let json: Value = parsed(text)?;
-    let mut found = Vec::new();
-    for (name, groups) in json.get("hooks").and_then(Value::as_object).into_iter().flatten() {
-        let hooks = groups.as_array().into_iter().flatten().flat_map(hooks_of);
-        let commands =
-            hooks.filter(|hook| !is_ours(hook, name)).filter_map(|hook| hook.get("command")?.as_str());
-        let calls_us = |command: &&str| {
-            let mut words = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c));
-            let is_named = words.any(|word| word == "conclaude");
-            is_named && words.next() == Some(name)
-        };
-        found.extend(commands.filter(calls_us).map(str::to_owned));
-    }
-    Ok(found)
-}
-
-fn parsed(text: &str) -> Result<Value, Refusal> {
-    serde_json::from_str(text).map_err(|error| Refusal(format!("the settings file is not JSON: {error}")))
-}
-
-fn is_ours(hook: &Value, event: &str) -> bool {
-    hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own_command(command, event))
 }
 
 /// One change of the text.
@@ -302,10 +251,6 @@ fn groups<'a>(list: &'a RawValue, event: &str) -> Result<Vec<(&'a RawValue, Valu
         .collect()
 }
 
-fn hooks_of(group: &Value) -> impl Iterator<Item = &Value> {
-    group.get("hooks").and_then(Value::as_array).into_iter().flatten()
-}
-
 /// The text without anything of ours. What becomes empty by that goes too.
 ///
 /// # Errors
@@ -359,62 +304,6 @@ pub fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, Refusal>
     Ok(text)
 }
 
-/// What of ours is registered for these events, in the order of the file.
-///
-/// # Errors
-/// When the file has a form that we do not understand.
-pub fn registered(text: &str, events: &[Event]) -> Result<Vec<Registration>, Refusal> {
-    let json = parsed(text)?;
-    let mut found = Vec::new();
-    for (name, groups) in json.get("hooks").and_then(Value::as_object).into_iter().flatten() {
-        let Some(event) = Event::named(name).filter(|event| events.contains(event)) else { continue };
-        for group in groups.as_array().into_iter().flatten() {
-            let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
-            found.extend(hooks_of(group).filter(|hook| is_ours(hook, name)).map(|hook| Registration {
-                event,
-                matcher: matcher.clone(),
-                command: hook.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                timeout:
-                    hook.get("timeout").and_then(Value::as_u64).unwrap_or_else(|| default_timeout(event)),
-                flaw: flaw(hook, event),
-            }));
-        }
-    }
-    Ok(found)
-}
-
-/// What the client gives a hook that asks for nothing.
-fn default_timeout(event: Event) -> u64 {
-    match event {
-        Event::UserPromptSubmit => 30,
-        Event::SessionEnd => 1,
-        _ => 600,
-    }
-}
-
-/// What the client does with the entry that keeps it from working.
-fn flaw(hook: &Value, event: Event) -> Option<&'static str> {
-    let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
-    let is_command = hook.get("type").and_then(Value::as_str).is_none_or(|kind| kind == "command");
-    match hook {
-        _ if !is_command => Some("its `type` is not \"command\", so the client runs something else"),
-        _ if hook.get("async") == Some(&Value::Bool(true)) => {
-            Some("`async` makes the client ignore its answer")
-        }
-        _ if hook.get("if").is_some() && !is_tool => {
-            Some("`if` keeps the client from ever calling it at this event")
-        }
-        _ if hook.get("if").is_some() => Some("`if` keeps the client from calling it for all that is needed"),
-        _ => None,
-    }
-}
-
-/// Whether the file switches all hooks off.
-#[must_use]
-pub fn switches_hooks_off(text: &str) -> bool {
-    parsed(text).is_ok_and(|json| json.get("disableAllHooks") == Some(&Value::Bool(true)))
-}
-
 /// The places of entries, each with its key.
 fn keyed(text: &str, entries: &[(String, &RawValue)]) -> Vec<Range<usize>> {
     let places = entries.iter().map(|(_, raw)| {
@@ -459,222 +348,4 @@ fn remove(text: &str, members: &[Range<usize>], index: usize) -> Edit {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn wanted() -> Vec<Registration> {
-        let registration = |event, matcher: Option<&str>| Registration {
-            event,
-            matcher: matcher.map(str::to_owned),
-            command: format!("conclaude {}", event.name()),
-            timeout: 60,
-            flaw: None,
-        };
-        vec![registration(Event::SubagentStop, None), registration(Event::PostToolUse, Some("Agent"))]
-    }
-
-    fn ours(text: &str) -> usize {
-        let json: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let events = json["hooks"].as_object().into_iter().flatten();
-        events
-            .flat_map(|(event, list)| {
-                list.as_array()
-                    .unwrap()
-                    .iter()
-                    .flat_map(move |group| hooks_of(group).filter(move |hook| is_ours(hook, event)))
-            })
-            .count()
-    }
-
-    const FILES: [&str; 8] = [
-        "{}\n",
-        "{\n  \"model\": \"opus\"\n}\n",
-        "{\"model\": \"opus\", \"permissions\": {\"allow\": []}}",
-        "{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"other  Stop\" } ] }\n\t\t]\n\t},\n\t\"z\": 1.50,\n\t\"a\": \"\\u00fc\"\n}",
-        "{\r\n  \"hooks\": {\r\n    \"SubagentStop\": [\r\n      {\"matcher\": \"coder\", \"hooks\": [{\"type\": \"command\", \"command\": \"lint\"}]}\r\n    ]\r\n  }\r\n}\r\n",
-        "{ \"hooks\": { \"SubagentStop\": [ {\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]} ], \"PostToolUse\": [ {\"hooks\": []} ] } }",
-        "\n  {\n    \"enabledPlugins\": {},\n    \"statusLine\": {\"hooks\": \"not these\"}\n  }\n\n",
-        "{\n    \"a\": 12345678901234567890123,\n    \"hooks\": {\n        \"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard\"}]}]\n    }\n}\n",
-    ];
-
-    #[test]
-    fn installing_adds_ours_twice_changes_nothing_and_uninstalling_restores_the_file() {
-        for file in FILES {
-            let installed = install(file, &wanted()).unwrap();
-            assert_eq!(ours(&installed), 2, "{installed}");
-            assert_eq!(install(&installed, &wanted()).unwrap(), installed, "installing twice");
-            assert_eq!(uninstall(&installed).unwrap(), file, "uninstalling");
-        }
-    }
-
-    #[test]
-    fn what_is_not_ours_stays_byte_for_byte() {
-        for file in FILES {
-            let installed = install(file, &wanted()).unwrap();
-            // Cut out what was added, wherever that is: what is left is the file.
-            let (mut rest, mut at) = (String::new(), 0);
-            for byte in installed.bytes() {
-                if file.as_bytes().get(at) == Some(&byte) {
-                    at += 1;
-                } else {
-                    rest.push(char::from(byte));
-                }
-            }
-            assert_eq!(at, file.len(), "{file:?} is not whole in {installed:?}");
-            assert!(installed.len() == file.len() + rest.len());
-            // And whole values are where they were, not only their letters.
-            for value in [
-                "\"model\": \"opus\"",
-                "\"z\": 1.50",
-                "\"\\u00fc\"",
-                "12345678901234567890123",
-                "\"command\": \"other  Stop\"",
-            ] {
-                assert_eq!(file.matches(value).count(), installed.matches(value).count(), "{value}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_file_keeps_its_line_endings_when_an_entry_is_replaced() {
-        let first = install(FILES[4], &wanted()).unwrap();
-        let mut later = wanted();
-        later[0].timeout = 3600;
-        let second = install(&first, &later).unwrap();
-        assert_eq!(second.matches('\n').count(), second.matches("\r\n").count(), "{second:?}");
-        assert_eq!(uninstall(&second).unwrap(), FILES[4]);
-    }
-
-    #[test]
-    fn a_second_entry_of_ours_goes() {
-        let first = install(FILES[3], &wanted()).unwrap();
-        let old: Vec<Registration> = wanted()
-            .into_iter()
-            .map(|one| Registration { command: one.command.replace("conclaude", "/old/conclaude"), ..one })
-            .collect();
-        // By hand, since we would not do it.
-        let group = pretty(&old[0].value(), "\t");
-        let doubled = first.replacen("\"SubagentStop\": [", &format!("\"SubagentStop\": [{group},"), 1);
-        assert_eq!(registered(&doubled, &[Event::SubagentStop]).unwrap().len(), 2);
-        let mended = install(&doubled, &wanted()).unwrap();
-        assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
-    }
-
-    #[test]
-    fn keys_are_found_however_they_are_written() {
-        for key in ["\"\\u00fcber\"", "\"x\\/y\"", "\"a\\\"b\\\\\"", "\"hooks \"", "\"\""] {
-            let file = format!("{{\n  \"hooks\": {{}},\n  {key} : 1\n}}\n");
-            let installed = install(&file, &wanted()).unwrap();
-            let gone = uninstall(&installed).unwrap();
-            assert!(gone.contains(key) && !gone.contains("conclaude"), "{gone}");
-        }
-    }
-
-    #[test]
-    fn an_entry_without_a_time_out_has_the_clients_own() {
-        let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "conclaude Stop"}]}],
-            "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "conclaude UserPromptSubmit"}]}]}}"#;
-        let found = registered(text, crate::events::ALL).unwrap();
-        assert_eq!(found.iter().map(|one| one.timeout).collect::<Vec<_>>(), [600, 30]);
-    }
-
-    #[test]
-    fn entries_that_cannot_work_are_known_and_mended_by_installing() {
-        for (key, why) in [
-            ("\"async\": true", "ignore its answer"),
-            ("\"if\": \"Bash\"", "ever calling"),
-            ("\"type\": \"prompt\"", "something else"),
-        ] {
-            let text = format!(
-                r#"{{"hooks": {{"SubagentStop": [{{"hooks": [{{{key}, "command": "conclaude SubagentStop", "timeout": 60}}]}}]}}}}"#
-            );
-            let found = registered(&text, &[Event::SubagentStop]).unwrap();
-            assert!(found[0].flaw.unwrap().contains(why), "{found:?}");
-            let mended = install(&text, &wanted()).unwrap();
-            assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
-        }
-    }
-
-    #[test]
-    fn lines_that_call_us_among_other_things_are_seen_and_left() {
-        let commands = [
-            "exec conclaude Stop",
-            "conclaude Stop || true",
-            "CONCLAUDE_LOG=debug conclaude Stop",
-            "log; /usr/bin/conclaude Stop",
-        ];
-        for command in commands {
-            let text = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}})
-                .to_string();
-            assert_eq!(lookalikes(&text).unwrap(), [command]);
-            assert_eq!(uninstall(&text).unwrap(), text);
-        }
-        let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "my-guard --socket /run/conclaude.sock Stop"}, {"command": "conclaude Stop"}]}]}}"#;
-        assert_eq!(lookalikes(text).unwrap(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn an_older_registration_is_replaced_where_it_stands() {
-        let first = install("{\n  \"x\": 1\n}\n", &wanted()).unwrap();
-        let mut later = wanted();
-        later[0].timeout = 3600;
-        later[0].command = "/usr/local/bin/conclaude SubagentStop".into();
-        let second = install(&first, &later).unwrap();
-        assert!(
-            second.contains("\"timeout\": 3600") && second.contains("/usr/local/bin/conclaude"),
-            "{second}"
-        );
-        assert_eq!(ours(&second), 2);
-        assert_eq!(uninstall(&second).unwrap(), "{\n  \"x\": 1\n}\n");
-    }
-
-    #[test]
-    fn a_file_of_another_form_is_refused() {
-        for (file, why) in [
-            ("// comment\n{}", "not a JSON object"),
-            ("{\"a\": 1,}", "not a JSON object"),
-            ("[]", "not a JSON object"),
-            ("{\"hooks\": []}", "`hooks` is not a JSON object"),
-            ("{\"hooks\": {}, \"hooks\": {}}", "the key `hooks` twice"),
-            ("{\"hooks\": {\"SubagentStop\": {}}}", "`hooks.SubagentStop` is not a list"),
-            ("{\"hooks\": {\"SubagentStop\": [{\"type\": \"command\"}]}}", "an entry without a list `hooks`"),
-            (
-                "{\"hooks\": {\"SubagentStop\": [{\"hooks\": [{\"command\": \"conclaude SubagentStop\"}, {\"command\": \"x\"}]}]}}",
-                "part them first",
-            ),
-        ] {
-            let refusal = install(file, &wanted()).unwrap_err();
-            assert!(refusal.0.contains(why), "{file}: {refusal}");
-        }
-    }
-
-    #[test]
-    fn ours_is_known_however_it_is_spelt() {
-        let is = |command: &str| is_ours(&json!({ "command": command }), "Stop");
-        for yes in [
-            "conclaude Stop",
-            "conclaude Stop --if-trusted",
-            "/opt/bin/conclaude Stop",
-            "\"/my tools/conclaude\" Stop",
-            "C:\\bin\\conclaude.exe Stop",
-        ] {
-            assert!(is(yes), "{yes}");
-        }
-        for no in [
-            "conclaude SubagentStop",
-            "conclaude --if-trusted",
-            "my-conclaude Stop",
-            "conclaude-wrapper Stop",
-            "echo conclaude",
-            "my-guard --socket /run/conclaude Stop",
-            "logger turn-ended; /usr/local/bin/conclaude Stop",
-            "exec conclaude Stop",
-            "conclaude Stop || true",
-            "\"$HOME/bin/conclaude\" Stop",
-            "conclaudeStop",
-            "conclaude",
-        ] {
-            assert!(!is(no), "{no}");
-        }
-    }
-}
+mod tests;

@@ -7,32 +7,16 @@ use super::diff;
 use super::install::{Target, program};
 use crate::agents::{self, AgentFile};
 use crate::answer::Exit;
-use crate::config::{ConclaudeConfig, DesConfig};
-use crate::events::Event;
+use crate::config::ConclaudeConfig;
 use crate::frontmatter;
-use crate::registration::{self, IF_TRUSTED, Place, WRITING_TOOLS};
-use crate::settings::{Refusal, Registration};
+use crate::registration::{self, Place};
+use crate::settings::Refusal;
 use crate::text::count;
 
 /// Whether any agent's file has something of ours.
 pub(super) fn has_any(project: &Path, place: Place) -> bool {
     let has = |agent: &AgentFile| agent.registered.as_ref().is_ok_and(|ours| !ours.is_empty());
     agents::all(project, place).iter().any(has)
-}
-
-fn needed(config: &ConclaudeConfig, program: &str, asks_for_trust: bool, agent: &str) -> Vec<Registration> {
-    let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
-    let argument = if asks_for_trust { format!(" {IF_TRUSTED}") } else { String::new() };
-    let one = |event: Event, matcher: Option<&str>, timeout| Registration {
-        event,
-        matcher: matcher.map(str::to_owned),
-        command: format!("{program} {}{argument}", event.name()),
-        timeout,
-        flaw: None,
-    };
-    let gate = gates_on.then(|| one(Event::PreToolUse, Some(WRITING_TOOLS), 60));
-    let stop = one(Event::SubagentStop, None, registration::at_stop(config, Some(agent)));
-    gate.into_iter().chain([stop]).collect()
 }
 
 pub(super) fn install(
@@ -47,15 +31,9 @@ pub(super) fn install(
     // The client runs equal command lines once, and different ones both: ours is that of the settings.
     let of_user = !homes.is_empty() && homes.iter().all(|file| file.place == Place::User);
     let asks_for_trust = place == Place::User || of_user;
-    // The agents of a user work in projects that are not known yet.
-    let unknown = ConclaudeConfig::default();
     let exit = each(project, place, dry_run, "calls conclaude now", |text| {
         let name = frontmatter::name(text).ok_or_else(|| Refusal("it has no `name`".into()))?;
-        let mut needed =
-            needed(if place == Place::User { &unknown } else { config }, &program, asks_for_trust, &name);
-        for one in needed.iter_mut().filter(|one| place == Place::User && one.event == Event::SubagentStop) {
-            one.timeout = registration::UNLIMITED;
-        }
+        let needed = registration::needed_in_agent(config, &program, place, asks_for_trust, &name);
         frontmatter::install(text, &needed)
     })?;
     if exit == Exit::Success && !dry_run && homes.is_empty() {

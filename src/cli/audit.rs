@@ -9,8 +9,6 @@ use serde_json::{Value, json};
 
 use crate::answer::Exit;
 use crate::audit::{Filter, Stats, Trail, records, verify};
-use crate::config::Root;
-use crate::hooks::Surroundings;
 use crate::text::{clean_line, count};
 
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -92,8 +90,7 @@ impl Which {
 }
 
 fn trail() -> io::Result<Trail> {
-    let root = Root::find(Surroundings::of_process().project_dir.as_deref(), &std::env::current_dir()?);
-    Ok(Trail::of(&root.folder, None))
+    Ok(Trail::of(&super::root()?.folder, None))
 }
 
 impl Verb {

@@ -10,12 +10,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::answer::Exit;
-use crate::audit::{self, Filter, Record, Trail, records};
-use crate::config::{ConclaudeConfig, Root};
+use crate::audit::{Filter, Trail, records};
 use crate::des::record::{self, Change};
-use crate::des::{check, evidence, gates, paths, scope, step};
-use crate::hooks::Surroundings;
+use crate::des::{check, evidence, gates, scope, step};
 use crate::text::clean_line;
+
+mod project;
+
+use project::{Project, base_record};
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
@@ -141,126 +143,6 @@ pub(super) enum Verb {
         /// Where to look [default: the project]
         folder: Option<PathBuf>,
     },
-}
-
-/// The project that the verb works in.
-struct Project {
-    root: Root,
-    /// Its defaults, if it cannot be read.
-    config: ConclaudeConfig,
-    /// What is wrong with the config.
-    problem: Option<String>,
-}
-
-impl Project {
-    fn find() -> io::Result<Project> {
-        let cwd = std::env::current_dir()?;
-        let root = Root::find(Surroundings::of_process().project_dir.as_deref(), &cwd);
-        let (config, problem) = match root.config.as_deref().map(ConclaudeConfig::load) {
-            Some(Ok(config)) => (config, None),
-            Some(Err(error)) => (ConclaudeConfig::default(), Some(error.to_string())),
-            None => (ConclaudeConfig::default(), None),
-        };
-        Ok(Project { root, config, problem })
-    }
-
-    /// For verbs that cannot do without the config: what they make would be wrong.
-    fn must_be_sound(&self) -> io::Result<()> {
-        self.problem.as_ref().map_or(Ok(()), |problem| Err(io::Error::other(problem.clone())))
-    }
-
-    /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
-    fn warn_if_broken(&self) {
-        if let Some(problem) = &self.problem {
-            let problem = problem.lines().next().unwrap_or_default();
-            let _ = writeln!(io::stderr(), "conclaude: warning: {problem}; the step's own phases count");
-        }
-    }
-
-    /// The phases of a step: those of the config, or where it cannot be read those that the step has.
-    fn phases(&self, step: &step::Step) -> Vec<String> {
-        let log = step.phases().filter(|log| self.problem.is_some() && !log.is_empty());
-        match log {
-            Some(log) => log.into_iter().map(|phase| phase.name).collect(),
-            None => self.configured_phases(),
-        }
-    }
-
-    fn configured_phases(&self) -> Vec<String> {
-        self.config.des.clone().unwrap_or_default().phase_names()
-    }
-
-    /// Where the step really lies, and its name in records. It must be inside the project.
-    fn step(&self, path: &Path) -> io::Result<(PathBuf, String)> {
-        let cwd = std::env::current_dir()?;
-        let outside = || {
-            io::Error::other(format!(
-                "{} lies outside the project {}",
-                path.display(),
-                self.root.work.display()
-            ))
-        };
-        let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
-        Ok((paths::real_path(&cwd.join(path)), name))
-    }
-
-    fn audit(&self, record: &Record) -> io::Result<()> {
-        let problem =
-            audit::write(&self.root.folder, self.config.audit.as_ref(), record).map_err(io::Error::other)?;
-        if let Some(problem) = problem {
-            let _ = writeln!(io::stderr(), "conclaude: warning: {problem}");
-        }
-        Ok(())
-    }
-
-    /// A phase that counts only with proof is not recorded without it.
-    fn needs_proof(&self, phase: &str) -> io::Result<()> {
-        let des = self.config.des.clone().unwrap_or_default();
-        if des.evidence().contains(&phase) {
-            return Err(io::Error::other(format!(
-                "{phase} counts only with proof (des.evidence): use `conclaude des run`"
-            )));
-        }
-        Ok(())
-    }
-
-    /// Records a change of a phase, in the step file and in the trail.
-    fn record(
-        &self,
-        path: &Path,
-        phase: &str,
-        change: &Change,
-        event: &str,
-        decision: &str,
-    ) -> io::Result<()> {
-        let (real, name) = self.step(path)?;
-        record::change(&self.root.folder, &real, |step| {
-            let phases = self.phases(step);
-            record::record(step, &phases, phase, change, Timestamp::now())
-        })
-        .map_err(io::Error::other)?;
-        let proof = match change {
-            Change::Finish { evidence, .. } => evidence.clone(),
-            Change::Prove { evidence, .. } => Some(evidence.clone()),
-            _ => None,
-        };
-        self.audit(&Record {
-            phase: Some(phase.into()),
-            evidence: proof,
-            ..base_record(event, &name, decision)
-        })
-    }
-}
-
-fn base_record(event: &str, step: &str, decision: &str) -> Record {
-    let session = std::env::var("CLAUDE_CODE_SESSION_ID").ok();
-    Record {
-        event: event.into(),
-        session,
-        step: Some(step.into()),
-        decision: decision.into(),
-        ..Record::default()
-    }
 }
 
 impl Verb {

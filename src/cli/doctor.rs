@@ -8,7 +8,8 @@ use std::time::SystemTime;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::install::{root, session_folder};
+use super::install::session_folder;
+use super::root;
 use crate::agents::{self, AgentFile};
 use crate::answer::Exit;
 use crate::config::{ConclaudeConfig, ConfigError, Root};

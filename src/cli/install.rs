@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{agents, diff, trust};
+use super::{agents, diff, root, trust};
 use crate::answer::Exit;
 use crate::config::{ConclaudeConfig, Root};
 use crate::des::gates::shell_quote;
+use crate::events;
 use crate::files;
 use crate::hooks::Surroundings;
 use crate::registration::{self, MAX_BYTES, Place};
@@ -49,11 +50,6 @@ impl Which {
             _ => Place::Project,
         }
     }
-}
-
-/// The project that a verb is about.
-pub(super) fn root() -> io::Result<Root> {
-    Ok(Root::find(Surroundings::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }
 
 /// Where the client looks for the project's settings: in the folder where its session starts. That is this one if it has
@@ -180,14 +176,14 @@ impl Change {
         let needed = registration::needed(config, &program, place);
         let text = before.as_deref().unwrap_or_default();
         let refused = |refusal: settings::Refusal| target.refused(&refusal);
-        let ours = settings::registered(text, registration::all_events()).unwrap_or_default();
+        let ours = settings::registered(text, events::ALL).unwrap_or_default();
         // Installed once more, from what it was: nothing of an earlier registration is left behind.
         let original = target.original(text, &ours).map(Option::unwrap_or_default);
         let after = settings::install(original.as_deref().unwrap_or(text), &needed).map_err(refused)?;
         // What was needed once, and is no longer, goes.
         let after = settings::keep_only(&after, &needed).map_err(refused)?;
         // What could not be read or taken out again must not be put in.
-        settings::registered(&after, registration::all_events()).map_err(refused)?;
+        settings::registered(&after, events::ALL).map_err(refused)?;
         settings::uninstall(&after).map_err(refused)?;
         let lookalikes = settings::lookalikes(&after).unwrap_or_default();
         Ok(Change { before, after, place, program, lookalikes, target })
@@ -199,9 +195,8 @@ impl Change {
 
     /// Whether the file has nothing of ours yet.
     fn is_fresh(&self) -> bool {
-        let has_ours = |text: &String| {
-            settings::registered(text, registration::all_events()).is_ok_and(|found| !found.is_empty())
-        };
+        let has_ours =
+            |text: &String| settings::registered(text, events::ALL).is_ok_and(|found| !found.is_empty());
         !self.before.as_ref().is_some_and(has_ours)
     }
 
@@ -304,7 +299,7 @@ pub(super) fn uninstall(request: &Request) -> io::Result<Exit> {
     let ours = if before.trim().is_empty() {
         Vec::new()
     } else {
-        settings::registered(&before, registration::all_events()).map_err(refused)?
+        settings::registered(&before, events::ALL).map_err(refused)?
     };
     let original = target.original(&before, &ours);
     let after = match &original {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::install::root;
+use super::root;
 use crate::answer::Exit;
 use crate::config::{self, ConclaudeConfig, SubagentConfig};
 use crate::text::{indent, visible};
