@@ -71,7 +71,7 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     }
     writeln!(
         out,
-        "Next: put such a .conclaude.yaml into your project, try `conclaude validate`, then `conclaude install`."
+        "Next: `conclaude init` in your project begins one, and `conclaude doctor` looks over it."
     )?;
     out.flush()?;
     Ok(Exit::Success)
