@@ -6,7 +6,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{Test, conclaude, run_in};
+use common::{Test, conclaude, program, run_in};
 use serde_json::Value;
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: touch ran, timeout: 100}]}}\n";
@@ -97,8 +97,7 @@ fn a_command_line_that_starts_nothing_is_found_by_calling_it() {
 fn another_program_than_this_one_is_named() {
     let test = healthy();
     let other = test.root().join("bin/conclaude");
-    std::fs::create_dir(test.root().join("bin")).unwrap();
-    std::fs::copy(env!("CARGO_BIN_EXE_conclaude"), &other).unwrap();
+    program::copy(env!("CARGO_BIN_EXE_conclaude"), &other);
     let path = test.root().join(".claude/settings.json");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_conclaude"), other.to_str().unwrap())).unwrap();
@@ -233,13 +232,8 @@ fn the_clients_version_is_told() {
             "problem: Claude Code 1.0.9 is too old: its subagents are not told apart reliably → claude update",
         ),
     ] {
-        let test = healthy().file("bin/claude", format!("#!/bin/sh\necho '{says}'\n"));
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(test.root().join("bin/claude"), mode).unwrap();
-        }
+        let test = healthy();
+        program::script(test.root().join("bin/claude"), format!("#!/bin/sh\necho '{says}'\n"));
         let path = format!("{}:/usr/bin:/bin", test.root().join("bin").display());
         let output = conclaude()
             .args(["doctor", "--json"])

@@ -146,7 +146,7 @@ fn broken_or_unusual_settings_are_refused_and_untouched() {
 fn a_program_of_another_name_would_not_know_its_entries_again() {
     let test = Test::stop();
     let renamed = test.root().join("conclaude-2");
-    std::fs::copy(env!("CARGO_BIN_EXE_conclaude"), &renamed).unwrap();
+    common::program::copy(env!("CARGO_BIN_EXE_conclaude"), &renamed);
     let output =
         std::process::Command::new(&renamed).arg("install").current_dir(test.root()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -356,7 +356,7 @@ fn as_nobody(command: &mut std::process::Command, project: &Path) {
     }
     let program = above.join("conclaude");
     if !program.exists() {
-        std::fs::copy(env!("CARGO_BIN_EXE_conclaude"), &program).unwrap();
+        common::program::copy(env!("CARGO_BIN_EXE_conclaude"), &program);
     }
     let mut other = std::process::Command::new(&program);
     other

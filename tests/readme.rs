@@ -39,11 +39,8 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
 
 /// A folder on the PATH in which a client of the tested version and this conclaude lie.
 fn bin(folder: &Path) -> String {
-    use std::os::unix::fs::PermissionsExt;
     let bin = folder.join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    std::fs::write(bin.join("claude"), "#!/bin/sh\necho '2.1.325 (Claude Code)'\n").unwrap();
-    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    common::program::script(bin.join("claude"), "#!/bin/sh\necho '2.1.325 (Claude Code)'\n");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_conclaude"), bin.join("conclaude")).unwrap();
     format!("{}:/usr/bin:/bin", bin.display())
 }

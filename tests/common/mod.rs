@@ -16,6 +16,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Map, Value, json};
 
 pub mod desktop;
+pub mod program;
 pub mod workflow;
 
 /// The call of one event in a scratch project.

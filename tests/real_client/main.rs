@@ -20,6 +20,9 @@ mod mock;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(target_os = "linux")]
+#[path = "../common/program.rs"]
+mod program;
+#[cfg(target_os = "linux")]
 mod project;
 #[cfg(target_os = "linux")]
 mod runner;

@@ -23,7 +23,7 @@ impl Project {
         }
         let (built, program) = (env!("CARGO_BIN_EXE_conclaude"), project.place("bin/conclaude"));
         if std::fs::hard_link(built, &program).is_err() {
-            std::fs::copy(built, &program).unwrap();
+            crate::program::copy(built, &program);
         }
         // What a person has answered at the first start.
         let answered = json!({

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Test, binary};
+use crate::common::{Test, binary, program};
 
 /// Prints a figure of this run.
 pub fn figure(text: &str) {
@@ -194,8 +194,7 @@ pub fn run_as_nobody(test: &Test) -> Output {
     readable(folder.path());
     readable(&test.root());
     let copy = folder.path().join("conclaude");
-    std::fs::copy(binary(), &copy).unwrap();
-    readable(&copy);
+    program::copy(binary(), &copy);
     let mut command = like(test, &copy);
     command.args(test.command().get_args());
     if rustix::process::geteuid().is_root() {
