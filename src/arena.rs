@@ -61,9 +61,11 @@ impl Arena {
         }
     }
 
-    /// Moves the end of the last block; whether it was the last.
+    /// Moves the end of the last block; whether it was the last. Most are not, which a look tells for less than an exchange.
     fn move_end(&self, from: usize, to: usize) -> bool {
-        to <= SIZE && self.used.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        to <= SIZE
+            && self.used.load(Ordering::Relaxed) == from
+            && self.used.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 

@@ -143,7 +143,7 @@ impl<'de, R: Deserialize<'de>> Deserialize<'de> for CommandMap<R> {
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
+                let mut entries = Vec::with_capacity(map.size_hint().unwrap_or(0).min(4_096));
                 while let Some(pattern) = map.next_key()? {
                     let commands: Option<Vec<SubagentCommand<R>>> = map.next_value()?;
                     entries.push((pattern, commands.unwrap_or_default()));
@@ -159,9 +159,16 @@ impl<'de, R: Deserialize<'de>> Deserialize<'de> for CommandMap<R> {
 }
 
 fn stands_twice<T>(entries: &[(Pattern, T)]) -> bool {
-    let mut names: Vec<&str> = entries.iter().map(|(pattern, _)| pattern.as_str()).collect();
-    names.sort_unstable();
-    names.windows(2).any(|pair| pair.first() == pair.last())
+    fn repeats<K: Ord>(mut keys: Vec<K>) -> bool {
+        keys.sort_unstable();
+        keys.windows(2).any(|pair| pair.first() == pair.last())
+    }
+    // Numbers are compared faster than names; only if two are equal do the names decide.
+    let digest = |name: &str| {
+        name.bytes().fold(0_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    };
+    repeats(entries.iter().map(|(pattern, _)| digest(pattern.as_str())).collect())
+        && repeats(entries.iter().map(|(pattern, _)| pattern.as_str()).collect())
 }
 
 /// Desktop notifications about hook events.

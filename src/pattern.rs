@@ -42,7 +42,7 @@ impl TryFrom<String> for Pattern {
     type Error = PatternError;
 
     fn try_from(text: String) -> Result<Self, PatternError> {
-        if text.trim().is_empty() { Err(PatternError::Empty) } else { Ok(Pattern(text)) }
+        if text.chars().all(char::is_whitespace) { Err(PatternError::Empty) } else { Ok(Pattern(text)) }
     }
 }
 
@@ -63,8 +63,9 @@ pub enum MatchMode {
     First,
 }
 
-fn has_glob_characters(text: &str) -> bool {
-    text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\'))
+/// The first character that makes a text a glob.
+fn first_glob_character(text: &str) -> Option<usize> {
+    text.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\'))
 }
 
 impl Pattern {
@@ -85,7 +86,7 @@ impl Pattern {
     /// # Errors
     /// Says what is wrong with the glob.
     pub fn check(&self) -> Result<(), PatternError> {
-        if has_glob_characters(&self.0) { self.compile().map(drop) } else { Ok(()) }
+        if first_glob_character(&self.0).is_some() { self.compile().map(drop) } else { Ok(()) }
     }
 
     /// Whether the pattern matches the agent.
@@ -96,16 +97,13 @@ impl Pattern {
     /// Says what is wrong with the glob.
     pub fn matches(&self, name: &str, agent_id: Option<&str>) -> Result<bool, PatternError> {
         let pattern = self.0.as_str();
-        if self.is_wildcard() {
-            return Ok(true);
-        }
-        if !has_glob_characters(pattern) {
+        let Some(first) = first_glob_character(pattern) else {
             return Ok(pattern == name || Some(pattern) == agent_id);
-        }
-        if let Some(prefix) = pattern.strip_suffix('*').filter(|rest| !has_glob_characters(rest)) {
+        };
+        if let Some(prefix) = pattern.strip_suffix('*').filter(|prefix| prefix.len() == first) {
             return Ok(name.starts_with(prefix));
         }
-        if let Some(suffix) = pattern.strip_prefix('*').filter(|rest| !has_glob_characters(rest)) {
+        if let Some(suffix) = pattern.strip_prefix('*').filter(|rest| first_glob_character(rest).is_none()) {
             return Ok(name.ends_with(suffix));
         }
         let too_long = || self.broken("the name is too long to be compared with it");

@@ -59,7 +59,7 @@ impl NonBlank {
 impl<'de> Deserialize<'de> for NonBlank {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        if text.trim().is_empty() {
+        if text.chars().all(char::is_whitespace) {
             Err(de::Error::custom("expected text that is not blank"))
         } else {
             Ok(NonBlank(text))

@@ -33,61 +33,97 @@ const DEEPEST: usize = 16;
 
 /// Reads a value, if every line of the text is of the usual kind.
 pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    let mut reader = Reader { lines: lines(text)?, at: 0, depth: 0, key: None };
-    let indent = reader.lines.first()?.indent;
+    let mut reader = Reader { line: None, rest: text, lines: 0, depth: 0, key: None };
+    reader.advance().ok()?;
+    let indent = reader.line?.indent;
     let value = T::deserialize(Node { reader: &mut reader, what: What::Block(indent) }).ok()?;
-    (reader.at == reader.lines.len()).then_some(value)
+    reader.line.is_none().then_some(value)
 }
 
+/// The letters that a line is looked at for: its end, colons, comments, and whatever is not plain ASCII.
+#[expect(clippy::indexing_slicing, reason = "an index out of bounds would not compile")]
+const MEANS_SOMETHING: [bool; 256] = {
+    let mut means = [true; 256];
+    let mut plain = b' ';
+    while plain <= b'~' {
+        means[plain as usize] = matches!(plain, b':' | b'#');
+        plain += 1;
+    }
+    means
+};
+
+/// A line that says something, without the blanks around it.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     indent: usize,
     text: &'a str,
+    /// Where the first colon with a blank or nothing behind it stands.
+    colon: Option<usize>,
+    /// There is no other such colon, and no comment.
+    is_simple: bool,
 }
 
-/// The lines that say something; none if any is unusual.
-fn lines(text: &str) -> Option<Vec<Line<'_>>> {
-    // Without a way out in between: so the compiler looks at many letters at once.
-    let is_odd = |odd: bool, byte: u8| odd | ((byte < b' ') & (byte != b'\n')) | (byte > b'~');
-    if text.bytes().fold(false, is_odd) {
-        return None;
+impl<'a> Line<'a> {
+    /// The line without its first letters, none of which is a colon.
+    fn after(self, letters: usize) -> Option<Line<'a>> {
+        let colon = self.colon.and_then(|at| at.checked_sub(letters));
+        Some(Line { indent: self.indent + letters, text: self.text.get(letters..)?, colon, ..self })
     }
-    let mut lines = Vec::with_capacity(text.len() / 20);
-    let mut start = 0;
-    for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]) {
-        let line = text.get(start..end)?;
-        start = end + 1;
-        let indent = line.bytes().take_while(|byte| *byte == b' ').count();
-        let content = line.get(indent..)?.trim_end_matches(' ');
-        if content.is_empty() || content.starts_with('#') {
-            continue;
-        }
-        if indent == 0
-            && (content.starts_with("---") || content.starts_with("...") || content.starts_with('%'))
-        {
-            return None;
-        }
-        lines.push(Line { indent, text: content });
-    }
-    (lines.len() <= MOST_LINES).then_some(lines)
 }
 
 struct Reader<'a> {
-    lines: Vec<Line<'a>>,
-    at: usize,
+    /// The line that is looked at, none at the end.
+    line: Option<Line<'a>>,
+    /// All that stands below it.
+    rest: &'a str,
+    lines: usize,
     depth: usize,
     /// The key of this line, where it was looked at already.
     key: Option<(Word<'a>, &'a str)>,
 }
 
 impl<'a> Reader<'a> {
-    fn line(&self) -> Option<Line<'a>> {
-        self.lines.get(self.at).copied()
+    /// Goes on to the next line that says something.
+    fn advance(&mut self) -> Result<(), Unsure> {
+        self.line = None;
+        while self.line.is_none() && !self.rest.is_empty() {
+            self.line = self.take_line()?;
+        }
+        self.lines += 1;
+        if self.lines <= MOST_LINES { Ok(()) } else { Err(Unsure) }
+    }
+
+    /// Takes a line, looking at each letter once; none if it says nothing.
+    fn take_line(&mut self) -> Result<Option<Line<'a>>, Unsure> {
+        let indent = self.rest.bytes().take_while(|byte| *byte == b' ').count();
+        let line = self.rest.get(indent..).ok_or(Unsure)?;
+        let (mut colon, mut is_simple) = (None, true);
+        let mut letters = line.bytes();
+        while letters.any(|byte| MEANS_SOMETHING.get(usize::from(byte)) == Some(&true)) {
+            let at = line.len() - letters.len() - 1;
+            match line.as_bytes().get(at..).unwrap_or_default() {
+                [b'\n', ..] => break,
+                [b':'] | [b':', b' ' | b'\n', ..] if colon.is_none() => colon = Some(at),
+                [b':' | b'#', ..] => is_simple = false,
+                _ => return Err(Unsure),
+            }
+        }
+        let end = line.len() - letters.len();
+        let (text, rest) = line.split_at_checked(end).ok_or(Unsure)?;
+        let text = text.trim_ascii_end();
+        self.rest = rest;
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(None);
+        }
+        if indent == 0 && (text.starts_with("---") || text.starts_with("...") || text.starts_with('%')) {
+            return Err(Unsure);
+        }
+        Ok(Some(Line { indent, text, colon, is_simple }))
     }
 
     /// Nothing may go on below this: words over several lines are unusual.
     fn ends_at(&self, indent: usize) -> Result<(), Unsure> {
-        if self.line().is_some_and(|line| line.indent > indent) { Err(Unsure) } else { Ok(()) }
+        if self.line.is_some_and(|line| line.indent > indent) { Err(Unsure) } else { Ok(()) }
     }
 }
 
@@ -99,59 +135,49 @@ enum Word<'a> {
 
 /// What a quoted word is, and what follows it on the line.
 fn quoted(text: &str) -> Result<Option<(&str, &str)>, Unsure> {
-    for quote in ['"', '\''] {
-        if let Some(rest) = text.strip_prefix(quote) {
-            let (word, after) = rest.split_once(quote).ok_or(Unsure)?;
-            // Escapes are left to others.
-            let is_simple = !word.contains('\\') || quote == '\'';
-            return if is_simple && !after.starts_with(quote) {
-                Ok(Some((word, after)))
-            } else {
-                Err(Unsure)
-            };
-        }
-    }
-    Ok(None)
+    let quote = match text.as_bytes().first() {
+        Some(b'"') => '"',
+        Some(b'\'') => '\'',
+        _ => return Ok(None),
+    };
+    let (word, after) = text.get(1..).and_then(|rest| rest.split_once(quote)).ok_or(Unsure)?;
+    // Escapes are left to others.
+    let is_simple = !word.contains('\\') || quote == '\'';
+    if is_simple && !after.starts_with(quote) { Ok(Some((word, after))) } else { Err(Unsure) }
 }
 
-/// The first colon with a blank behind it.
-fn colon(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    memchr::memchr_iter(b':', bytes).find(|at| bytes.get(at + 1) == Some(&b' '))
+/// Whether there is a colon with a blank or nothing behind it.
+fn has_colon(text: &str) -> bool {
+    text.ends_with(':') || text.as_bytes().windows(2).any(|pair| pair == b": ")
 }
 
 /// The first sign of a comment with a blank before it.
 fn comment(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    memchr::memchr_iter(b'#', bytes)
-        .filter_map(|at| at.checked_sub(1))
-        .find(|at| bytes.get(*at) == Some(&b' '))
+    text.as_bytes().windows(2).position(|pair| pair == b" #")
 }
 
 /// A word may begin so without meaning something else.
 fn begins_plainly(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphanumeric() || "/._$(<=+^;\\~".contains(c))
+    let first = text.as_bytes().first();
+    first.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"/._$(<=+^;\\~".contains(byte))
 }
 
 /// The key of a line and what follows it; none if the line is no entry of a mapping.
-fn key_of(text: &str) -> Result<Option<(Word<'_>, &str)>, Unsure> {
+fn key_of(line: Line<'_>) -> Result<Option<(Word<'_>, &str)>, Unsure> {
+    let text = line.text;
     let (key, rest) = if let Some((word, after)) = quoted(text)? {
-        let Some(rest) = after.trim_start_matches(' ').strip_prefix(':') else { return Ok(None) };
+        let Some(rest) = after.trim_ascii_start().strip_prefix(':') else { return Ok(None) };
         (Word::Quoted(word), rest)
     } else {
         if !begins_plainly(text) {
             return Err(Unsure);
         }
-        let at = match colon(text) {
-            Some(at) => at,
-            None if text.ends_with(':') => text.len() - 1,
-            None => return Ok(None),
-        };
+        let Some(at) = line.colon else { return Ok(None) };
         let (key, rest) = (text.get(..at).ok_or(Unsure)?, text.get(at + 1..).ok_or(Unsure)?);
-        if comment(key).is_some() || !is_text(key) {
+        if (!line.is_simple && comment(key).is_some()) || !is_text(key) {
             return Err(Unsure);
         }
-        (Word::Plain(key.trim_end_matches(' ')), rest)
+        (Word::Plain(key.trim_ascii_end()), rest)
     };
     if !(rest.is_empty() || rest.starts_with(' ')) {
         return Err(Unsure);
@@ -159,14 +185,14 @@ fn key_of(text: &str) -> Result<Option<(Word<'_>, &str)>, Unsure> {
     if text.len() - rest.len() > LONGEST_KEY {
         return Err(Unsure);
     }
-    let rest = rest.trim_start_matches(' ');
+    let rest = rest.trim_ascii_start();
     Ok(Some((key, if rest.starts_with('#') { "" } else { rest })))
 }
 
-/// A word that is the whole value.
-fn word(text: &str) -> Result<Word<'_>, Unsure> {
+/// A word that is the whole value. In a simple line it has neither comment nor colon.
+fn word(text: &str, is_simple: bool) -> Result<Word<'_>, Unsure> {
     if let Some((word, after)) = quoted(text)? {
-        let after = after.trim_start_matches(' ');
+        let after = after.trim_ascii_start();
         let has_space = text.len() > word.len() + 2 + after.len();
         return if after.is_empty() || (after.starts_with('#') && has_space) {
             Ok(Word::Quoted(word))
@@ -174,8 +200,12 @@ fn word(text: &str) -> Result<Word<'_>, Unsure> {
             Err(Unsure)
         };
     }
-    let text = comment(text).and_then(|at| text.get(..at)).unwrap_or(text).trim_end_matches(' ');
-    if !begins_plainly(text) || colon(text).is_some() || text.ends_with(':') {
+    let text = if is_simple {
+        text
+    } else {
+        comment(text).and_then(|at| text.get(..at)).unwrap_or(text).trim_ascii_end()
+    };
+    if !begins_plainly(text) || (!is_simple && has_colon(text)) {
         return Err(Unsure);
     }
     Ok(Word::Plain(text))
@@ -187,8 +217,11 @@ fn is_null(plain: &str) -> bool {
 
 /// Surely text, and no number, truth or nothing in disguise.
 fn is_text(plain: &str) -> bool {
-    let begins =
-        plain.starts_with(|c: char| c.is_ascii_alphabetic() || "/_$(".contains(c)) || plain.starts_with("./");
+    let begins = match plain.as_bytes().first() {
+        Some(b'.') => plain.starts_with("./"),
+        Some(b'/' | b'_' | b'$' | b'(') => true,
+        other => other.is_some_and(u8::is_ascii_alphabetic),
+    };
     begins && !(plain.len() <= 8 && is_other(plain))
 }
 
@@ -241,7 +274,7 @@ impl<'a> Node<'a, '_> {
     }
 
     fn is_list(&self) -> bool {
-        self.reader.line().is_some_and(|line| line.text.starts_with("- "))
+        self.reader.line.is_some_and(|line| line.text.starts_with("- "))
     }
 }
 
@@ -362,7 +395,7 @@ impl<'a> MapAccess<'a> for Entries<'a, '_> {
     type Error = Unsure;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Unsure> {
-        let Some(line) = self.reader.line().filter(|line| line.indent >= self.indent) else {
+        let Some(line) = self.reader.line.filter(|line| line.indent >= self.indent) else {
             return Ok(None);
         };
         if line.indent > self.indent || line.text.starts_with("- ") {
@@ -370,11 +403,11 @@ impl<'a> MapAccess<'a> for Entries<'a, '_> {
         }
         let (key, rest) = match self.reader.key.take() {
             Some(known) => known,
-            None => key_of(line.text)?.ok_or(Unsure)?,
+            None => key_of(line)?.ok_or(Unsure)?,
         };
-        self.reader.at += 1;
+        self.reader.advance()?;
         self.value = if rest.is_empty() {
-            match self.reader.line() {
+            match self.reader.line {
                 Some(next) if next.indent > self.indent => What::Block(next.indent),
                 // A list may stand right below its key.
                 Some(next) if next.indent == self.indent && next.text.starts_with("- ") => {
@@ -384,7 +417,7 @@ impl<'a> MapAccess<'a> for Entries<'a, '_> {
             }
         } else {
             self.reader.ends_at(self.indent)?;
-            What::Word(word(rest)?)
+            What::Word(word(rest, line.is_simple)?)
         };
         let (Word::Quoted(key) | Word::Plain(key)) = key;
         seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
@@ -393,6 +426,11 @@ impl<'a> MapAccess<'a> for Entries<'a, '_> {
     fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Unsure> {
         let what = std::mem::replace(&mut self.value, What::Nothing);
         seed.deserialize(Node { reader: &mut *self.reader, what })
+    }
+
+    /// A guess: memory that is set aside and never touched costs nothing, and copying what has outgrown its place does.
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.reader.rest.len() / 40)
     }
 }
 
@@ -406,7 +444,7 @@ impl<'a> SeqAccess<'a> for Items<'a, '_> {
     type Error = Unsure;
 
     fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Unsure> {
-        let Some(line) = self.reader.line().filter(|line| line.indent >= self.indent) else {
+        let Some(line) = self.reader.line.filter(|line| line.indent >= self.indent) else {
             return Ok(None);
         };
         if line.indent > self.indent {
@@ -414,21 +452,23 @@ impl<'a> SeqAccess<'a> for Items<'a, '_> {
         }
         // Right below its key, a list ends where the next key begins.
         let Some(rest) = line.text.strip_prefix("- ") else { return Ok(None) };
-        let text = rest.trim_start_matches(' ');
-        self.reader.key = key_of(text)?;
+        let item = line.after(line.text.len() - rest.trim_ascii_start().len()).ok_or(Unsure)?;
+        self.reader.key = key_of(item)?;
         let what = if self.reader.key.is_some() {
             // A mapping that begins behind the dash: its other keys stand below the first.
-            let indent = self.indent + line.text.len() - text.len();
-            if let Some(place) = self.reader.lines.get_mut(self.reader.at) {
-                *place = Line { indent, text };
-            }
-            What::Block(indent)
+            self.reader.line = Some(item);
+            What::Block(item.indent)
         } else {
-            self.reader.at += 1;
+            self.reader.advance()?;
             self.reader.ends_at(self.indent)?;
-            What::Word(word(text)?)
+            What::Word(word(item.text, item.is_simple)?)
         };
         seed.deserialize(Node { reader: &mut *self.reader, what }).map(Some)
+    }
+
+    /// Of commands there is usually one.
+    fn size_hint(&self) -> Option<usize> {
+        Some(1)
     }
 }
 

@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 /// A payload is never this large; what is larger is something else.
 const MAX_BYTES: usize = 64 << 20;
 
+/// As much as a pipe holds.
+const CHUNK: usize = 64 << 10;
+
 /// Reads one JSON value from stdin.
 ///
 /// # Errors
@@ -19,9 +22,8 @@ pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
         );
     }
     let deadline = Instant::now() + wait;
-    let mut payload = Vec::new();
+    let mut payload = Vec::with_capacity(CHUNK);
     let mut scanner = Scanner::default();
-    let mut buffer = vec![0; 64 << 10];
     loop {
         if !wait_for_input(&stdin, deadline) {
             let got = payload.len();
@@ -31,15 +33,14 @@ pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
             ));
         }
         // Unbuffered: what std's own buffer swallowed could not be waited for.
-        let read = match read_some(&mut buffer) {
+        let before = payload.len();
+        match read_some(&mut payload) {
             Ok(0) => return Ok(payload),
-            Ok(read) => read,
+            Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(format!("cannot read the payload from stdin: {error}")),
-        };
-        let chunk = buffer.get(..read).unwrap_or_default();
-        payload.extend_from_slice(chunk);
-        if scanner.ends_in(chunk) {
+        }
+        if scanner.ends_in(payload.get(before..).unwrap_or_default()) {
             return Ok(payload);
         }
         if payload.len() > MAX_BYTES {
@@ -64,9 +65,12 @@ fn wait_for_input(stdin: &std::io::Stdin, deadline: Instant) -> bool {
     }
 }
 
+/// Appends what there is; how many bytes came.
 #[cfg(unix)]
-fn read_some(buffer: &mut [u8]) -> std::io::Result<usize> {
-    Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?)
+fn read_some(payload: &mut Vec<u8>) -> std::io::Result<usize> {
+    payload.reserve(CHUNK);
+    // Only what really comes is written to: clearing the rest first would cost more than reading.
+    Ok(rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(payload))?)
 }
 
 /// Windows cannot wait for a pipe with a deadline; the client closes it.
@@ -76,8 +80,12 @@ fn wait_for_input(_: &std::io::Stdin, _: Instant) -> bool {
 }
 
 #[cfg(windows)]
-fn read_some(buffer: &mut [u8]) -> std::io::Result<usize> {
-    std::io::Read::read(&mut std::io::stdin(), buffer)
+fn read_some(payload: &mut Vec<u8>) -> std::io::Result<usize> {
+    let before = payload.len();
+    payload.resize(before + CHUNK, 0);
+    let read = std::io::Read::read(&mut std::io::stdin(), payload.get_mut(before..).unwrap_or_default());
+    payload.truncate(before + read.as_ref().copied().unwrap_or(0));
+    read
 }
 
 /// Finds the end of the first JSON value without parsing it.
