@@ -7,6 +7,8 @@ use std::time::Duration;
 mod capture;
 #[cfg(target_os = "linux")]
 mod descendants;
+#[cfg(target_os = "linux")]
+mod spawn;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -113,6 +115,11 @@ pub struct Finished {
 #[must_use]
 pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
     platform::run(spec, spill)
+}
+
+/// Makes sure that we hear how a child has ended, whatever whoever started us did to that signal.
+pub fn hear_of_children() {
+    platform::hear_of_children();
 }
 
 /// The signal that told us to stop, if one came while commands ran.

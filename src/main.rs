@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use conclaude::arena::Arena;
 use conclaude::events::Event;
 use conclaude::registration::IF_TRUSTED;
-use conclaude::{cli, hooks};
+use conclaude::{cli, command, hooks};
 
 #[global_allocator]
 static MEMORY: Arena = Arena::new();
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
+    command::hear_of_children();
     let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
     if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(Event::named) {
         match (second, third) {

@@ -265,3 +265,28 @@ fn killed_itself_it_takes_the_shell_along() {
     child.wait().unwrap();
     wait_for("the shell dies with the hook", || !is_running(&word));
 }
+
+/// Whoever starts us may ignore the signal that a child has ended, and hand that down: the status of a command was then lost,
+/// and the hook waited for it for ever.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_the_end_of_children_is_ignored_a_command_is_still_heard_of() {
+    let test = one("{run: exit 3, onFailure: block}").payload("stop_hook_active", false);
+    let mut command = std::process::Command::new("env");
+    command.arg("--ignore-signal=CHLD").arg(common::binary()).arg("SubagentStop").current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &test.input()).unwrap();
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("`exit 3` exited with code 3"), "{said}");
+}

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
 use super::ID_VARIABLE;
 
@@ -34,7 +35,12 @@ fn parent_and_state(pid: i32) -> Option<(i32, char)> {
 }
 
 /// Our own children now: those left behind by earlier commands, which are none of a later command's business.
-pub(super) fn own_children() -> HashSet<i32> {
+pub(super) fn own_children() -> Vec<i32> {
+    // Nearly always there is none, which the kernel tells without a file.
+    let any = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT);
+    if matches!(any, Err(Errno::CHILD)) {
+        return Vec::new();
+    }
     // The kernel's own list is one small file; without it all processes are looked at.
     let lists: Option<Vec<String>> = fs::read_dir("/proc/self/task").ok().and_then(|threads| {
         threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")).ok()).collect()
@@ -45,7 +51,7 @@ pub(super) fn own_children() -> HashSet<i32> {
             .flat_map(|list| list.split_ascii_whitespace())
             .filter_map(|pid| pid.parse().ok())
             .collect(),
-        None => process_tree().remove(&own_pid()).unwrap_or_default().into_iter().collect(),
+        None => process_tree().remove(&own_pid()).unwrap_or_default(),
     }
 }
 
@@ -64,7 +70,7 @@ fn belongs_elsewhere(pid: i32, id: &str) -> bool {
 
 /// All living processes of the command whose shell is `shell`: its descendants, and orphans that came to us since it
 /// started. The dead ones among our children are buried on the way.
-pub(super) fn living(shell: Pid, id: &str, before: &HashSet<i32>) -> Vec<Pid> {
+pub(super) fn living(shell: Pid, id: &str, before: &[i32]) -> Vec<Pid> {
     let tree = process_tree();
     let orphans = tree.get(&own_pid()).into_iter().flatten().copied();
     let shell = shell.as_raw_nonzero().get();

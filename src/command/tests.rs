@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs::File;
 use std::io;
@@ -159,4 +159,47 @@ fn a_child_that_never_stops_printing_does_not_hold_us() {
     let word = unique(7);
     let finished = run_spec(&spec(&format!("yes {word} & echo done")));
     assert_eq!(finished.status, Status::Exited(0));
+}
+
+#[test]
+fn a_bare_name_of_a_shell_is_looked_for_on_the_path() {
+    assert_eq!(out(&run_spec(&CommandSpec { shell: "sh", ..spec("echo found") })), "found");
+    let finished = run_spec(&CommandSpec { shell: "no-such-shell", ..spec("true") });
+    assert!(
+        matches!(&finished.status, Status::NotStarted(reason) if reason.contains("No such file")),
+        "{finished:?}"
+    );
+    let finished = run_spec(&CommandSpec { shell: "/etc/passwd", ..spec("true") });
+    assert!(
+        matches!(&finished.status, Status::NotStarted(reason) if reason.contains("Permission denied")),
+        "{finished:?}"
+    );
+    let finished = run_spec(&spec("echo a\0b"));
+    assert!(matches!(&finished.status, Status::NotStarted(reason) if reason.contains("nul")), "{finished:?}");
+}
+
+#[test]
+fn a_command_has_a_group_of_its_own_and_no_signal_is_kept_from_it() {
+    // In this process SIGPIPE is ignored, as in every program of Rust.
+    let shown = out(&run_spec(&spec("exec grep -E '^Sig(Blk|Ign)' /proc/self/status")));
+    let masks: Vec<u64> = shown
+        .lines()
+        .map(|line| u64::from_str_radix(line.split('\t').next_back().unwrap(), 16).unwrap())
+        .collect();
+    let pipe = 1 << (libc::SIGPIPE - 1);
+    assert_eq!((masks[0], masks[1] & pipe), (0, 0), "blocked and ignored: {shown}");
+    let shown = out(&run_spec(&spec("cut -d' ' -f5 /proc/$$/stat; echo $$")));
+    assert_eq!(shown.lines().next(), shown.lines().next_back(), "the group and the shell");
+}
+
+#[test]
+fn the_signals_of_a_process_are_as_before_when_a_command_has_run() {
+    let mask = || {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        status.lines().find(|line| line.starts_with("SigBlk")).unwrap().to_owned()
+    };
+    let before = mask();
+    run_spec(&spec("true"));
+    run_spec(&CommandSpec { shell: "/no/such/shell", ..spec("true") });
+    assert_eq!(mask(), before);
 }

@@ -1,22 +1,23 @@
 //! One child at a time, watched by one loop over `poll`: no thread, no runtime.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, kill_process_group, test_kill_process_group, waitpid,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::capture::{Capture, Spill};
+use super::{CommandSpec, Finished, GRACE, GRACE_WHEN_STOPPED, Status};
 #[cfg(target_os = "linux")]
-use super::descendants;
-use super::{CommandSpec, Finished, GRACE, GRACE_WHEN_STOPPED, ID_VARIABLE, Status};
+use super::{descendants, spawn};
 
 /// A pipe never holds more than this, so no more is read of a command that has ended.
 const LAST_WORDS: usize = 1 << 20;
@@ -25,29 +26,35 @@ const LAST_WORDS: usize = 1 << 20;
 const TICK: Duration = Duration::from_millis(10);
 
 /// What tells us to stop.
-const SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
+pub(super) const SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 
-struct StopSignals {
-    /// Becomes readable with the first signal and stays so: once told to stop, always told to stop.
-    arrived: UnixStream,
-    which: Arc<AtomicUsize>,
-}
+/// Becomes readable with the first signal and stays so: once told to stop, always told to stop.
+static ARRIVED: OnceLock<Option<PipeReader>> = OnceLock::new();
 
-static STOP_SIGNALS: OnceLock<Option<StopSignals>> = OnceLock::new();
+/// The signal that came last, 0 for none.
+static WHICH: AtomicI32 = AtomicI32::new(0);
 
 /// Installed with the first command: before it there is nothing to clean up, and the default action is right.
-fn stop_signals() -> Option<&'static StopSignals> {
-    STOP_SIGNALS.get_or_init(|| held_back(register)).as_ref()
+fn stop_signals() -> Option<&'static PipeReader> {
+    ARRIVED.get_or_init(|| held_back(register)).as_ref()
 }
 
-fn register() -> Option<StopSignals> {
-    let (arrived, writer) = UnixStream::pair().ok()?;
-    let which = Arc::new(AtomicUsize::new(0));
+fn register() -> Option<PipeReader> {
+    let (arrived, writer) = std::io::pipe().ok()?;
+    set_nonblocking(writer.as_fd()).ok()?;
+    // It must live as long as the handlers do, which is for good.
+    let writer: &'static PipeWriter = Box::leak(Box::new(writer));
     for signal in SIGNALS {
-        signal_hook::flag::register_usize(signal, Arc::clone(&which), signal.unsigned_abs() as usize).ok()?;
-        signal_hook::low_level::pipe::register(signal, writer.try_clone().ok()?).ok()?;
+        let note = move || {
+            WHICH.store(signal, Ordering::SeqCst);
+            // If it is full, it is readable already.
+            let _ = rustix::io::write(writer, &[0]);
+        };
+        // SAFETY: the handler stores a number and makes one system call that does not wait.
+        #[expect(unsafe_code, reason = "whoever registers a handler answers for what it does")]
+        unsafe { signal_hook::low_level::register(signal, note) }.ok()?;
     }
-    Some(StopSignals { arrived, which })
+    Some(arrived)
 }
 
 /// Lets the signals wait until this is done: one that comes while its handler is being installed would be lost.
@@ -69,9 +76,17 @@ fn held_back<T>(run: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Ignored, as it may come to us, the signal that a child has ended makes the kernel throw its status away.
+pub(super) fn hear_of_children() {
+    // SAFETY: this puts the default action in place, and no handler of ours was there before.
+    #[expect(unsafe_code, reason = "the action of a signal has no safe interface")]
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+    }
+}
+
 pub(super) fn stop_signal() -> Option<&'static str> {
-    let number = STOP_SIGNALS.get()?.as_ref()?.which.load(Ordering::SeqCst);
-    match i32::try_from(number).ok()? {
+    match WHICH.load(Ordering::SeqCst) {
         SIGTERM => Some("SIGTERM"),
         SIGINT => Some("SIGINT"),
         SIGHUP => Some("SIGHUP"),
@@ -86,7 +101,8 @@ pub(super) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
     let status = match Running::start(spec) {
         Err(error) => Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display())),
         Ok(mut running) => {
-            let mut sink = Sink { stdout: &mut stdout, stderr: &mut stderr, spill };
+            let buffer = Vec::with_capacity(64 << 10);
+            let mut sink = Sink { stdout: &mut stdout, stderr: &mut stderr, spill, buffer };
             running.watch(spec.timeout.map(|limit| (started + limit, limit)), &mut sink)
         }
     };
@@ -97,66 +113,57 @@ struct Sink<'a> {
     stdout: &'a mut Capture,
     stderr: &'a mut Capture,
     spill: Spill<'a>,
+    /// As much as a pipe holds; only what comes is written to.
+    buffer: Vec<u8>,
+}
+
+/// The command's ends of its pipes, closed here as soon as it has them.
+pub(super) struct Streams {
+    pub(super) stdin: PipeReader,
+    pub(super) stdout: PipeWriter,
+    pub(super) stderr: PipeWriter,
 }
 
 /// A command that runs.
 struct Running<'a> {
-    child: Child,
     pid: Pid,
-    /// Readable when the child has ended; `None` where there is no such thing.
+    /// How the shell has ended.
+    status: Option<Status>,
+    /// Readable when the shell has ended; `None` where there is no such thing.
     ended: Option<OwnedFd>,
-    stdin: Option<(ChildStdin, &'a [u8])>,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    stdin: Option<(PipeWriter, &'a [u8])>,
+    stdout: Option<PipeReader>,
+    stderr: Option<PipeReader>,
     #[cfg(target_os = "linux")]
     id: String,
     #[cfg(target_os = "linux")]
-    before: std::collections::HashSet<i32>,
+    before: Vec<i32>,
 }
 
 impl<'a> Running<'a> {
     fn start(spec: &CommandSpec<'a>) -> std::io::Result<Self> {
         static RUNS: AtomicU64 = AtomicU64::new(0);
         let id = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
-        let mut command = Command::new(spec.shell);
-        command.arg("-c").arg(spec.script).current_dir(spec.cwd);
-        for (name, value) in spec.env {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
+        let (stdin, to_stdin) = std::io::pipe()?;
+        let (from_stdout, stdout) = std::io::pipe()?;
+        let (from_stderr, stderr) = std::io::pipe()?;
+        for pipe in [to_stdin.as_fd(), from_stdout.as_fd(), from_stderr.as_fd()] {
+            set_nonblocking(pipe)?;
         }
-        command.env(ID_VARIABLE, &id);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        die_with_parent(&mut command);
         stop_signals();
         #[cfg(target_os = "linux")]
         let before = {
             descendants::adopt_orphans();
             descendants::own_children()
         };
-        let mut child = command.spawn()?;
-        let pid = Pid::from_child(&child);
-        let stdin = child.stdin.take().map(|pipe| (pipe, spec.stdin));
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        for pipe in [
-            stdin.as_ref().map(|(pipe, _)| pipe.as_fd()),
-            stdout.as_ref().map(AsFd::as_fd),
-            stderr.as_ref().map(AsFd::as_fd),
-        ] {
-            pipe.map(set_nonblocking).transpose()?;
-        }
-        #[cfg(target_os = "linux")]
-        let ended = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
-        #[cfg(not(target_os = "linux"))]
-        let ended = None;
+        let (pid, ended) = spawn::shell(spec, &id, &Streams { stdin, stdout, stderr })?;
         Ok(Running {
-            child,
             pid,
+            status: None,
             ended,
-            stdin,
-            stdout,
-            stderr,
+            stdin: Some((to_stdin, spec.stdin)),
+            stdout: Some(from_stdout),
+            stderr: Some(from_stderr),
             #[cfg(target_os = "linux")]
             id,
             #[cfg(target_os = "linux")]
@@ -187,14 +194,22 @@ impl<'a> Running<'a> {
     }
 
     fn exit_status(&mut self) -> Option<Status> {
-        self.child.try_wait().ok().flatten().map(status_of)
+        if self.status.is_none() {
+            self.status = match waitpid(Some(self.pid), WaitOptions::NOHANG) {
+                Ok(ended) => ended.map(|(_, status)| status_of(status)),
+                Err(Errno::INTR) => None,
+                // Somebody else has taken its status: that it ended is all that is known.
+                Err(_) => Some(Status::Killed(0)),
+            };
+        }
+        self.status.clone()
     }
 
     /// Waits until something happens, and moves what there is to move.
     fn pump(&mut self, wait: Option<Duration>, sink: &mut Sink<'_>) {
         let wait = if self.ended.is_some() { wait } else { Some(wait.map_or(TICK, |wait| wait.min(TICK))) };
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
-        let signals = stop_signals().map(|signals| signals.arrived.as_fd());
+        let signals = stop_signals().map(AsFd::as_fd);
         let watched: [(Option<BorrowedFd<'_>>, PollFlags); 5] = [
             (self.stdout.as_ref().map(AsFd::as_fd), PollFlags::IN),
             (self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
@@ -227,8 +242,8 @@ impl<'a> Running<'a> {
 
     /// One read of each stream; how many bytes came.
     fn read_some(&mut self, sink: &mut Sink<'_>) -> usize {
-        let out = read_once(&mut self.stdout, sink.stdout, sink.spill);
-        out + read_once(&mut self.stderr, sink.stderr, sink.spill)
+        let out = read_once(&mut self.stdout, sink.stdout, &mut sink.buffer, sink.spill);
+        out + read_once(&mut self.stderr, sink.stderr, &mut sink.buffer, sink.spill)
     }
 
     /// What was printed before the end. A child that was left behind may hold the pipes; it does not hold us.
@@ -288,30 +303,31 @@ impl<'a> Running<'a> {
     }
 }
 
-fn read_once(pipe: &mut Option<impl Read>, capture: &mut Capture, spill: Spill<'_>) -> usize {
+fn read_once(
+    pipe: &mut Option<PipeReader>,
+    capture: &mut Capture,
+    buffer: &mut Vec<u8>,
+    spill: Spill<'_>,
+) -> usize {
     let Some(open) = pipe else { return 0 };
-    let mut buffer = [0; 64 << 10];
-    match open.read(&mut buffer) {
-        Ok(0) => {
-            *pipe = None;
-            0
-        }
-        Ok(read) => {
-            capture.push(buffer.get(..read).unwrap_or_default(), spill);
+    buffer.clear();
+    match rustix::io::read(open, spare_capacity(buffer)) {
+        Ok(read) if read > 0 => {
+            capture.push(buffer, spill);
             read
         }
-        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => 0,
-        Err(_) => {
+        Err(Errno::AGAIN | Errno::INTR) => 0,
+        _ => {
             *pipe = None;
             0
         }
     }
 }
 
-fn status_of(status: ExitStatus) -> Status {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Status::Exited(code),
-        (None, signal) => Status::Killed(signal.unwrap_or(0)),
+fn status_of(status: WaitStatus) -> Status {
+    match status.exit_status() {
+        Some(code) => Status::Exited(code),
+        None => Status::Killed(status.terminating_signal().unwrap_or(0)),
     }
 }
 
@@ -320,24 +336,31 @@ fn set_nonblocking(fd: BorrowedFd<'_>) -> std::io::Result<()> {
     Ok(rustix::fs::fcntl_setfl(fd, flags | rustix::fs::OFlags::NONBLOCK)?)
 }
 
-/// If we are killed, the command's shell dies with us.
-#[cfg(target_os = "linux")]
-fn die_with_parent(command: &mut Command) {
-    let parent = rustix::process::getpid();
-    // SAFETY: between fork and exec only two system calls are made, neither of which allocates or takes a lock.
-    #[expect(unsafe_code, reason = "the parent-death signal can only be set by the child itself")]
-    unsafe {
-        command.pre_exec(move || {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            // The parent may have died before the call above.
-            if rustix::process::getppid() == Some(parent) {
-                Ok(())
-            } else {
-                Err(rustix::io::Errno::SRCH.into())
-            }
-        });
+#[cfg(not(target_os = "linux"))]
+mod spawn {
+    //! Starting the shell where a parent's death is told to nobody.
+
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    use super::{CommandSpec, OwnedFd, Pid, Streams};
+    use crate::command::ID_VARIABLE;
+
+    pub(super) fn shell(
+        spec: &CommandSpec<'_>,
+        id: &str,
+        streams: &Streams,
+    ) -> std::io::Result<(Pid, Option<OwnedFd>)> {
+        let mut command = Command::new(spec.shell);
+        command.arg("-c").arg(spec.script).current_dir(spec.cwd).process_group(0).env(ID_VARIABLE, id);
+        for (name, value) in spec.env {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(streams.stdin.try_clone()?);
+        command.stdout(streams.stdout.try_clone()?).stderr(streams.stderr.try_clone()?);
+        command.spawn().map(|child| (Pid::from_child(&child), None))
     }
 }
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent(_: &mut Command) {}
