@@ -4,11 +4,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 mod append;
+mod end;
 mod query;
 mod verify;
 
@@ -145,27 +146,45 @@ impl Trail {
 
     /// The files of the trail, oldest first.
     fn files(&self) -> io::Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
-        match std::fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
-            Err(error) => return Err(error),
-            Ok(entries) => {
-                for entry in entries {
-                    let path = entry?.path();
-                    if number_of(&path).is_some() {
-                        files.push(path);
-                    }
-                }
+        self.listing().map(|listing| listing.files)
+    }
+
+    fn listing(&self) -> io::Result<Listing> {
+        let mut listing = Listing::default();
+        let entries = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
+            entries => entries?,
+        };
+        for entry in entries {
+            let path = entry?.path();
+            if number_of(&path).is_some() {
+                listing.files.push(path);
+            } else if name_of(&path).is_some_and(|name| name.starts_with("pending-")) {
+                listing.pending.push(path);
             }
         }
-        files.sort_unstable_by_key(|path| number_of(path));
-        Ok(files)
+        listing.files.sort_unstable_by_key(|path| number_of(path));
+        listing.pending.sort_unstable();
+        Ok(listing)
     }
+}
+
+/// What lies in the folder of a trail.
+#[derive(Default)]
+struct Listing {
+    /// The files of the trail, oldest first.
+    files: Vec<PathBuf>,
+    /// The records that others could not write, oldest first.
+    pending: Vec<PathBuf>,
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
 }
 
 /// The number of the first record of a file of the trail.
 fn number_of(path: &Path) -> Option<u64> {
-    path.file_name()?.to_str()?.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()
+    name_of(path)?.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()
 }
 
 /// A file of the trail, whatever its size.
@@ -203,21 +222,26 @@ struct Link<'a> {
     seq: u64,
     prev: String,
     hash: &'a str,
-    /// The hash that the line should have.
-    computed: String,
+    /// All that stands before the hash.
+    body: &'a str,
 }
 
 impl<'a> Link<'a> {
     fn read(line: &'a str) -> Option<Link<'a>> {
+        #[derive(Deserialize)]
+        struct Chain {
+            seq: u64,
+            prev: String,
+        }
         let (body, rest) = line.rsplit_once(",\"hash\":\"")?;
         let hash = rest.strip_suffix("\"}")?;
-        let json: Value = serde_json::from_str(line).ok()?;
-        Some(Link {
-            seq: json.get("seq")?.as_u64()?,
-            prev: json.get("prev")?.as_str()?.to_owned(),
-            hash,
-            computed: hash_of(&format!("{body}}}")),
-        })
+        let Chain { seq, prev } = serde_json::from_str(line).ok()?;
+        Some(Link { seq, prev, hash, body })
+    }
+
+    /// The hash that the line should have.
+    fn computed(&self) -> String {
+        hash_of(&format!("{}}}", self.body))
     }
 }
 

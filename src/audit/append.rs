@@ -1,26 +1,18 @@
-//! Writing records: one `write` of whole lines under a lock, healing what a killed process left.
+//! Writing records: one `write` of whole lines under a lock.
 
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{GENESIS, Link, Record, Trail, hash_of};
+use super::end::{LONGEST_LINE, WAITED, not_in};
+use super::{GENESIS, Record, Trail, hash_of};
 use crate::{files, log, state};
 
 /// How long another process may keep us waiting; then the record waits instead.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
-
-/// No line of the trail is longer: what a record holds is bounded.
-const LONGEST_LINE: u64 = 1 << 20;
-
-/// What usually holds the last record.
-const USUAL_TAIL: u64 = 8 << 10;
-
-/// The field that tells a record which had to wait from all others.
-const WAITED: &str = "waited";
 
 impl Trail {
     /// Takes along what others had to lay aside, if there is anything.
@@ -28,7 +20,7 @@ impl Trail {
     /// # Errors
     /// When it cannot be written.
     pub fn take_along(&self) -> io::Result<()> {
-        if self.pending().is_empty() {
+        if self.listing().map_or(true, |listing| listing.pending.is_empty()) {
             return Ok(());
         }
         match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
@@ -61,27 +53,12 @@ impl Trail {
         file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
     }
 
-    /// The records that others could not write, oldest first.
-    fn pending(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut files: Vec<PathBuf> = entries
-            .map(|entry| entry.path())
-            .filter(|path| {
-                path.file_name()
-                    .and_then(|name| name.to_str())
-                    .is_some_and(|name| name.starts_with("pending-"))
-            })
-            .collect();
-        files.sort_unstable();
-        files
-    }
-
     /// Under the lock.
     fn write(&self, own: Vec<Map<String, Value>>) -> io::Result<()> {
-        let pending = self.pending();
+        let mut listing = self.listing()?;
         let mut bodies = Vec::new();
         let mut taken = Vec::new();
-        for path in pending {
+        for path in listing.pending {
             let text = files::read_text(&path, LONGEST_LINE * 2).unwrap_or_default();
             let found: Vec<Map<String, Value>> =
                 text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -93,15 +70,13 @@ impl Trail {
             bodies.extend(found);
             taken.push(path);
         }
-        let current = self.files()?.pop();
-        let (mut seq, mut prev) = match &current {
-            Some(path) => self.heal(path)?,
-            None => (0, GENESIS.to_owned()),
-        };
-        if let Some(path) = current.as_ref().filter(|_| !bodies.is_empty()) {
-            // Whoever took them along before may have been killed before it could remove their files.
-            let end = end_of(path)?;
-            bodies.retain(|body| !is_in(&end, body));
+        let (mut seq, mut prev) = (0, GENESIS.to_owned());
+        let mut current = None;
+        if let Some(path) = listing.files.pop() {
+            let end = self.heal(&path)?;
+            (seq, prev) = (end.seq, end.hash);
+            bodies = not_in(&path, bodies)?;
+            current = Some(end.file);
         }
         bodies.extend(own);
         // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
@@ -118,12 +93,16 @@ impl Trail {
             prev = hash;
         }
         if !lines.is_empty() {
-            let path = match current {
-                Some(path) if path.metadata()?.len() + lines.len() as u64 <= self.max_file_bytes => path,
-                _ => self.folder.join(format!("audit-{first:010}.jsonl")),
+            let has_room = |mut file: &fs::File| {
+                Ok::<_, io::Error>(file.seek(SeekFrom::End(0))? + lines.len() as u64 <= self.max_file_bytes)
             };
-            let mut options = files::no_links();
-            let mut file = options.append(true).create(true).open(path)?;
+            let mut file = match current {
+                Some(file) if has_room(&file)? => file,
+                _ => {
+                    let path = self.folder.join(format!("audit-{first:010}.jsonl"));
+                    files::no_links().append(true).create(true).open(path)?
+                }
+            };
             file.write_all(lines.as_bytes())?;
             self.keep_head(seq, &prev);
         }
@@ -131,80 +110,6 @@ impl Trail {
             let _ = fs::remove_file(path);
         }
         Ok(())
-    }
-
-    /// The number and hash of the last record, after setting aside what a killed process left of another.
-    fn heal(&self, path: &Path) -> io::Result<(u64, String)> {
-        let mut options = files::no_links();
-        let mut file = options.read(true).write(true).open(path)?;
-        // Nearly always a few lines are enough, however long the trail has become.
-        let (mut start, mut tail) = tail_of(&mut file, USUAL_TAIL)?;
-        if start > 0 && last_record(&tail).is_none() {
-            (start, tail) = tail_of(&mut file, LONGEST_LINE * 2)?;
-        }
-        let whole = memchr::memrchr(b'\n', &tail).map_or(0, |at| at + 1);
-        if whole == 0 && start > 0 {
-            // No record is that long: this was written by someone else, and is left as it is for `verify` to name.
-            file.seek(SeekFrom::End(0))?;
-            file.write_all(b"\n")?;
-            return self.after_damage("");
-        }
-        let torn = tail.split_off(whole);
-        if !torn.is_empty() {
-            let aside = self.folder.join("torn.txt");
-            let mut torn_line = torn;
-            torn_line.push(b'\n');
-            files::no_links().append(true).create(true).open(aside)?.write_all(&torn_line)?;
-            file.set_len(start + whole as u64)?;
-        }
-        let text = String::from_utf8_lossy(&tail);
-        match text.lines().next_back() {
-            // A file that holds nothing whole is one whose first record was torn: its name tells the number.
-            None => self.before(path),
-            Some(line) => match Link::read(line) {
-                Some(link) => Ok((link.seq, link.hash.to_owned())),
-                None => self.after_damage(&text),
-            },
-        }
-    }
-
-    /// The number of the last record, 0 if there is none.
-    #[must_use]
-    pub fn last(&self) -> u64 {
-        let end = self.files().ok().and_then(|mut files| end_of(&files.pop()?).ok()).unwrap_or_default();
-        let written =
-            String::from_utf8_lossy(&end).lines().rev().find_map(|line| Some(Link::read(line)?.seq));
-        let known = self.read_head().map(|(seq, _)| seq);
-        written.max(known).unwrap_or(0)
-    }
-
-    /// Where the chain stands before a file that is empty.
-    fn before(&self, path: &Path) -> io::Result<(u64, String)> {
-        let files = self.files()?;
-        match files
-            .iter()
-            .position(|file| file == path)
-            .and_then(|at| at.checked_sub(1))
-            .and_then(|at| files.get(at))
-        {
-            Some(earlier) => self.heal(earlier),
-            None => Ok((0, GENESIS.to_owned())),
-        }
-    }
-
-    /// The last line was damaged by someone else. Records must not be lost for it: the chain goes on from the last
-    /// line that can be read, and `verify` names the damage.
-    fn after_damage(&self, text: &str) -> io::Result<(u64, String)> {
-        let last = text.lines().rev().find_map(Link::read);
-        let head = self.read_head();
-        log::warn(|| {
-            format!("the audit trail in {} is damaged: try `conclaude audit verify`", self.folder.display())
-        });
-        Ok(match (last, head) {
-            (_, Some((seq, hash))) => (seq, hash),
-            (Some(link), None) => (link.seq, link.hash.to_owned()),
-            (None, None) => (0, GENESIS.to_owned()),
-        })
     }
 
     /// Keeps number and hash of the last record outside the project too, so that a cut tail is noticed.
@@ -236,39 +141,6 @@ fn write_over(path: &Path, text: &str) -> io::Result<()> {
         return Err(io::Error::other("it must be replaced"));
     }
     file.write_all(text.as_bytes())
-}
-
-/// So many bytes of a file's end, and where they begin.
-fn tail_of(file: &mut fs::File, size: u64) -> io::Result<(u64, Vec<u8>)> {
-    let start = file.metadata()?.len().saturating_sub(size);
-    file.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::new();
-    file.take(size).read_to_end(&mut tail)?;
-    Ok((start, tail))
-}
-
-/// The last line that is whole, where it can be told from the one before it and is a record.
-fn last_record(tail: &[u8]) -> Option<u64> {
-    let end = memchr::memrchr(b'\n', tail)?;
-    let start = memchr::memrchr(b'\n', tail.get(..end)?)? + 1;
-    let line = std::str::from_utf8(tail.get(start..end)?).ok()?;
-    Link::read(line).map(|link| link.seq)
-}
-
-/// The end of a file of the trail, with room for all that may have been taken along at once.
-fn end_of(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = files::open_regular(path)?;
-    let start = file.metadata()?.len().saturating_sub(LONGEST_LINE * 4);
-    file.seek(SeekFrom::Start(start))?;
-    let mut end = Vec::new();
-    file.read_to_end(&mut end)?;
-    Ok(end)
-}
-
-/// Whether a record that waited is among these.
-fn is_in(end: &[u8], body: &Map<String, Value>) -> bool {
-    let id = body.get(WAITED).and_then(Value::as_str);
-    id.is_some_and(|id| memchr::memmem::find(end, format!("\"{WAITED}\":\"{id}\"").as_bytes()).is_some())
 }
 
 /// The record with its time, bounded in size.

@@ -76,7 +76,7 @@ pub fn genuine(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
             let Some(link) = Link::read(line) else { continue };
             // After a gap the chain goes on: what was cut off does not make the rest untrue.
             let follows = before.as_ref().is_none_or(|(seq, hash)| *hash == link.prev || link.seq > *seq + 1);
-            if follows && link.hash == link.computed {
+            if follows && link.hash == link.computed() {
                 before = Some((link.seq, link.hash.to_owned()));
                 found.extend(serde_json::from_str::<Value>(line).ok().filter(|record| filter.admits(record)));
             }

@@ -84,7 +84,7 @@ impl Chain {
         let Some(link) = Link::read(line) else {
             return Err(format!("not a record, where record {expected} should be"));
         };
-        if link.hash != link.computed {
+        if link.hash != link.computed() {
             return Err(format!("record {} was changed: its hash does not fit its content", link.seq));
         }
         match link.seq {
