@@ -11,6 +11,9 @@ const SIZE: usize = 1 << 20;
 /// What is larger is worth giving back.
 const LARGEST: usize = SIZE / 8;
 
+/// Where blocks begin at least: copying a short text to an odd address takes musl twice as long.
+const WORD: usize = size_of::<usize>();
+
 /// Memory is taken from a fixed piece first; what does not fit comes from the system.
 #[derive(Debug)]
 pub struct Arena {
@@ -52,7 +55,7 @@ impl Arena {
         let start = self.start();
         let mut used = self.used.load(Ordering::Relaxed);
         loop {
-            let from = (start + used).checked_next_multiple_of(layout.align())? - start;
+            let from = (start + used).checked_next_multiple_of(layout.align().max(WORD))? - start;
             let to = from.checked_add(layout.size()).filter(|to| *to <= SIZE)?;
             match self.used.compare_exchange_weak(used, to, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Some(self.memory.get().cast::<u8>().wrapping_add(from)),

@@ -17,6 +17,7 @@ mod discover;
 mod quick;
 mod rules;
 mod schema;
+mod short;
 mod tree;
 
 pub use bounded::{Bounded, NonBlank};
@@ -24,6 +25,7 @@ pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, Scop
 pub use diagnose::{ConfigError, Style};
 pub use discover::{FILE_NAMES, Root, find_upward, read};
 pub use schema::schema_text;
+pub(crate) use short::read_short;
 
 /// The default of `maxBlocks`.
 pub const DEFAULT_MAX_BLOCKS: u32 = 3;
