@@ -2,7 +2,7 @@
 //! event was the allocator's.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All that most events ever need. It costs nothing where it is not touched.
@@ -14,16 +14,28 @@ const LARGEST: usize = SIZE / 8;
 /// Where blocks begin at least: copying a short text to an odd address takes musl twice as long.
 const WORD: usize = size_of::<usize>();
 
-/// Memory is taken from a fixed piece first; what does not fit comes from the system.
+thread_local! {
+    /// Its address tells this thread from all others. It needs neither memory of the allocator's nor a farewell.
+    static HERE: Cell<u8> = const { Cell::new(0) };
+}
+
+fn this_thread() -> usize {
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+/// Memory is taken from a fixed piece first, by the one thread that began with it, which therefore needs no exchange with
+/// others; what does not fit, and what other threads need, comes from the system.
 #[derive(Debug)]
 pub struct Arena {
+    /// The thread that takes and gives back, 0 before the first.
+    owner: AtomicUsize,
     used: AtomicUsize,
     memory: UnsafeCell<[u8; SIZE]>,
 }
 
-// SAFETY: what was given back is taken again only after an acquire that sees the release of whoever gave it back.
-// `used` parts the memory: every byte below it was handed out to exactly one owner, by an atomic exchange, and the
-// arena itself reads and writes only what its caller owns.
+// SAFETY: only the owning thread moves `used`, which parts the memory: every byte below it was handed out once and not given
+// back since. Whoever holds a block may use it in any thread; the arena itself reads and writes only what its caller owns.
+// A thread takes the place of an owner only if it has the address of its `HERE`, so the other is no more.
 unsafe impl Sync for Arena {}
 
 impl Default for Arena {
@@ -36,7 +48,7 @@ impl Arena {
     /// An arena with nothing taken from it.
     #[must_use]
     pub const fn new() -> Arena {
-        Arena { used: AtomicUsize::new(0), memory: UnsafeCell::new([0; SIZE]) }
+        Arena { owner: AtomicUsize::new(0), used: AtomicUsize::new(0), memory: UnsafeCell::new([0; SIZE]) }
     }
 
     fn start(&self) -> usize {
@@ -48,27 +60,34 @@ impl Arena {
         block.addr().checked_sub(self.start()).filter(|offset| *offset < SIZE)
     }
 
-    fn take(&self, layout: Layout) -> Option<*mut u8> {
-        if layout.size() > LARGEST {
-            return None;
-        }
-        let start = self.start();
-        let mut used = self.used.load(Ordering::Relaxed);
-        loop {
-            let from = (start + used).checked_next_multiple_of(layout.align().max(WORD))? - start;
-            let to = from.checked_add(layout.size()).filter(|to| *to <= SIZE)?;
-            match self.used.compare_exchange_weak(used, to, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Some(self.memory.get().cast::<u8>().wrapping_add(from)),
-                Err(now) => used = now,
-            }
+    /// Whether this thread is the one; the first to ask becomes it.
+    fn is_owner(&self) -> bool {
+        let here = this_thread();
+        match self.owner.load(Ordering::Relaxed) {
+            0 => self.owner.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
+            owner => owner == here,
         }
     }
 
-    /// Moves the end of the last block; whether it was the last. Most are not, which a look tells for less than an exchange.
+    fn take(&self, layout: Layout) -> Option<*mut u8> {
+        if layout.size() > LARGEST || !self.is_owner() {
+            return None;
+        }
+        let start = self.start();
+        let used = start + self.used.load(Ordering::Relaxed);
+        let from = used.checked_next_multiple_of(layout.align().max(WORD))? - start;
+        let to = from.checked_add(layout.size()).filter(|to| *to <= SIZE)?;
+        self.used.store(to, Ordering::Relaxed);
+        Some(self.memory.get().cast::<u8>().wrapping_add(from))
+    }
+
+    /// Moves the end of the last block; whether it was the last, and ours to move.
     fn move_end(&self, from: usize, to: usize) -> bool {
-        to <= SIZE
-            && self.used.load(Ordering::Relaxed) == from
-            && self.used.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        let can = to <= SIZE && self.used.load(Ordering::Relaxed) == from && self.is_owner();
+        if can {
+            self.used.store(to, Ordering::Relaxed);
+        }
+        can
     }
 }
 

@@ -1,5 +1,6 @@
 //! A panic anywhere ends in a documented answer: never in a silent allow where a gate applies.
 
+use std::cell::Cell;
 use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,6 +9,10 @@ use crate::events::{Blocking, Event};
 
 static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
 
+thread_local! {
+    static IS_MAIN: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Says whether a gate was found to apply, and may still block. One that does is not taken back by another.
 pub(super) fn gate_applies(applies: bool) {
     GATE_APPLIES.fetch_or(applies, Ordering::SeqCst);
@@ -15,9 +20,10 @@ pub(super) fn gate_applies(applies: bool) {
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
 pub(super) fn install(event: Event) {
-    let main = std::thread::current().id();
+    // A mark of our own: std's handle of a thread costs a first call of the system's allocator.
+    IS_MAIN.set(true);
     std::panic::set_hook(Box::new(move |info| {
-        if std::thread::current().id() != main {
+        if !IS_MAIN.get() {
             // A courtesy failed, such as a notification: the main thread goes on without it.
             loop {
                 std::thread::park();
