@@ -11,7 +11,7 @@ use crate::glob::{Glob, Kind};
 /// A glob over the subagent's name: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`; `*` also crosses `/` and `:`,
 /// and case counts. A pattern without any of these is the name itself, or the agent's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(String);
+pub struct Pattern(Box<str>);
 
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -48,7 +48,11 @@ impl TryFrom<String> for Pattern {
     type Error = PatternError;
 
     fn try_from(text: String) -> Result<Self, PatternError> {
-        if text.chars().all(char::is_whitespace) { Err(PatternError::Empty) } else { Ok(Pattern(text)) }
+        if text.chars().all(char::is_whitespace) {
+            Err(PatternError::Empty)
+        } else {
+            Ok(Pattern(text.into()))
+        }
     }
 }
 
@@ -84,7 +88,7 @@ impl Pattern {
     /// Whether it is `*` alone.
     #[must_use]
     pub fn is_wildcard(&self) -> bool {
-        self.0 == "*"
+        &*self.0 == "*"
     }
 
     /// Checks the glob's syntax.
@@ -102,7 +106,7 @@ impl Pattern {
     /// # Errors
     /// Says what is wrong with the glob.
     pub fn matches(&self, name: &str, agent_id: Option<&str>) -> Result<bool, PatternError> {
-        let pattern = self.0.as_str();
+        let pattern = self.as_str();
         let Some(first) = first_glob_character(pattern) else {
             return Ok(pattern == name || Some(pattern) == agent_id);
         };
@@ -121,7 +125,7 @@ impl Pattern {
     }
 
     fn broken(&self, reason: &str) -> PatternError {
-        PatternError::Glob { pattern: self.0.clone(), reason: reason.to_owned() }
+        PatternError::Glob { pattern: self.0.to_string(), reason: reason.to_owned() }
     }
 }
 

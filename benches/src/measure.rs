@@ -1,4 +1,4 @@
-//! Time and memory: every case once per round, in turn.
+//! Time and memory: every case once per round, in an order that changes.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -60,9 +60,15 @@ pub fn run(options: &Options, place: &Place) -> Result<(), String> {
     let (first, rest) = all.split_at(2);
     let cases: Vec<&Case> = first.iter().chain(rest.iter().filter(wanted)).collect();
     let mut times: BTreeMap<usize, Vec<Duration>> = BTreeMap::new();
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    let mut chance = Chance(1);
     for round in 0..options.rounds + 3 {
-        for (index, case) in cases.iter().enumerate() {
-            let time = once(case, place);
+        // A case leaves the processor's caches as it needs them: none may always come after the same one.
+        for at in (1..order.len()).rev() {
+            order.swap(at, chance.below(at + 1));
+        }
+        for index in order.iter().copied() {
+            let time = once(cases[index], place);
             // The first rounds fill caches.
             if round >= 3 {
                 times.entry(index).or_default().push(time);
@@ -105,6 +111,16 @@ pub fn run(options: &Options, place: &Place) -> Result<(), String> {
         .map_err(|error| format!("{:?}: {error}", options.json))?;
     println!("figures: {}", options.json.display());
     if options.limits { report::limits(&figures, size) } else { Ok(()) }
+}
+
+/// Numbers in no order, the same ones in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
 }
 
 /// The largest resident set of one call, as the kernel tells it: at most this, since it begins with what this process has.

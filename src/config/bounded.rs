@@ -48,7 +48,7 @@ impl<const MIN: u32, const MAX: u32> JsonSchema for Bounded<MIN, MAX> {
 
 /// Text that is not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NonBlank(String);
+pub struct NonBlank(Box<str>);
 
 impl NonBlank {
     /// The text.
@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for NonBlank {
         if text.chars().all(char::is_whitespace) {
             Err(de::Error::custom("expected text that is not blank"))
         } else {
-            Ok(NonBlank(text))
+            Ok(NonBlank(text.into()))
         }
     }
 }
