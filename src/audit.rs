@@ -17,7 +17,7 @@ pub use query::{Filter, Stats, genuine, records};
 pub use verify::{Verdict, verify};
 
 use crate::config::AuditConfig;
-use crate::state;
+use crate::{files, state};
 
 /// The `prev` of the first record of all.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -151,12 +151,12 @@ impl Trail {
 
     fn listing(&self) -> io::Result<Listing> {
         let mut listing = Listing::default();
-        let entries = match std::fs::read_dir(&self.folder) {
+        let names = match files::names(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
-            entries => entries?,
+            names => names?,
         };
-        for entry in entries {
-            let path = entry?.path();
+        for name in names {
+            let path = self.folder.join(name);
             if number_of(&path).is_some() {
                 listing.files.push(path);
             } else if name_of(&path).is_some_and(|name| name.starts_with("pending-")) {
@@ -190,7 +190,7 @@ fn number_of(path: &Path) -> Option<u64> {
 /// A file of the trail, whatever its size.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut crate::files::open_regular(path)?, &mut bytes)?;
+    io::Read::read_to_end(&mut files::open_regular(path)?, &mut bytes)?;
     Ok(bytes)
 }
 

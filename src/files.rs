@@ -1,5 +1,6 @@
 //! Files that others may have had their hands on: opened without waiting and without following links, replaced whole.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -153,6 +154,33 @@ pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
+}
+
+/// The names of all that lies in a folder, in no order.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    #[cfg(unix)]
+    {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        use rustix::fs::{Dir, Mode, OFlags};
+        // std asks the C library, whose own memory costs more than all of this.
+        let opened = rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut names = Vec::new();
+        for entry in Dir::new(opened)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+    #[cfg(not(unix))]
+    fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
 }
 
 /// Whether this is a folder, and not a link to one.

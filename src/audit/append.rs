@@ -5,6 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::end::{LONGEST_LINE, WAITED, not_in};
@@ -13,6 +14,16 @@ use crate::{files, log, state};
 
 /// How long another process may keep us waiting; then the record waits instead.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// What is longer is cut.
+const LONGEST_TEXT: usize = 4_000;
+
+/// The end of the trail as it is kept outside the project.
+#[derive(Deserialize)]
+struct Head {
+    seq: u64,
+    hash: String,
+}
 
 impl Trail {
     /// Takes along what others had to lay aside, if there is anything.
@@ -39,24 +50,23 @@ impl Trail {
         let body = body_of(record)?;
         match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
             Some(_lock) => self.write(vec![body]),
-            None => self.lay_aside(body),
+            None => self.lay_aside(&body),
         }
     }
 
     /// A file that appears whole or not at all, so that whoever holds the lock never sees half of it.
-    fn lay_aside(&self, mut body: Map<String, Value>) -> io::Result<()> {
+    fn lay_aside(&self, body: &str) -> io::Result<()> {
         let id = format!("{:020}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id());
-        body.insert(WAITED.into(), id.as_str().into());
         let mut file = tempfile::Builder::new().prefix(".pending-").tempfile_in(&self.folder)?;
-        writeln!(file, "{}", Value::Object(body))?;
+        writeln!(file, "{},\"{WAITED}\":\"{id}\"}}", open(body))?;
         let name = format!("pending-{id}.jsonl");
         file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
     }
 
     /// Under the lock.
-    fn write(&self, own: Vec<Map<String, Value>>) -> io::Result<()> {
+    fn write(&self, own: Vec<String>) -> io::Result<()> {
         let mut listing = self.listing()?;
-        let mut bodies = Vec::new();
+        let mut waited = Vec::new();
         let mut taken = Vec::new();
         for path in listing.pending {
             let text = files::read_text(&path, LONGEST_LINE * 2).unwrap_or_default();
@@ -67,7 +77,7 @@ impl Trail {
                 let _ = fs::rename(&path, path.with_extension("unreadable"));
                 continue;
             }
-            bodies.extend(found);
+            waited.extend(found);
             taken.push(path);
         }
         let (mut seq, mut prev) = (0, GENESIS.to_owned());
@@ -75,9 +85,10 @@ impl Trail {
         if let Some(path) = listing.files.pop() {
             let end = self.heal(&path)?;
             (seq, prev) = (end.seq, end.hash);
-            bodies = not_in(&path, bodies)?;
+            waited = not_in(&path, waited)?;
             current = Some(end.file);
         }
+        let mut bodies = waited.iter().map(serde_json::to_string).collect::<Result<Vec<String>, _>>()?;
         bodies.extend(own);
         // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
         if let Some((known, hash)) = self.read_head().filter(|(known, _)| *known > seq) {
@@ -87,7 +98,7 @@ impl Trail {
         let mut lines = String::new();
         for body in bodies {
             seq += 1;
-            let (line, hash) = chained(body, seq, &prev)?;
+            let (line, hash) = chained(&body, seq, &prev);
             lines.push_str(&line);
             lines.push('\n');
             prev = hash;
@@ -128,8 +139,8 @@ impl Trail {
 
     pub(super) fn read_head(&self) -> Option<(u64, String)> {
         let text = files::read_text(self.head.as_ref()?, 4_096).ok()?;
-        let json: Value = serde_json::from_str(&text).ok()?;
-        Some((json.get("seq")?.as_u64()?, json.get("hash")?.as_str()?.to_owned()))
+        let Head { seq, hash } = serde_json::from_str(&text).ok()?;
+        Some((seq, hash))
     }
 }
 
@@ -143,27 +154,31 @@ fn write_over(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// The record with its time, bounded in size.
-fn body_of(record: &Record) -> io::Result<Map<String, Value>> {
+/// The record with its time, bounded in size, as the text of a JSON object.
+fn body_of(record: &Record) -> io::Result<String> {
     let now = jiff::Timestamp::now();
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
-    let mut body = Map::new();
-    body.insert("time".into(), now.to_string().into());
-    if let Value::Object(fields) = serde_json::to_value(record)? {
-        body.extend(fields.into_iter().map(|(name, value)| (name, bounded(value))));
+    let fields = serde_json::to_string(record)?;
+    let body = format!("{{\"time\":\"{now}\",{}", fields.strip_prefix('{').unwrap_or(&fields));
+    if body.len() <= LONGEST_TEXT { Ok(body) } else { shorter(&body) }
+}
+
+/// The same with all that is long cut.
+fn shorter(body: &str) -> io::Result<String> {
+    let fields: Map<String, Value> = serde_json::from_str(body)?;
+    let mut fields: Map<String, Value> =
+        fields.into_iter().map(|(name, value)| (name, bounded(value))).collect();
+    let body = serde_json::to_string(&fields)?;
+    if body.len() as u64 <= LONGEST_LINE / 2 {
+        return Ok(body);
     }
-    if serde_json::to_string(&body)?.len() as u64 > LONGEST_LINE / 2 {
-        body.retain(|name, _| {
-            !matches!(name.as_str(), "findings" | "commands" | "des" | "evidence" | "judge")
-        });
-        body.insert("shortened".into(), true.into());
-    }
-    Ok(body)
+    fields.retain(|name, _| !matches!(name.as_str(), "findings" | "commands" | "des" | "evidence" | "judge"));
+    fields.insert("shortened".into(), true.into());
+    Ok(serde_json::to_string(&fields)?)
 }
 
 /// Long texts are cut: the trail says what was decided, not all that was said.
 fn bounded(value: Value) -> Value {
-    const LONGEST_TEXT: usize = 4_000;
     match value {
         Value::String(text) if text.len() > LONGEST_TEXT => {
             let cut = text.get(..text.floor_char_boundary(LONGEST_TEXT)).unwrap_or_default();
@@ -175,14 +190,15 @@ fn bounded(value: Value) -> Value {
     }
 }
 
+/// The text of an object, open for more fields.
+fn open(object: &str) -> &str {
+    object.strip_suffix('}').unwrap_or(object)
+}
+
 /// The line of a record in the chain, and its hash.
-fn chained(body: Map<String, Value>, seq: u64, prev: &str) -> io::Result<(String, String)> {
-    let mut record = Map::new();
-    record.insert("seq".into(), seq.into());
-    record.extend(body);
-    record.insert("prev".into(), prev.into());
-    let text = serde_json::to_string(&record)?;
+fn chained(body: &str, seq: u64, prev: &str) -> (String, String) {
+    let fields = open(body).strip_prefix('{').unwrap_or_default();
+    let text = format!("{{\"seq\":{seq},{fields},\"prev\":\"{prev}\"}}");
     let hash = hash_of(&text);
-    let open = text.strip_suffix('}').unwrap_or(&text);
-    Ok((format!("{open},\"hash\":\"{hash}\"}}"), hash))
+    (format!("{},\"hash\":\"{hash}\"}}", open(&text)), hash)
 }
