@@ -94,7 +94,7 @@ impl Trail {
     /// The trail of the project with this root.
     #[must_use]
     pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
-        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let real = files::real(root);
         let name = format!("{}.json", state::hash(&real.to_string_lossy()));
         Trail {
             root: root.to_owned(),

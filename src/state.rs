@@ -215,15 +215,20 @@ pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
     let mut path = root.to_owned();
     for part in inside.components() {
         path.push(part);
-        match fs::create_dir(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if !files::is_real_folder(&path) {
-                    let problem = format!("{} is not a folder", path.display());
-                    return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
+        if !files::is_real_folder(&path) {
+            match fs::create_dir(&path) {
+                Ok(()) => {}
+                // Another call may have been faster.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    if !files::is_real_folder(&path) {
+                        let problem = format!("{} is not a folder", path.display());
+                        return Err(io::Error::new(io::ErrorKind::NotADirectory, problem));
+                    }
+                }
+                Err(error) => {
+                    return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
                 }
             }
-            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
         }
         // Also where a person made the folder, or a call was killed between the two.
         if path.ends_with(FOLDER) && !path.join(".gitignore").exists() {

@@ -12,8 +12,8 @@ use crate::{files, log};
 /// No line of the trail is longer: what a record holds is bounded.
 pub(super) const LONGEST_LINE: u64 = 1 << 20;
 
-/// What usually holds the last record.
-const USUAL_TAIL: u64 = 8 << 10;
+/// What holds the last record: nearly always the first, however long the trail has become.
+const TAILS: [u64; 3] = [2 << 10, 64 << 10, LONGEST_LINE * 2];
 
 /// The field that tells a record which had to wait from all others.
 pub(super) const WAITED: &str = "waited";
@@ -30,10 +30,12 @@ impl Trail {
     pub(super) fn heal(&self, path: &Path) -> io::Result<End> {
         let mut options = files::no_links();
         let mut file = options.read(true).write(true).open(path)?;
-        // Nearly always a few lines are enough, however long the trail has become.
-        let (mut start, mut tail) = tail_of(&mut file, USUAL_TAIL)?;
-        if start > 0 && last_line(&tail, start).and_then(Link::read).is_none() {
-            (start, tail) = tail_of(&mut file, LONGEST_LINE * 2)?;
+        let (mut start, mut tail) = (0, Vec::new());
+        for size in TAILS {
+            (start, tail) = tail_of(&mut file, size)?;
+            if start == 0 || last_line(&tail, start).and_then(Link::read).is_some() {
+                break;
+            }
         }
         let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let (seq, hash) = if whole == 0 && start > 0 {
