@@ -34,7 +34,12 @@ pub fn payload(bytes: &[u8]) {
 /// `.conclaude.yaml`.
 pub fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    match ConclaudeConfig::parse_and_check(&text, Path::new("/x/.conclaude.yaml")) {
+    let path = Path::new("/x/.conclaude.yaml");
+    // Text that is read quickly means what it means to the full reader.
+    if let Ok(config) = ConclaudeConfig::parse(&text, path) {
+        assert!(ConclaudeConfig::parse_in_full(&text, path).is_ok_and(|full| full == config));
+    }
+    match ConclaudeConfig::parse_and_check(&text, path) {
         Ok(config) => drop((config.max_blocks(), config.suspicions())),
         Err(error) => assert!(error.to_string().contains("/x/.conclaude.yaml:"), "a place: {error}"),
     }

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -121,6 +122,9 @@ impl Trail {
         if !self.folder.exists() && head.is_none() {
             return Ok(None);
         }
+        // Nobody writes while it is moved; whoever waits finds that the lock is another's now.
+        let _lock =
+            if self.folder.exists() { files::lock(&self.folder.join("lock"), LOCK_WAIT)? } else { None };
         let now = jiff::Timestamp::now();
         let aside = self.folder.with_file_name(format!("audit-until-{}", now.strftime("%Y%m%dT%H%M%S%3fZ")));
         if self.folder.exists() {
@@ -161,6 +165,8 @@ impl Trail {
                 listing.files.push(path);
             } else if name_of(&path).is_some_and(|name| name.starts_with("pending-")) {
                 listing.pending.push(path);
+            } else if name_of(&path).is_some_and(|name| name.starts_with(UNFINISHED)) {
+                listing.unfinished.push(path);
             }
         }
         listing.files.sort_unstable_by_key(|path| number_of(path));
@@ -176,7 +182,15 @@ struct Listing {
     files: Vec<PathBuf>,
     /// The records that others could not write, oldest first.
     pending: Vec<PathBuf>,
+    /// Such records while they are written.
+    unfinished: Vec<PathBuf>,
 }
+
+/// How long another process may keep us waiting; then the record waits instead.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// How the name of a record begins while it is laid aside.
+const UNFINISHED: &str = ".pending-";
 
 fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()

@@ -283,12 +283,21 @@ impl ConclaudeConfig {
         if let Some(config) = quick::read(text) {
             return Ok(config);
         }
-        // Strict and typed; only when that fails is the file read again to find all that is wrong with it.
-        Self::parse_in_full(text).map_err(|error| diagnose::explain(text, path, &error))
+        Self::parse_in_full(text, path)
     }
 
-    /// By the full reader of YAML.
-    fn parse_in_full(text: &str) -> Result<Self, serde_saphyr::Error> {
+    /// The same by the full reader of YAML alone, with which the quick one must agree.
+    ///
+    /// # Errors
+    /// Lists every problem of the file with its position.
+    pub fn parse_in_full(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        // Only when that fails is the file read again to find all that is wrong with it.
+        Self::deserialize_in_full(text).map_err(|error| diagnose::explain(text, path, &error))
+    }
+
+    /// Strict and typed.
+    fn deserialize_in_full(text: &str) -> Result<Self, serde_saphyr::Error> {
         let config: Option<ConclaudeConfig> = serde_saphyr::from_str_with_options(text, tree::options())?;
         Ok(config.unwrap_or_default())
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 use std::path::Component;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -144,17 +144,38 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// When the file cannot be opened or locked at all.
 pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
-    let file = no_links().read(true).write(true).create(true).truncate(false).open(path)?;
+    let open = || no_links().read(true).write(true).create(true).truncate(false).open(path);
+    let mut file = open()?;
     let over = Instant::now() + wait;
+    // A file system without lasting numbers must not keep us out.
+    let mut renewals = 0..3;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
+            Ok(()) if is_at(&file, path) || renewals.next().is_none() => return Ok(Some(file)),
+            // Somebody removed it or moved it away, and others lock the new one.
+            Ok(()) => file = open()?,
             Err(TryLockError::WouldBlock) if Instant::now() < over => {
                 std::thread::sleep(Duration::from_millis(1))
             }
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
+    }
+}
+
+/// Whether this is the file of that name.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        file.metadata().ok().map(id) == fs::symlink_metadata(path).ok().map(id)
+    }
+    #[cfg(not(unix))]
+    {
+        // What is open can neither be removed nor moved there.
+        let _ = (file, path);
+        true
     }
 }
 
@@ -189,7 +210,7 @@ pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
 #[must_use]
 pub fn real(path: &Path) -> PathBuf {
     // Nearly always it is so already, which a look at each folder above tells for a third of what the C library takes.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     if path.is_absolute() && path.components().all(|part| part != Component::ParentDir) {
         // Doubled slashes and the like are no part of it.
         let plain: PathBuf = path.components().collect();
@@ -224,6 +245,25 @@ mod tests {
         assert_eq!(real(Path::new("/")), Path::new("/"));
         assert_eq!(real(Path::new("/no/such/folder")), Path::new("/no/such/folder"));
         assert_eq!(real(Path::new(".")), Path::new(".").canonicalize().unwrap());
+    }
+
+    #[test]
+    fn a_lock_that_was_removed_while_one_waited_for_it_is_not_taken_for_the_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = &folder.path().join("lock");
+        let old = lock(path, Duration::ZERO).unwrap().unwrap();
+        std::thread::scope(|scope| {
+            let (tell, told) = std::sync::mpsc::channel();
+            scope.spawn(move || tell.send(lock(path, Duration::from_mins(1)).unwrap().unwrap()).unwrap());
+            std::thread::sleep(Duration::from_millis(50));
+            fs::remove_file(path).unwrap();
+            let new = lock(path, Duration::ZERO).unwrap().unwrap();
+            drop(old);
+            assert!(told.recv_timeout(Duration::from_millis(200)).is_err(), "the new one is held");
+            drop(new);
+            let waited = told.recv_timeout(Duration::from_secs(50)).unwrap();
+            assert!(is_at(&waited, path));
+        });
     }
 
     #[test]

@@ -3,11 +3,14 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 use conclaude::arena::Arena;
 use conclaude::events::Event;
 use conclaude::registration::IF_TRUSTED;
 use conclaude::{cli, command, hooks};
 
+// Elsewhere a thread's own variables may themselves come from the allocator.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 #[global_allocator]
 static MEMORY: Arena = Arena::new();
 

@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::io::{Seek, Write};
+
 use common::{Test, capture, conclaude};
 use conclaude::events;
 use conclaude::types::HookPayload;
@@ -182,12 +184,25 @@ fn a_payload_that_is_too_large_is_refused() {
     Test::stop().stdin(input).run().error("the payload on stdin is larger than 64 MiB");
 }
 
+/// A file is read in as large pieces as there is room for, and the whole of one that was too large was taken.
+#[test]
+fn a_file_on_stdin_may_not_be_larger_either() {
+    let test = Test::stop();
+    let mut large = tempfile::tempfile().unwrap();
+    let start = String::from_utf8(test.input()).unwrap();
+    write!(large, "{},\"more\": \"{}\"}}", start.strip_suffix('}').unwrap(), "x".repeat(70 << 20)).unwrap();
+    large.seek(std::io::SeekFrom::Start(0)).unwrap();
+    let output = test.command().stdin(large).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("the payload on stdin is larger than 64 MiB"));
+}
+
 #[test]
 fn the_end_of_a_session_waits_half_a_second_for_its_payload() {
     let test = Test::event("SessionEnd");
     let mut child = test.command().spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
+    Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
     let started = std::time::Instant::now();
     assert!(child.wait().unwrap().success());
     assert!(started.elapsed() < std::time::Duration::from_secs(4), "the client gives it 1.5 s");
@@ -290,7 +305,7 @@ fn a_pipe_that_never_closes_does_not_hang_the_hook() {
     let test = Test::stop().config("subagentStop: {commands: {'*': [{run: touch ran.txt}]}}");
     let mut child = test.command().spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, &test.input()).unwrap();
+    Write::write_all(&mut stdin, &test.input()).unwrap();
     // Still open: one whole value is enough.
     assert!(child.wait().unwrap().success());
     assert!(test.root().join("ran.txt").exists());
@@ -302,7 +317,7 @@ fn a_payload_that_never_ends_is_refused_at_the_deadline() {
     let test = Test::stop();
     let mut child = test.command().spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
+    Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
     let output = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(output.status.code(), Some(1));

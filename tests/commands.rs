@@ -290,3 +290,49 @@ fn where_the_end_of_children_is_ignored_a_command_is_still_heard_of() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("`exit 3` exited with code 3"), "{said}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_on_the_path_that_cannot_be_does_not_end_the_search_for_a_shell() {
+    let path = format!("/{}:/etc/passwd:/usr/bin:/bin", "x".repeat(6_000));
+    let done = one("{run: 'echo \"${BASH_VERSION:+bash}\"', shell: bash, showStdout: true}")
+        .env("PATH", &path)
+        .run();
+    assert!(done.message().ends_with("  bash"), "{}", done.message());
+}
+
+/// Some sandboxes refuse to make a child together with a descriptor for it: no command could be started there.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_the_kernel_refuses_a_descriptor_for_the_child_commands_still_run() {
+    use std::os::unix::process::CommandExt;
+    let test = one("{run: exit 0, onFailure: block}").payload("stop_hook_active", false);
+    let mut command = test.command();
+    let (is_equal, has_bits) = (libc::BPF_JMP | libc::BPF_JEQ, libc::BPF_JMP | libc::BPF_JSET);
+    let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    let instruction = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    // The number of the call, then the low half of its first argument.
+    let mut filter = [
+        libc::sock_filter { code: load, jt: 0, jf: 0, k: 0 },
+        instruction(is_equal, 0, 3, libc::SYS_clone as u32),
+        libc::sock_filter { code: load, jt: 0, jf: 0, k: 16 },
+        instruction(has_bits, 0, 1, libc::CLONE_PIDFD as u32),
+        instruction(libc::BPF_RET, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EINVAL as u32),
+        instruction(libc::BPF_RET, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    // SAFETY: between fork and exec two system calls are made, with a filter that outlives them.
+    unsafe {
+        command.pre_exec(move || {
+            let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+            let refused = libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+                || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) != 0;
+            if refused { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+        });
+    }
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &test.input()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("`exit 0` exited with code 0"), "{stderr}");
+}

@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::end::{LONGEST_LINE, WAITED, not_in};
-use super::{GENESIS, Record, Trail, hash_of};
+use super::{GENESIS, LOCK_WAIT, Record, Trail, UNFINISHED, hash_of};
 use crate::{files, log, state};
 
-/// How long another process may keep us waiting; then the record waits instead.
-const LOCK_WAIT: Duration = Duration::from_secs(1);
+/// Whoever writes a file for longer than this was killed.
+const ABANDONED: Duration = Duration::from_hours(24);
 
 /// What is longer is cut.
 const LONGEST_TEXT: usize = 4_000;
@@ -57,7 +57,7 @@ impl Trail {
     /// A file that appears whole or not at all, so that whoever holds the lock never sees half of it.
     fn lay_aside(&self, body: &str) -> io::Result<()> {
         let id = format!("{:020}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id());
-        let mut file = tempfile::Builder::new().prefix(".pending-").tempfile_in(&self.folder)?;
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder)?;
         writeln!(file, "{},\"{WAITED}\":\"{id}\"}}", open(body))?;
         let name = format!("pending-{id}.jsonl");
         file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
@@ -70,8 +70,7 @@ impl Trail {
         let mut taken = Vec::new();
         for path in listing.pending {
             let text = files::read_text(&path, LONGEST_LINE * 2).unwrap_or_default();
-            let found: Vec<Map<String, Value>> =
-                text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            let found: Vec<Map<String, Value>> = text.lines().filter_map(waiting).collect();
             if found.is_empty() {
                 // Not a record, or not one that can be read: kept for a person, out of the way.
                 let _ = fs::rename(&path, path.with_extension("unreadable"));
@@ -117,7 +116,8 @@ impl Trail {
             file.write_all(lines.as_bytes())?;
             self.keep_head(seq, &prev);
         }
-        for path in taken {
+        let dead = listing.unfinished.into_iter().filter(|path| is_older(path, ABANDONED));
+        for path in taken.into_iter().chain(dead) {
             let _ = fs::remove_file(path);
         }
         Ok(())
@@ -188,6 +188,18 @@ fn bounded(value: Value) -> Value {
         Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, bounded(value))).collect(),
         other => other,
     }
+}
+
+/// A record that was laid aside, without what the chain gives it.
+fn waiting(line: &str) -> Option<Map<String, Value>> {
+    let mut body: Map<String, Value> = serde_json::from_str(line).ok()?;
+    body.retain(|name, _| !matches!(name.as_str(), "seq" | "prev" | "hash"));
+    (!body.is_empty()).then_some(body)
+}
+
+fn is_older(path: &Path, than: Duration) -> bool {
+    let written = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
+    written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > than))
 }
 
 /// The text of an object, open for more fields.

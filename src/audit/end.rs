@@ -29,7 +29,8 @@ impl Trail {
     /// The end of a file of the trail, healed.
     pub(super) fn heal(&self, path: &Path) -> io::Result<End> {
         let mut options = files::no_links();
-        let mut file = options.read(true).write(true).open(path)?;
+        // Appending alone keeps what others wrote, should one have taken away the lock. On Windows it could not be cut.
+        let mut file = options.read(true).write(true).append(cfg!(unix)).open(path)?;
         let (mut start, mut tail) = (0, Vec::new());
         for size in TAILS {
             (start, tail) = tail_of(&mut file, size)?;

@@ -193,7 +193,7 @@ fn the_chain_goes_on_across_files() {
 #[test]
 fn records_that_had_to_wait_are_taken_along() {
     let place = with_records(1, 1 << 20);
-    let lock = files::lock(&place.trail.folder.join("lock"), std::time::Duration::ZERO).unwrap().unwrap();
+    let lock = files::lock(&place.trail.folder.join("lock"), Duration::ZERO).unwrap().unwrap();
     place.trail.append(&record(2)).unwrap();
     assert_eq!(verify(&place.trail).unwrap().good, 1, "laid aside");
     drop(lock);
@@ -210,7 +210,7 @@ fn records_that_had_to_wait_are_taken_along() {
 #[test]
 fn a_record_that_waited_is_written_once_though_whoever_took_it_along_was_killed() {
     let place = with_records(1, 1 << 20);
-    let lock = files::lock(&place.trail.folder.join("lock"), std::time::Duration::ZERO).unwrap();
+    let lock = files::lock(&place.trail.folder.join("lock"), Duration::ZERO).unwrap();
     place.trail.append(&record(2)).unwrap();
     drop(lock);
     let waiting: Vec<_> = fs::read_dir(&place.trail.folder).unwrap().flatten().map(|e| e.path()).collect();
@@ -313,4 +313,58 @@ fn the_chain_goes_on_after_records_of_every_length_and_after_a_torn_one() {
     trail.append(&Record::default()).unwrap();
     let verdict = verify(&trail).unwrap();
     assert_eq!((verdict.good, verdict.problem), (7, None));
+}
+
+#[test]
+fn what_a_killed_process_was_laying_aside_is_removed_after_a_while() {
+    let place = with_records(1, 1 << 20);
+    let [old, new] = [".pending-old", ".pending-new"].map(|name| place.trail.folder.join(name));
+    fs::write(&old, "{").unwrap();
+    fs::write(&new, "{").unwrap();
+    let long_ago = std::time::SystemTime::now() - Duration::from_hours(48);
+    let times = fs::FileTimes::new().set_modified(long_ago);
+    fs::File::options().write(true).open(&old).unwrap().set_times(times).unwrap();
+    place.trail.append(&record(2)).unwrap();
+    assert!(!old.exists() && new.exists());
+    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 2, problem: None, notes: vec![] });
+}
+
+#[test]
+fn the_last_record_may_be_longer_than_what_is_first_read_of_the_end() {
+    for (texts, length) in [(1, 1_000), (1, 3_000), (30, 3_000), (150, 3_000)] {
+        let place = with_records(2, 4 << 20);
+        let findings = vec![Value::from("x".repeat(length)); texts];
+        place.trail.append(&Record { findings, ..record(3) }).unwrap();
+        place.trail.append(&record(4)).unwrap();
+        let verdict = verify(&place.trail).unwrap();
+        assert_eq!(verdict, Verdict { good: 4, problem: None, notes: vec![] }, "{texts} of {length}");
+    }
+}
+
+#[test]
+fn what_waited_gets_its_place_in_the_chain_from_the_chain_alone() {
+    let place = with_records(1, 1 << 20);
+    let lines = [
+        r#"{"time":"t","event":"e","decision":"d","prev":"zz","waited":"1"}"#,
+        r#"{"seq":99,"time":"t","event":"e","decision":"d","prev":"zz","hash":"yy","waited":"2"}"#,
+    ];
+    for (number, line) in lines.iter().chain(&["{}", r#"{"seq":1}"#]).enumerate() {
+        fs::write(place.trail.folder.join(format!("pending-{number}.jsonl")), format!("{line}\n")).unwrap();
+    }
+    place.trail.append(&record(2)).unwrap();
+    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 4, problem: None, notes: vec![] });
+    let unreadable = files::names(&place.trail.folder).unwrap();
+    assert_eq!(unreadable.iter().filter(|name| name.to_string_lossy().ends_with(".unreadable")).count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_took_away_the_lock_makes_no_record_overwrite_another() {
+    let place = with_records(1, 1 << 20);
+    let mut end = place.trail.heal(&place.file()).unwrap();
+    place.trail.append(&record(2)).unwrap();
+    io::Write::write_all(&mut end.file, b"late\n").unwrap();
+    let text = fs::read_to_string(place.file()).unwrap();
+    assert_eq!(text.lines().count(), 3);
+    assert!(text.contains("agent-2") && text.ends_with("late\n"));
 }

@@ -37,7 +37,9 @@ fn parent_and_state(pid: i32) -> Option<(i32, char)> {
 /// Our own children now: those left behind by earlier commands, which are none of a later command's business.
 pub(super) fn own_children() -> Vec<i32> {
     // Nearly always there is none, which the kernel tells without a file.
-    let any = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT);
+    let of_every_kind = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT | of_every_kind;
+    let any = waitid(WaitId::All, look);
     if matches!(any, Err(Errno::CHILD)) {
         return Vec::new();
     }

@@ -9,7 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use super::unix::{SIGNALS, Streams};
 use super::{CommandSpec, ID_VARIABLE};
@@ -63,11 +63,29 @@ struct Orders<'a> {
 impl Orders<'_> {
     /// Makes the child, and waits until it is the shell or has failed.
     fn give(&self) -> io::Result<(Pid, Option<OwnedFd>)> {
+        let (pid, ended) = match self.child(libc::CLONE_PIDFD) {
+            // A sandbox may know nothing of such a descriptor, or there is no room for one.
+            Err(error) if !matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM)) => {
+                let (pid, _) = self.child(0)?;
+                (pid, pidfd_open(pid, PidfdFlags::empty()).ok())
+            }
+            child => child?,
+        };
+        match self.problem.load(Ordering::SeqCst) {
+            0 => Ok((pid, ended)),
+            problem => {
+                let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
+                Err(io::Error::from_raw_os_error(problem))
+            }
+        }
+    }
+
+    fn child(&self, more: c_int) -> io::Result<(Pid, Option<OwnedFd>)> {
         let mut stack = Vec::<MaybeUninit<u8>>::with_capacity(STACK);
         let top = stack.as_mut_ptr().wrapping_add(STACK);
         let top = top.wrapping_sub(top.addr() % 16);
         let mut pidfd: c_int = -1;
-        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | more;
         let orders: *const Self = self;
         let pid = without_signals(|| {
             #[expect(
@@ -82,9 +100,8 @@ impl Orders<'_> {
                 libc::clone(become_shell, top.cast(), flags, orders.cast_mut().cast(), &raw mut pidfd)
             }
         });
-        let Some(pid) = Pid::from_raw(pid).filter(|_| pid > 0) else {
-            return Err(io::Error::last_os_error());
-        };
+        let pid = if pid > 0 { Pid::from_raw(pid) } else { None };
+        let pid = pid.ok_or_else(io::Error::last_os_error)?;
         let ended = (pidfd >= 0).then(|| {
             // SAFETY: the kernel made it for us just now, and nobody else knows it.
             #[expect(unsafe_code, reason = "a descriptor from a call that std does not know")]
@@ -92,13 +109,7 @@ impl Orders<'_> {
                 OwnedFd::from_raw_fd(pidfd)
             }
         });
-        match self.problem.load(Ordering::SeqCst) {
-            0 => Ok((pid, ended)),
-            problem => {
-                let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
-                Err(io::Error::from_raw_os_error(problem))
-            }
-        }
+        Ok((pid, ended))
     }
 
     /// In the child: comes back only if something is wrong.
@@ -122,11 +133,9 @@ impl Orders<'_> {
             unsafe {
                 libc::execve(program.as_ptr(), self.arguments.as_ptr(), self.environment.as_ptr());
             }
-            match last_problem() {
-                // Further down the path there may be another.
-                Errno::NOENT | Errno::NOTDIR => {}
-                Errno::ACCESS => problem = Errno::ACCESS,
-                other => return Err(other),
+            // Further down the path there may be another. The first problem that says more than "nothing there" is told.
+            if matches!(problem, Errno::NOENT | Errno::NOTDIR) {
+                problem = last_problem();
             }
         }
         Err(problem)

@@ -127,7 +127,7 @@ pub(super) fn check_patterns(text: &str, path: &Path) -> Result<(), ConfigError>
     let found = match tree::read(text) {
         Ok(tree) => problems(&tree, text),
         // An empty file has no tree.
-        Err(_) if super::ConclaudeConfig::parse_in_full(text).is_ok() => Vec::new(),
+        Err(_) if super::ConclaudeConfig::deserialize_in_full(text).is_ok() => Vec::new(),
         Err(error) => vec![syntax_problem(&error, text)],
     };
     if found.is_empty() { Ok(()) } else { Err(ConfigError::invalid(path, text, found)) }

@@ -173,11 +173,11 @@ fn key_of(line: Line<'_>) -> Result<Option<(Word<'_>, &str)>, Unsure> {
             return Err(Unsure);
         }
         let Some(at) = line.colon else { return Ok(None) };
-        let (key, rest) = (text.get(..at).ok_or(Unsure)?, text.get(at + 1..).ok_or(Unsure)?);
+        let (key, rest) = (text.get(..at).ok_or(Unsure)?.trim_ascii_end(), text.get(at + 1..).ok_or(Unsure)?);
         if (!line.is_simple && comment(key).is_some()) || !is_text(key) {
             return Err(Unsure);
         }
-        (Word::Plain(key.trim_ascii_end()), rest)
+        (Word::Plain(key), rest)
     };
     if !(rest.is_empty() || rest.starts_with(' ')) {
         return Err(Unsure);

@@ -40,11 +40,11 @@ pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(format!("cannot read the payload from stdin: {error}")),
         }
-        if scanner.ends_in(payload.get(before..).unwrap_or_default()) {
-            return Ok(payload);
-        }
         if payload.len() > MAX_BYTES {
             return Err(format!("the payload on stdin is larger than {} MiB", MAX_BYTES >> 20));
+        }
+        if scanner.ends_in(payload.get(before..).unwrap_or_default()) {
+            return Ok(payload);
         }
     }
 }

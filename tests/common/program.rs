@@ -4,26 +4,29 @@
 //! moment holds it open too, until it has become the other program, and the kernel starts no file that is open for
 //! writing (`Text file busy`).
 
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A copy of a program that everyone may start.
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) {
-    install(from.as_ref(), to.as_ref(), b"");
+    write(to.as_ref(), File::open(from).unwrap().into(), b"");
 }
 
 /// A script that everyone may start.
 #[allow(dead_code, reason = "not every test binary that copies programs writes some")]
 pub fn script(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
-    install(Path::new("/dev/stdin"), path.as_ref(), text.as_ref());
+    write(path.as_ref(), Stdio::piped(), text.as_ref());
 }
 
-fn install(from: &Path, to: &Path, stdin: &[u8]) {
+fn write(to: &Path, from: Stdio, text: &[u8]) {
     std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-    let mut command = Command::new("install");
-    command.arg("-m").arg("755").arg(from).arg(to).stdin(Stdio::piped());
+    let mut command = Command::new("sh");
+    command.arg("-c").arg("cat > \"$0\" && chmod 755 \"$0\"").arg(to).stdin(from);
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(stdin).unwrap();
-    assert!(child.wait().unwrap().success(), "cannot place {}", to.display());
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(text).unwrap();
+    }
+    assert!(child.wait().unwrap().success(), "cannot write {}", to.display());
 }

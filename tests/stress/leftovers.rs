@@ -33,7 +33,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// One call of each kind: commands that pass, fail, print and time out are in other tests; these are the daily ones.
+/// One call of each kind.
 fn kinds(test: &Test) -> Vec<(&'static str, Vec<u8>)> {
     let root = test.root().to_str().unwrap().to_owned();
     let base = |event: &str| {
@@ -42,12 +42,19 @@ fn kinds(test: &Test) -> Vec<(&'static str, Vec<u8>)> {
     };
     let with = |event: &'static str, more: serde_json::Value| {
         let mut payload = base(event);
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let fields = payload.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        if matches!(event, "UserPromptSubmit" | "Stop" | "PostToolUse") {
+            // These come from the session itself.
+            fields.retain(|name, _| !name.starts_with("agent_"));
+        }
         (event, payload.to_string().into_bytes())
     };
     vec![
         with("SubagentStart", json!({})),
         with("SubagentStop", json!({})),
+        with("SubagentStop", json!({"agent_type": "failing", "agent_id": "f1"})),
+        with("SubagentStop", json!({"agent_type": "nohow", "agent_id": "n1"})),
         with(
             "PreToolUse",
             json!({"tool_name": "Write", "tool_input": {"file_path": "src/a.rs", "content": "x"}}),
@@ -74,18 +81,27 @@ fn kinds(test: &Test) -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn ten_thousand_calls_leave_nothing_behind() {
     let _alone = alone();
-    let config = "subagentStart: {commands: {'*': [{run: 'true'}]}}\nsubagentStop: {commands: {'*': [{run: 'cat > /dev/null'}]}}\naudit: {maxFileBytes: 104857600}\n";
+    let config = "subagentStart: {commands: {'*': [{run: 'true'}]}}\nsubagentStop: {commands: {'*': [{run: 'cat > /dev/null'}], \
+        failing: [{run: 'echo out; echo err >&2; exit 1', showStdout: true, onFailure: block}], nohow: [{run: x, shell: /no/shell}], \
+        slow: [{run: 'sleep 300 & sleep 300', timeout: 1, onTimeout: warn}]}}\naudit: {maxFileBytes: 104857600}\n";
     let temporary = tempfile::tempdir().unwrap();
     let test = Test::stop().config(config).step(&todo());
     let test = test.env("TMPDIR", temporary.path().to_str().unwrap());
     let kinds = kinds(&test);
+    let (_, coder) = &kinds[1];
+    let slow =
+        ("SubagentStop", String::from_utf8(coder.clone()).unwrap().replace("coder", "slow").into_bytes());
     let call = |n: usize| {
-        let (event, payload) = &kinds[n % kinds.len()];
+        // A second is long; once in a while will do.
+        let (event, payload) = if n % 1_000 == 999 { &slow } else { &kinds[n % kinds.len()] };
         let mut command = like(&test, binary());
         command.arg(event);
         assert!(answer(command, payload).status.code().is_some(), "{event}");
     };
+    let stop = kinds.iter().position(|(event, _)| *event == "Stop").unwrap();
     let listing = || {
+        // What is still to be shown is shown.
+        call(stop);
         let mut found = BTreeSet::new();
         files(&test.root(), &mut found);
         files(temporary.path(), &mut found);

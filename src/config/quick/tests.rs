@@ -7,8 +7,8 @@ fn agrees(text: &str) -> bool {
     match read::<Option<ConclaudeConfig>>(text) {
         None => false,
         Some(quick) => {
-            let full =
-                ConclaudeConfig::parse_in_full(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+            let full = ConclaudeConfig::parse_in_full(text, std::path::Path::new("x"))
+                .unwrap_or_else(|error| panic!("{error:?}\n{text}"));
             assert_eq!(quick.unwrap_or_default(), full, "{text}");
             true
         }
@@ -50,6 +50,8 @@ fn what_is_unusual_or_wrong_is_left_to_the_full_reader() {
         "subagentStop:\n  commands:\n    a: &x\n      - run: x\n    b: *x\n",
         "subagentStop:\n  commands:\n    a:\n      - run: x: y\n",
         "subagentStop:\n\tcommands:\n",
+        "subagentStop:\n  commands:\n    null :\n      - run: x\n",
+        "subagentStop:\n  commands:\n    true :\n      - run: x\n",
         "---\nmaxBlocks: 3\n",
         "maxBlocks: 3\n...\nx\n",
         "m\u{fc}: 3\n",
