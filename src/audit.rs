@@ -122,9 +122,10 @@ impl Trail {
         if !self.folder.exists() && head.is_none() {
             return Ok(None);
         }
-        // Nobody writes while it is moved; whoever waits finds that the lock is another's now.
-        let _lock =
-            if self.folder.exists() { files::lock(&self.folder.join("lock"), LOCK_WAIT)? } else { None };
+        // Nobody writes while it is moved, and whoever waited sees that the lock is another one now. Windows moves no folder in
+        // which a file is open.
+        let is_locked = cfg!(unix) && self.folder.exists();
+        let _lock = if is_locked { files::lock(&self.folder.join("lock"), LOCK_WAIT)? } else { None };
         let now = jiff::Timestamp::now();
         let aside = self.folder.with_file_name(format!("audit-until-{}", now.strftime("%Y%m%dT%H%M%S%3fZ")));
         if self.folder.exists() {
