@@ -127,6 +127,3 @@ pub fn hear_of_children() {
 pub fn stop_signal() -> Option<&'static str> {
     platform::stop_signal()
 }
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests;

@@ -130,6 +130,7 @@ fn handle_stdin(event: Event, surroundings: &Surroundings) -> Result<HookResult>
     let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
     match input::read(wait) {
         Ok(payload) => {
+            guard::gate_may_apply(event, &payload);
             guard::panic_here_in_tests("event");
             handle(event, &payload, surroundings)
         }
@@ -250,9 +251,9 @@ fn gate_alone(
     let config = Config::default();
     // Nobody sees an error here.
     post::keep(payload, None, root, &format!("conclaude: {error}"));
-    let Some(gated) = gate::at_stop(payload, agent, &config.des(), root, true) else {
-        return Err(error);
-    };
+    let gated = gate::at_stop(payload, agent, &config.des(), root, true);
+    guard::gates_are_known();
+    let Some(gated) = gated else { return Err(error) };
     let plan = Plan { agent: agent.clone(), ..Plan::empty(event) };
     let session = Session::new(&root.folder, payload.session_id());
     let result = settle::settle(&plan, &[], Some(&gated), payload, &session, &config, root)?;
@@ -285,6 +286,7 @@ fn before_tool(input: &[u8], surroundings: &Surroundings) -> Result<HookResult> 
         Some(gate::ToolUse::Call(prompt)) => gate::before_call(tool, prompt, &root)?,
         Some(gate::ToolUse::Write(file)) => gate::before_write(&payload, file, &root)?,
     };
+    guard::gates_are_known();
     let denied = matches!(result.decision, Decision::Deny(_));
     notify_of(event, &payload, &root, if denied { Outcome::Failure } else { Outcome::Success });
     Ok(result)
@@ -304,6 +306,7 @@ fn act(
     guard::panic_here_in_tests("plan");
     let session = Session::new(&root.folder, payload.session_id());
     let gated = gate::at_stop(payload, agent, &config.des(), root, false);
+    guard::gates_are_known();
     if let Some(gated) = &gated {
         plan.add_environment(gated.environment());
     }

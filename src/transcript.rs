@@ -1,18 +1,21 @@
 //! Reading the client's transcripts: JSON lines that are appended to while we look, and that grow to 100 MB.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::files;
+use crate::{files, log};
 
 /// How far back a call is searched for. What started a subagent that is stopping now is near the end.
 const WINDOW: u64 = 8 << 20;
 const CHUNK: u64 = 256 << 10;
+
+/// The client writes no longer lines.
+const LONGEST_LINE: u64 = 32 << 20;
 
 /// A call of the Agent tool (`Task` in older clients) in a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,7 +195,7 @@ fn text_of(content: &Value) -> Option<String> {
 fn first_lines(path: &Path) -> io::Result<impl Iterator<Item = Vec<u8>>> {
     let file = files::open_regular(path)?;
     let reader = io::BufReader::with_capacity(16 << 10, file.take(WINDOW));
-    Ok(io::BufRead::split(reader, b'\n').map_while(Result::ok))
+    Ok(BufRead::split(reader, b'\n').map_while(Result::ok))
 }
 
 /// The prompt of a subagent: the first user message of its transcript. What comes later, or is quoted, never counts.
@@ -229,9 +232,8 @@ pub fn call_prompt(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option
 /// When it cannot be read.
 pub fn written_files(path: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
-    let reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
-    for line in io::BufRead::split(reader, b'\n') {
-        let line = line?;
+    let mut reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
+    while let Some(line) = bounded_line(&mut reader)? {
         if memchr::memmem::find(&line, b"\"tool_use\"").is_none() {
             continue;
         }
@@ -250,10 +252,44 @@ pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathB
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     entries.filter(|path| path != except).find_map(|path| {
         let id = path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
-        let reader = io::BufReader::with_capacity(256 << 10, files::open_regular(&path).ok()?);
-        let mut lines = io::BufRead::split(reader, b'\n').map_while(Result::ok);
-        lines.any(|line| memchr::memmem::find(&line, needle.as_bytes()).is_some()).then_some((id, path))
+        holds(&mut files::open_regular(&path).ok()?, needle.as_bytes()).then_some((id, path))
     })
+}
+
+/// Whether this stands anywhere in a file, which is read in pieces.
+fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
+    let mut buffer = vec![0; 256 << 10];
+    let mut kept = 0;
+    loop {
+        let Some(room) = buffer.get_mut(kept..) else { return false };
+        let end = match file.read(room) {
+            Ok(0) => return false,
+            Ok(read) => kept + read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return false,
+        };
+        if memchr::memmem::find(buffer.get(..end).unwrap_or_default(), needle).is_some() {
+            return true;
+        }
+        // It may begin at the end of this piece.
+        let from = end.saturating_sub(needle.len().saturating_sub(1));
+        buffer.copy_within(from..end, 0);
+        kept = end - from;
+    }
+}
+
+/// The next line, none at the end. Of one that is too long only the beginning, which is told: what it says cannot be read.
+fn bounded_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    if Read::take(&mut *reader, LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    if line.last() != Some(&b'\n') && reader.skip_until(b'\n')? > 0 {
+        log::warn(|| {
+            format!("a line of a transcript is longer than {} MiB and is not read", LONGEST_LINE >> 20)
+        });
+    }
+    Ok(Some(line))
 }
 
 /// The tools that write a file, and the field that names it.
@@ -446,5 +482,38 @@ mod tests {
     fn a_folder_or_a_missing_file_is_an_error_not_a_hang() {
         assert!(last_agent_call(Path::new("/"), None).is_err());
         assert!(last_agent_call(Path::new("/does/not/exist"), None).is_err());
+    }
+
+    #[test]
+    fn a_text_is_found_wherever_the_pieces_of_a_file_part_it() {
+        /// Gives one byte more each time.
+        struct Slowly<'a>(&'a [u8], usize);
+        impl Read for Slowly<'_> {
+            fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+                self.1 += 1;
+                let length = self.1.min(room.len()).min(self.0.len());
+                let (now, later) = self.0.split_at(length);
+                room[..length].copy_from_slice(now);
+                self.0 = later;
+                Ok(length)
+            }
+        }
+        for at in 0..40 {
+            let text = format!("{}needle{}", "n".repeat(at), "e".repeat(40 - at));
+            assert!(holds(&mut Slowly(text.as_bytes(), 0), b"needle"), "{at}");
+            assert!(!holds(&mut Slowly(text.replace('d', "x").as_bytes(), 0), b"needle"), "{at}");
+        }
+        let far = format!("{}needle", "x".repeat((256 << 10) - 3));
+        assert!(holds(&mut far.as_bytes(), b"needle"));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_cut_and_the_next_is_read() {
+        let long = "x".repeat(usize::try_from(LONGEST_LINE).unwrap() + 10);
+        let mut text = io::Cursor::new(format!("{long}\nshort\nlast"));
+        assert_eq!(bounded_line(&mut text).unwrap().unwrap().len() as u64, LONGEST_LINE);
+        assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"short\n");
+        assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"last");
+        assert_eq!(bounded_line(&mut text).unwrap(), None);
     }
 }

@@ -4,6 +4,9 @@
 
 mod common;
 
+use std::io::Write;
+use std::process::Stdio;
+
 use common::{Test, conclaude, run_in};
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: 'exit 3'}, {run: 'true'}]}}\nsubagentStart: {commands: {'*': [{run: 'true'}]}}\n";
@@ -183,9 +186,16 @@ fn files_rotate_and_the_chain_goes_on() {
 #[test]
 fn a_thousand_concurrent_processes_lose_nothing() {
     let test = Test::stop().config("subagentStop: {commands: {'*': [{run: ':'}]}}\n");
-    let children: Vec<_> = (0..1_000).map(|_| test.spawn()).collect();
-    for child in children {
-        assert!(child.wait_with_output().unwrap().status.success());
+    // Without pipes that stay open: a process may have no more than 1,024 of them.
+    let spawn = || {
+        let mut command = test.command();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&test.input()).unwrap();
+        child
+    };
+    let children: Vec<_> = (0..1_000).map(|_| spawn()).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
     }
     // Whatever had to wait is taken along by the next.
     let test = test.run().status(0).again();

@@ -22,8 +22,19 @@ fn in_every_event_it_is_exit_1_and_told_where_the_client_shows_it() {
     for event in events::ALL {
         let name = event.name();
         let payload = capture(&format!("{name}.json"));
-        let done = Test::event(name).stdin(payload).env("CONCLAUDE_TEST_PANIC", "event").run().status(1);
+        let text = String::from_utf8(payload.clone()).unwrap();
+        let done = Test::event(name).stdin(payload).env("CONCLAUDE_TEST_PANIC", "event").run();
         asks_for_a_report(&done, name);
+        let unknown = "It is blocked, since a gate could not be evaluated.";
+        match name {
+            // Whether a gate applies was not known yet.
+            "SubagentStop" => assert!(done.blocked().ends_with(unknown)),
+            "PreToolUse" if text.contains("DES-VALIDATION") => assert!(done.denied().ends_with(unknown)),
+            _ => assert_eq!(done.code, Some(1), "{name}"),
+        }
+        if matches!(name, "SubagentStop" | "PreToolUse") {
+            continue;
+        }
         if event.row().shown {
             let told: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
             assert_eq!(told, serde_json::json!({ "systemMessage": done.stderr.trim_end() }), "{name}");
@@ -35,12 +46,30 @@ fn in_every_event_it_is_exit_1_and_told_where_the_client_shows_it() {
 }
 
 #[test]
-fn in_the_plan_of_a_subagents_event_it_is_exit_1() {
-    for event in ["SubagentStart", "SubagentStop"] {
-        let done = Test::event(event).env("CONCLAUDE_TEST_PANIC", "plan").run().status(1);
-        asks_for_a_report(&done, event);
+fn in_the_plan_of_a_subagents_event_it_is_exit_1_once_no_stop_may_be_blocked_any_more() {
+    let start = Test::start();
+    let later = Test::stop().payload("stop_hook_active", true);
+    for test in [start, later] {
+        let done = test.env("CONCLAUDE_TEST_PANIC", "plan").run().status(1);
+        asks_for_a_report(&done, "plan");
         assert_eq!(done.stdout, "");
     }
+}
+
+/// Nobody sees an exit 1 at that event: the stop of a gated agent went ahead in silence.
+#[test]
+fn before_the_gates_are_known_it_blocks_the_first_stop_and_denies_the_write_of_an_agent() {
+    for point in ["event", "plan"] {
+        let done = Test::gated_stop(&todo()).env("CONCLAUDE_TEST_PANIC", point).run();
+        assert!(done.blocked().ends_with("It is blocked, since a gate could not be evaluated."), "{point}");
+        let done = done.again().payload("stop_hook_active", true).run().status(1);
+        asks_for_a_report(&done, point);
+    }
+    let write = Test::gated_stop(&todo()).writes("Write", "file_path", "README.md");
+    let done = write.env("CONCLAUDE_TEST_PANIC", "event").run();
+    assert!(done.denied().ends_with("It is blocked, since a gate could not be evaluated."));
+    let outside = Test::stop().writes("Write", "file_path", "README.md").without("agent_id");
+    outside.env("CONCLAUDE_TEST_PANIC", "event").run().status(1);
 }
 
 #[test]

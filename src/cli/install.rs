@@ -24,7 +24,7 @@ pub(super) struct Which {
     /// .claude/settings.local.json of the project, which is yours alone
     #[arg(long, conflicts_with = "user")]
     local: bool,
-    /// settings.json of your own, for all projects; commands of a project then run only after `conclaude trust` there
+    /// settings.json of your own, for all projects; registered there, commands of a project run only after `conclaude trust`
     #[arg(long)]
     user: bool,
 }
@@ -34,7 +34,7 @@ pub(super) struct Which {
 pub(super) struct Request {
     #[command(flatten)]
     which: Which,
-    /// Write into the agents' own files (.claude/agents/*.md) instead: for these agents alone
+    /// The agents' own files (.claude/agents/*.md) instead: for these agents alone
     #[arg(long, conflicts_with = "local")]
     agents: bool,
     /// Show what would change, and change nothing

@@ -359,6 +359,7 @@ pub(super) fn at_stop(
         return None;
     }
     super::guard::gate_applies(may_block && des.blocks());
+    super::guard::gates_are_known();
     super::guard::panic_here_in_tests("gate");
     let stopping = Stopping {
         markers: &markers,

@@ -9,6 +9,9 @@ use crate::events::{Blocking, Event};
 
 static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
 
+/// A gate may apply, but nobody has looked yet.
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
+
 thread_local! {
     static IS_MAIN: Cell<bool> = const { Cell::new(false) };
 }
@@ -16,6 +19,23 @@ thread_local! {
 /// Says whether a gate was found to apply, and may still block. One that does is not taken back by another.
 pub(super) fn gate_applies(applies: bool) {
     GATE_APPLIES.fetch_or(applies, Ordering::SeqCst);
+}
+
+/// Says, from the bare bytes of a payload, whether a gate that can still block may apply: until that is known, a panic must not
+/// open it. A stop is blocked the first time alone.
+pub(super) fn gate_may_apply(event: Event, payload: &[u8]) {
+    let has = |text: &str| memchr::memmem::find(payload, text.as_bytes()).is_some();
+    let may = match event {
+        Event::SubagentStop => has("\"stop_hook_active\":false") || has("\"stop_hook_active\": false"),
+        Event::PreToolUse => has("\"agent_id\"") || has("DES-VALIDATION"),
+        _ => false,
+    };
+    IS_OPEN.store(may, Ordering::SeqCst);
+}
+
+/// Says that the gates were looked at: `gate_applies` tells the rest.
+pub(super) fn gates_are_known() {
+    IS_OPEN.store(false, Ordering::SeqCst);
 }
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
@@ -43,7 +63,7 @@ fn answer(event: Event, info: &PanicHookInfo<'_>) -> Answer {
         "internal error at {place}: {what}. This is a bug in conclaude {}; please report it with this message",
         env!("CARGO_PKG_VERSION")
     );
-    if GATE_APPLIES.load(Ordering::SeqCst) {
+    if GATE_APPLIES.load(Ordering::SeqCst) || IS_OPEN.load(Ordering::SeqCst) {
         let reason = format!("conclaude: {text}. It is blocked, since a gate could not be evaluated.");
         match event.row().blocking {
             Blocking::Tool => Answer::deny(event, &reason),

@@ -185,6 +185,11 @@ pub fn conclaude() -> Command {
         "DBUS_SESSION_BUS_ADDRESS",
         "XDG_RUNTIME_DIR",
         "CONCLAUDE_NOTIFY_WAIT_MS",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
     ] {
         command.env_remove(name);
     }

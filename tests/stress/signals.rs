@@ -1,7 +1,11 @@
 //! The hook is told to stop, or is killed, while its command runs.
 
-use std::os::unix::process::ExitStatusExt;
+use std::io::Write;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::Test;
 use crate::support::{Chance, figure, living, ms, percentile, signal, spawn_quietly, unique_sleep, wait_for};
@@ -53,9 +57,23 @@ fn told_to_stop_at_any_moment_it_leaves_no_child() {
         let test = Test::stop().config(&format!(
             "subagentStop: {{commands: {{'*': [{{run: 'sleep {sleep} & sleep {sleep}'}}]}}}}\n"
         ));
-        let mut hook = spawn_quietly(&test, &test.input());
-        std::thread::sleep(Duration::from_micros(chance.below(12_000)));
-        signal(hook.id(), ["TERM", "INT", "HUP"][round % 3]);
+        let mut command = test.command();
+        // Whoever started this test may have had it ignore them.
+        // SAFETY: between fork and exec these are system calls alone.
+        unsafe {
+            command.pre_exec(|| {
+                for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+                    libc::signal(signal, libc::SIG_DFL);
+                }
+                Ok(())
+            });
+        }
+        let mut hook = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let _ = hook.stdin.take().unwrap().write_all(&test.input());
+        std::thread::sleep(Duration::from_micros(chance.below(3_000)));
+        let signal = [Signal::TERM, Signal::INT, Signal::HUP][round % 3];
+        // It may have ended a moment before, but has not been waited for.
+        kill_process(Pid::from_child(&hook), signal).unwrap();
         let status = hook.wait().unwrap();
         match (status.code(), status.signal()) {
             (None, Some(1 | 2 | 15)) => before += 1,

@@ -1,6 +1,7 @@
 //! The audit trail under a crowd, and under a crowd that is being killed.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::common::{Test, conclaude};
-use crate::support::{Chance, alone, figure, payload_of, spawn_quietly};
+use crate::support::{Chance, alone, figure, living, payload_of, spawn_quietly, wait_for};
 
 const CONFIG: &str = "subagentStop: {commands: {'*': [{run: ':'}]}}\n";
 
@@ -47,16 +48,24 @@ fn laid_aside(test: &Test) -> usize {
 #[test]
 fn one_thousand_stops_at_once_make_one_chain() {
     let _alone = alone();
-    let test = Test::stop().config(CONFIG);
-    let started = Instant::now();
+    // All commands wait at one gate, which opens when everybody is there.
+    let word = format!("waits-{}", std::process::id());
+    let test = Test::stop()
+        .config(&format!("subagentStop: {{commands: {{'*': [{{run: ': {word}; read x < gate'}}]}}}}\n"));
+    let gate = test.root().join("gate");
+    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
     let children: Vec<_> =
         (0..1_000).map(|n| spawn_quietly(&test, &payload_of(&test, &format!("a{n}")))).collect();
+    wait_for("everybody is there", || living(&word).len() == 1_000);
+    let started = Instant::now();
+    let mut open = std::fs::File::options().write(true).open(&gate).unwrap();
+    open.write_all(&[b'\n'; 1_000]).unwrap();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
     let (took, waiting) = (started.elapsed(), laid_aside(&test));
     // Whatever had to wait is taken along by the next.
-    let test = test.payload("agent_id", "last").run().status(0).again();
+    let test = test.config(CONFIG).payload("agent_id", "last").run().status(0).again();
     let (found, all) = records_by_agent(&test);
     assert_eq!((found.len(), all), (1_001, 1_001), "every agent once");
     assert_eq!(verify(&test), (true, "✓ 1001 records in order\n".into()));

@@ -1,11 +1,15 @@
+//! One command and its processes, by the library's own interface. A binary of its own, since a time-out takes whatever child the
+//! process got meanwhile for one of the command's.
+
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use super::*;
+use conclaude::command::*;
 
 fn no_file(_: &'static str) -> io::Result<(File, PathBuf)> {
     Err(io::Error::other("no file in this test"))
