@@ -1,4 +1,5 @@
-//! A quick reader for the YAML that people write: mappings and lists in lines of their own, plain and quoted words, comments.
+//! A quick reader for the YAML that people write: mappings and lists in lines of their own, plain and quoted words, comments, lists
+//! of words in brackets, scripts over several lines.
 //! Whatever else stands in a file, and whatever is wrong with it, is left to the full reader: this one only ever says "I know
 //! what that means", and then it means the same.
 
@@ -7,6 +8,10 @@ use std::fmt;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
+
+mod values;
+
+use values::Listed;
 
 /// The full reader must have a look.
 #[derive(Debug)]
@@ -249,6 +254,9 @@ enum What<'a> {
     /// What begins at the reader's line, with this indentation.
     Block(usize),
     Word(Word<'a>),
+    /// What stands between brackets.
+    List(&'a str),
+    Script(String),
     Nothing,
 }
 
@@ -289,6 +297,8 @@ impl<'a> Deserializer<'a> for Node<'a, '_> {
             What::Word(Word::Plain("false")) => visitor.visit_bool(false),
             What::Word(Word::Plain(text)) if number(text).is_some() => visitor.visit_u32(self.number()?),
             What::Word(_) => visitor.visit_borrowed_str(self.text()?),
+            What::List(inside) => visitor.visit_seq(Listed::new(inside)),
+            What::Script(script) => visitor.visit_string(script),
             What::Nothing => Err(Unsure),
         }
     }
@@ -314,11 +324,14 @@ impl<'a> Deserializer<'a> for Node<'a, '_> {
     }
 
     fn deserialize_str<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
-        visitor.visit_borrowed_str(self.text()?)
+        self.deserialize_string(visitor)
     }
 
     fn deserialize_string<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
-        visitor.visit_borrowed_str(self.text()?)
+        match self.what {
+            What::Script(script) => visitor.visit_string(script),
+            _ => visitor.visit_borrowed_str(self.text()?),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'a>>(
@@ -356,6 +369,9 @@ impl<'a> Deserializer<'a> for Node<'a, '_> {
     }
 
     fn deserialize_seq<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Unsure> {
+        if let What::List(inside) = self.what {
+            return visitor.visit_seq(Listed::new(inside));
+        }
         let What::Block(indent) = self.what else { return Err(Unsure) };
         if !self.is_list() {
             return Err(Unsure);
@@ -405,8 +421,11 @@ impl<'a> MapAccess<'a> for Entries<'a, '_> {
             Some(known) => known,
             None => key_of(line)?.ok_or(Unsure)?,
         };
+        let script = self.reader.script(rest, self.indent)?;
         self.reader.advance()?;
-        self.value = if rest.is_empty() {
+        self.value = if let Some(script) = script {
+            What::Script(script)
+        } else if rest.is_empty() {
             match self.reader.line {
                 Some(next) if next.indent > self.indent => What::Block(next.indent),
                 // A list may stand right below its key.
@@ -417,7 +436,10 @@ impl<'a> MapAccess<'a> for Entries<'a, '_> {
             }
         } else {
             self.reader.ends_at(self.indent)?;
-            What::Word(word(rest, line.is_simple)?)
+            match Listed::of(rest, line.is_simple) {
+                Some(inside) => What::List(inside),
+                None => What::Word(word(rest, line.is_simple)?),
+            }
         };
         let (Word::Quoted(key) | Word::Plain(key)) = key;
         seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)

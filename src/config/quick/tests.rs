@@ -22,6 +22,7 @@ fn what_people_write_is_known() {
         "# a comment\n\nsubagentStop:   # what for\n  match: first\n  commands:\n    \"*\":\n      - run: npm run lint   # all of it\n        message: \"Linting: failed\"\n        showStdout: true\n        timeout: 600\n    'test*':\n    - run: npm test -- --x=\"y z\"\n      onFailure: block\n    agent-1-*:\n      - run: ./check.sh $X\n      - run: 'echo #hi'\n",
         "des:\n  phases:\n    - BUILD\n    - CHECK\n  evidence:\n  - BUILD\n  judge:\n    prompt: Is it so?\n    timeout: 30\naudit:\n  required: true\n  maxFileBytes: 16777216\n",
         "notifications:\n  enabled: true\n  hooks:\n    - SubagentStop\n    - \"*\"\n  showErrors: false\n",
+        "notifications:\n  hooks: [\"SubagentStop\", Stop, '*']\nsubagentStop:\n  commands:\n    coder:\n      - run: |\n          set -e\n            x\n\n          echo \"a: b\" # c\n\n        timeout: 3\n      - run: |-\n          y\n    tester:\n    # a comment\n    - run: |\n        z\n",
         "des:\n  judge: null\nsubagentStop:\n  commands: ~\nmaxBlocks:\n",
     ] {
         assert!(agrees(text), "{text}");
@@ -40,7 +41,17 @@ fn what_is_unusual_or_wrong_is_left_to_the_full_reader() {
         "maxBlok: 3\n",
         "subagentStop: {commands: {}}\n",
         "subagentStop:\n  commands:\n    *coder:\n      - run: x\n",
-        "subagentStop:\n  commands:\n    a:\n      - run: |\n          x\n",
+        "subagentStop:\n  commands:\n    a:\n      - run: |\n          x",
+        "subagentStop:\n  commands:\n    a:\n      - run: |\n\n          x\n",
+        "subagentStop:\n  commands:\n    a:\n      - run: |\n        x\n",
+        "subagentStop:\n  commands:\n    a:\n      - run: |+\n          x\n",
+        "subagentStop:\n  commands:\n    a:\n      - run: |\n          x\n         y\n",
+        "subagentStop:\n  commands:\n    a:\n      - run: >\n          x\n",
+        "notifications:\n  hooks: [Stop, ]\n",
+        "notifications:\n  hooks: [*]\n",
+        "notifications:\n  hooks: [Stop]# x\n",
+        "notifications:\n  hooks: [Stop: x] # y\n",
+        "notifications:\n  hooks: [\"a,b\"]\n",
         "subagentStop:\n  commands:\n    a:\n      - run: x\n          y\n",
         "subagentStop:\n  commands:\n    a:\n      - run: true\n",
         "subagentStop:\n  commands:\n    a:\n      - run: yes\n",
@@ -82,15 +93,16 @@ proptest::proptest! {
 
     #[test]
     fn it_never_says_anything_that_the_full_reader_does_not(
-        parts in proptest::collection::vec((0usize..30, 0usize..5, 0usize..8), 1..9),
+        parts in proptest::collection::vec((0usize..36, 0usize..5, 0usize..8), 1..9),
     ) {
         // Lines of a config, thrown together with small slips.
-        const LINES: [&str; 30] = [
+        const LINES: [&str; 36] = [
             "maxBlocks: 3", "subagentStop:", "  commands:", "    coder:", "      - run: npm test", "        timeout: 9",
             "    \"*\":", "    - run: x", "      message: \"a # b\"", "  match: all", "des:", "  scope: warn",
             "  evidence:", "    - BUILD", "  - CHECK", "audit:", "  enabled: true", "notifications:", "  hooks:",
             "    - Stop", "# a comment", "", "      showStdout: true", "  judge:", "    prompt: 'it is'", "null", "- x",
-            "  required: ~", "    b: [x]", "   odd: 1",
+            "  required: ~", "    b: [x]", "   odd: 1", "  hooks: [Stop, '*']", "      - run: |", "          a: b # c",
+            "            deeper", "         odd", "        message: |-",
         ];
         const SLIPS: [&str; 8] = ["", " ", "#", " # c", ":", ": x", "'", "\""];
         let text: String = parts.iter().map(|(line, indent, slip)| {
@@ -102,10 +114,33 @@ proptest::proptest! {
     }
 
     #[test]
+    fn scripts_and_lists_mean_the_same(
+        lines in proptest::collection::vec((0usize..4, r#"[a-z '":#|>-]{0,6}"#), 1..7), sign in 0usize..3, list in r#"[a-zA-Z0-9 '",*./_\]#:-]{0,12}"#,
+    ) {
+        let sign = ["|", "|-", "|+"][sign];
+        let script: String = lines.iter().map(|(more, text)| format!("{}{text}\n", " ".repeat(8 + more))).collect();
+        agrees(&format!("subagentStop:\n  commands:\n    coder:\n      - run: {sign}\n{script}        timeout: 9\n"));
+        agrees(&format!("subagentStop:\n  commands:\n    coder:\n      - timeout: 9\n        run: {sign}\n{script}"));
+        agrees(&format!("des:\n  evidence: [{list}]\n"));
+        agrees(&format!("notifications:\n  hooks: [Stop, {list}]\n"));
+    }
+
+    #[test]
     fn words_mean_the_same(word in r#"[a-z0-9 '":#,.&*!|>%@`~{}\[\]\\$/()<=+?^;_-]{1,8}"#, quote in 0usize..3) {
         let value = match quote { 0 => word, 1 => format!("\"{word}\""), _ => format!("'{word}'") };
         agrees(&format!("subagentStop:\n  commands:\n    coder:\n      - run: {value}\n        message: {value}\n"));
         agrees(&format!("subagentStop:\n  commands:\n    {value}:\n      - run: x\n"));
         agrees(&format!("des:\n  evidence:\n    - {value}\n"));
+    }
+}
+
+#[test]
+fn the_configs_of_the_readme_are_known() {
+    let readme = include_str!("../../../README.md");
+    let configs: Vec<&str> =
+        readme.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!configs.is_empty());
+    for config in configs {
+        assert!(agrees(config), "{config}");
     }
 }
