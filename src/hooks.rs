@@ -130,9 +130,9 @@ fn handle_stdin(event: Event, surroundings: &Surroundings) -> Result<HookResult>
     let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
     match input::read(wait) {
         Ok(payload) => {
-            guard::gate_may_apply(event, &payload);
+            let payload = guard::keep(payload);
             guard::panic_here_in_tests("event");
-            handle(event, &payload, surroundings)
+            handle(event, payload, surroundings)
         }
         Err(_) if is_quiet(event) => Ok(HookResult::success()),
         Err(reason) => Err(HookError::Input(reason)),

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::PanicHookInfo;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::answer::Answer;
@@ -9,8 +10,11 @@ use crate::events::{Blocking, Event};
 
 static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
 
-/// A gate may apply, but nobody has looked yet.
-static IS_OPEN: AtomicBool = AtomicBool::new(false);
+/// The gates were looked at.
+static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// What came on stdin.
+static PAYLOAD: Mutex<&'static [u8]> = Mutex::new(&[]);
 
 thread_local! {
     static IS_MAIN: Cell<bool> = const { Cell::new(false) };
@@ -21,21 +25,32 @@ pub(super) fn gate_applies(applies: bool) {
     GATE_APPLIES.fetch_or(applies, Ordering::SeqCst);
 }
 
-/// Says, from the bare bytes of a payload, whether a gate that can still block may apply: until that is known, a panic must not
-/// open it. A stop is blocked the first time alone.
-pub(super) fn gate_may_apply(event: Event, payload: &[u8]) {
-    let has = |text: &str| memchr::memmem::find(payload, text.as_bytes()).is_some();
-    let may = match event {
-        Event::SubagentStop => has("\"stop_hook_active\":false") || has("\"stop_hook_active\": false"),
-        Event::PreToolUse => has("\"agent_id\"") || has("DES-VALIDATION"),
-        _ => false,
-    };
-    IS_OPEN.store(may, Ordering::SeqCst);
+/// Keeps the payload where a panic finds it, for the rest of the process.
+pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
+    let payload: &'static [u8] = payload.leak();
+    if let Ok(mut kept) = PAYLOAD.lock() {
+        *kept = payload;
+    }
+    payload
 }
 
 /// Says that the gates were looked at: `gate_applies` tells the rest.
 pub(super) fn gates_are_known() {
-    IS_OPEN.store(false, Ordering::SeqCst);
+    IS_KNOWN.store(true, Ordering::SeqCst);
+}
+
+/// Whether a gate that can still block may apply, as far as the bare payload tells: until it is known, a panic must not open it.
+/// A stop is blocked the first time alone.
+fn gate_may_apply(event: Event) -> bool {
+    let payload = PAYLOAD.try_lock().map_or_else(|_| Vec::new(), |payload| payload.to_vec());
+    let payload = String::from_utf8_lossy(&payload);
+    match event {
+        Event::SubagentStop => {
+            payload.contains("\"stop_hook_active\":false") || payload.contains("\"stop_hook_active\": false")
+        }
+        Event::PreToolUse => payload.contains("\"agent_id\"") || payload.contains("DES-VALIDATION"),
+        _ => false,
+    }
 }
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
@@ -63,7 +78,8 @@ fn answer(event: Event, info: &PanicHookInfo<'_>) -> Answer {
         "internal error at {place}: {what}. This is a bug in conclaude {}; please report it with this message",
         env!("CARGO_PKG_VERSION")
     );
-    if GATE_APPLIES.load(Ordering::SeqCst) || IS_OPEN.load(Ordering::SeqCst) {
+    let is_open = !IS_KNOWN.load(Ordering::SeqCst) && gate_may_apply(event);
+    if GATE_APPLIES.load(Ordering::SeqCst) || is_open {
         let reason = format!("conclaude: {text}. It is blocked, since a gate could not be evaluated.");
         match event.row().blocking {
             Blocking::Tool => Answer::deny(event, &reason),
