@@ -236,23 +236,24 @@ impl Reader<'_> {
         let negated = matches!(self.peek(), Some('!' | '^'));
         self.at += usize::from(negated);
         let mut ranges: Vec<(char, char)> = Vec::new();
+        // A dash behind a letter opens a range that the next letter ends, also where that letter ended another one.
+        let mut is_open = false;
         loop {
-            let from = self.next().ok_or(OPEN)?;
-            if from == ']' && !ranges.is_empty() {
-                break;
+            let letter = self.next().ok_or(OPEN)?;
+            match ranges.last_mut() {
+                Some(_) if letter == ']' => break,
+                Some(_) if letter == '-' && !is_open => is_open = true,
+                Some((from, to)) if is_open => {
+                    if letter < *from {
+                        return Err(GlobError("a range in `[…]` that runs backward"));
+                    }
+                    (*to, is_open) = (letter, false);
+                }
+                _ => ranges.push((letter, letter)),
             }
-            let is_range =
-                self.peek() == Some('-') && self.letters.get(self.at + 1).is_some_and(|end| *end != ']');
-            let to = if is_range {
-                self.at += 1;
-                self.next().ok_or(OPEN)?
-            } else {
-                from
-            };
-            if to < from {
-                return Err(GlobError("a range in `[…]` that runs backward"));
-            }
-            ranges.push((from, to));
+        }
+        if is_open {
+            ranges.push(('-', '-'));
         }
         self.program.push(Op::Class { ranges, negated, slash: self.kind == Kind::Name });
         Ok(())
@@ -338,9 +339,20 @@ mod tests {
 
     #[test]
     fn what_is_broken_is_said() {
-        for broken in
-            ["[a", "[", "[!", "{a", "{a,{b}", "a}", "a{b}}", "[z-a]", "\\", "a\\", "{{{{{{{{{{{a}}}}}}}}}}}"]
-        {
+        for broken in [
+            "[a",
+            "[",
+            "[!",
+            "{a",
+            "{a,{b}",
+            "a}",
+            "a{b}}",
+            "[z-a]",
+            "[a-a-*]",
+            "\\",
+            "a\\",
+            "{{{{{{{{{{{a}}}}}}}}}}}",
+        ] {
             assert!(Glob::new(broken, Kind::Name).is_err(), "{broken}");
         }
     }
