@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
-use super::unix::{SIGNALS, Streams};
+use super::unix::{SIGNALS, Streams, held_back};
 use super::{CommandSpec, ID_VARIABLE};
 
 /// Much more than the few calls of the child need.
@@ -87,7 +87,7 @@ impl Orders<'_> {
         let mut pidfd: c_int = -1;
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | more;
         let orders: *const Self = self;
-        let pid = without_signals(|| {
+        let pid = held_back(|| {
             #[expect(
                 unsafe_code,
                 reason = "std can only `fork` a child that asks for its parent-death signal"
@@ -154,21 +154,6 @@ extern "C" fn become_shell(orders: *mut c_void) -> c_int {
 
 fn last_problem() -> Errno {
     Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::NOENT)
-}
-
-/// Lets all signals wait until this is done.
-fn without_signals<T>(run: impl FnOnce() -> T) -> T {
-    // SAFETY: the sets are initialised before they are used and outlive the calls, which change this thread's mask alone.
-    #[expect(unsafe_code, reason = "the mask of signals has no safe interface")]
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
-        let done = run();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        done
-    }
 }
 
 /// In the child: signals do to the shell what they do to any program, and none of our handlers runs in between.

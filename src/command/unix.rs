@@ -36,6 +36,7 @@ static WHICH: AtomicI32 = AtomicI32::new(0);
 
 /// Installed with the first command: before it there is nothing to clean up, and the default action is right.
 fn stop_signals() -> Option<&'static PipeReader> {
+    // A signal that comes while its handler is being installed would be lost.
     ARRIVED.get_or_init(|| held_back(register)).as_ref()
 }
 
@@ -57,19 +58,16 @@ fn register() -> Option<PipeReader> {
     Some(arrived)
 }
 
-/// Lets the signals wait until this is done: one that comes while its handler is being installed would be lost.
-fn held_back<T>(run: impl FnOnce() -> T) -> T {
+/// Lets all signals wait until this is done.
+pub(super) fn held_back<T>(run: impl FnOnce() -> T) -> T {
     // SAFETY: the sets are initialised before they are used and outlive the calls, which change nothing but this
     // thread's mask.
     #[expect(unsafe_code, reason = "the mask of signals has no safe interface")]
     unsafe {
-        let mut held: libc::sigset_t = std::mem::zeroed();
+        let mut all: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut held);
-        for signal in SIGNALS {
-            libc::sigaddset(&raw mut held, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before);
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
         let done = run();
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
         done

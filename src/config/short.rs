@@ -30,27 +30,24 @@ pub(crate) fn read_short<'de, D: Deserializer<'de>>(deserializer: D) -> Result<S
 fn copy_short(text: &str) -> String {
     let mut copy = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((piece, more)) = rest.split_at_checked(8) {
-        copy.push_str(piece);
-        rest = more;
-    }
-    if let Some((piece, more)) = rest.split_at_checked(4) {
-        copy.push_str(piece);
-        rest = more;
-    }
-    if let Some((piece, more)) = rest.split_at_checked(2) {
-        copy.push_str(piece);
-        rest = more;
-    }
-    if let Some((piece, more)) = rest.split_at_checked(1) {
-        copy.push_str(piece);
-        rest = more;
-    }
+    while copy_piece::<8>(&mut copy, &mut rest) {}
+    copy_piece::<4>(&mut copy, &mut rest);
+    copy_piece::<2>(&mut copy, &mut rest);
+    copy_piece::<1>(&mut copy, &mut rest);
     // What comes after a letter that is not ASCII.
     if !rest.is_empty() {
         copy.push_str(rest);
     }
     copy
+}
+
+/// Copies so many bytes, if there are as many and they are whole letters.
+#[inline]
+fn copy_piece<const LENGTH: usize>(copy: &mut String, rest: &mut &str) -> bool {
+    let Some((piece, more)) = rest.split_at_checked(LENGTH) else { return false };
+    copy.push_str(piece);
+    *rest = more;
+    true
 }
 
 #[cfg(test)]

@@ -1,0 +1,133 @@
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use super::lines::{CHUNK, LONGEST_LINE, LinesFromEnd, bounded_line, holds};
+use super::*;
+
+fn file(content: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(content.as_bytes()).unwrap();
+    file
+}
+
+fn call(id: &str, name: &str, kind: &str) -> String {
+    format!(
+        r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"x"}},{{"type":"tool_use","id":"{id}","name":"{name}","input":{{"subagent_type":"{kind}","prompt":"p"}}}}]}}}}"#
+    )
+}
+
+fn found(content: &str, id: Option<&str>) -> Option<String> {
+    match last_agent_call(file(content).path(), id).unwrap() {
+        Found::Call(call) => Some(call.subagent_type),
+        Found::Nothing | Found::NotNear => None,
+        Found::Malformed => panic!("malformed"),
+    }
+}
+
+#[test]
+fn the_most_recent_call_wins_in_any_form() {
+    let first = call("t1", "Task", "tester");
+    assert_eq!(
+        found(&format!("{first}\n{}\n", call("t2", "Agent", "coder")), None).as_deref(),
+        Some("coder")
+    );
+    for form in [
+        r#"{"role":"assistant","content":[{"type":"tool_use","name":"Task","input":{"subagent_type":"coder"}}]}"#,
+        r#"{"type":"tool_use","name":"Task","input":{"subagent_type":"coder"}}"#,
+        r#"{"type":"assistant","message":{"content":[{"name":"Task","input":{"subagent_type":"coder"}}]},"id":7}"#,
+    ] {
+        let expected = if form.ends_with("7}") { "tester" } else { "coder" };
+        assert_eq!(found(&format!("{first}\n{form}"), None).as_deref(), Some(expected), "{form}");
+    }
+}
+
+#[test]
+fn two_calls_on_one_line_are_told_apart_by_id() {
+    let line = r#"{"type":"assistant","message":{"content":[{"id":"t1","name":"Agent","input":{"subagent_type":"one"}},{"id":"t2","name":"Agent","input":{"subagent_type":"two"}}]}}"#;
+    assert_eq!(found(line, None).as_deref(), Some("two"));
+    assert_eq!(found(line, Some("t1")).as_deref(), Some("one"));
+    assert_eq!(found(line, Some("t3")), None);
+}
+
+#[test]
+fn what_only_quotes_a_call_is_not_one() {
+    let call = call("t1", "Agent", "coder");
+    let quoted = serde_json::json!({"type":"user","message":{"content": call}}).to_string();
+    let snapshot = call.replace(r#""type":"assistant""#, r#""type":"api-request-blob""#);
+    let other_tool = call.replace(r#""Agent""#, r#""TaskCreate""#);
+    assert_eq!(found(&format!("{quoted}\n{snapshot}\n{other_tool}\n"), None), None);
+}
+
+#[test]
+fn a_torn_last_line_is_tolerated_and_any_other_is_not() {
+    let call = call("t1", "Agent", "coder");
+    assert_eq!(found(&format!("{call}\n{{\"type\":\"assi"), None).as_deref(), Some("coder"));
+    for bad in ["{invalid json}\n{}\n", "{broken}\n", "not json\n"] {
+        let path = file(&format!("{call}\n{bad}"));
+        assert_eq!(last_agent_call(path.path(), None).unwrap(), Found::Malformed);
+    }
+}
+
+#[test]
+fn a_transcript_of_one_hundred_megabytes_is_read_from_its_end() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(100 << 20).unwrap();
+    file.seek(SeekFrom::End(0)).unwrap();
+    write!(file, "\n{}\n", call("t1", "Agent", "coder")).unwrap();
+    let Found::Call(call) = last_agent_call(file.path(), None).unwrap() else { panic!("not found") };
+    assert_eq!(call.subagent_type, "coder");
+    // Without a call the search ends at the window, not at the beginning.
+    let mut lines = LinesFromEnd::open(file.path()).unwrap();
+    while lines.next_line().unwrap().is_some() {}
+    assert!(lines.start >= (92 << 20));
+}
+
+#[test]
+fn lines_come_from_last_to_first_whatever_the_chunks() {
+    let long = "y".repeat(CHUNK as usize * 3);
+    let file = file(&format!("a\n\n{long}\nb"));
+    let mut lines = LinesFromEnd::open(file.path()).unwrap();
+    let mut all = Vec::new();
+    while let Some(line) = lines.next_line().unwrap() {
+        all.push(String::from_utf8(line).unwrap());
+    }
+    assert_eq!(all, ["b", long.as_str(), "", "a"]);
+}
+
+#[test]
+fn a_folder_or_a_missing_file_is_an_error_not_a_hang() {
+    assert!(last_agent_call(Path::new("/"), None).is_err());
+    assert!(last_agent_call(Path::new("/does/not/exist"), None).is_err());
+}
+
+#[test]
+fn a_text_is_found_wherever_the_pieces_of_a_file_part_it() {
+    /// Gives one byte more each time.
+    struct Slowly<'a>(&'a [u8], usize);
+    impl Read for Slowly<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            self.1 += 1;
+            let length = self.1.min(room.len()).min(self.0.len());
+            let (now, later) = self.0.split_at(length);
+            room[..length].copy_from_slice(now);
+            self.0 = later;
+            Ok(length)
+        }
+    }
+    for at in 0..40 {
+        let text = format!("{}needle{}", "n".repeat(at), "e".repeat(40 - at));
+        assert!(holds(&mut Slowly(text.as_bytes(), 0), b"needle"), "{at}");
+        assert!(!holds(&mut Slowly(text.replace('d', "x").as_bytes(), 0), b"needle"), "{at}");
+    }
+    let far = format!("{}needle", "x".repeat((256 << 10) - 3));
+    assert!(holds(&mut far.as_bytes(), b"needle"));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_cut_and_the_next_is_read() {
+    let long = "x".repeat(usize::try_from(LONGEST_LINE).unwrap() + 10);
+    let mut text = io::Cursor::new(format!("{long}\nshort\nlast"));
+    assert_eq!(bounded_line(&mut text).unwrap().unwrap().len() as u64, LONGEST_LINE);
+    assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"short\n");
+    assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"last");
+    assert_eq!(bounded_line(&mut text).unwrap(), None);
+}
