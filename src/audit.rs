@@ -18,7 +18,7 @@ pub use query::{Filter, Stats, genuine, records};
 pub use verify::{Verdict, verify};
 
 use crate::config::AuditConfig;
-use crate::{files, state};
+use crate::{files, store};
 
 /// The `prev` of the first record of all.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -96,12 +96,12 @@ impl Trail {
     #[must_use]
     pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
         let real = files::real(root);
-        let name = format!("{}.json", state::hash(&real.to_string_lossy()));
+        let name = format!("{}.json", store::hash(&real.to_string_lossy()));
         Trail {
             root: root.to_owned(),
-            folder: root.join(state::FOLDER).join("audit"),
+            folder: root.join(store::FOLDER).join("audit"),
             max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
-            head: state::outside().map(|folder| folder.join(name)),
+            head: store::outside().map(|folder| folder.join(name)),
         }
     }
 
@@ -229,7 +229,7 @@ pub fn write(root: &Path, config: Option<&AuditConfig>, record: &Record) -> Resu
 
 /// The hash of a record: of its line as it would be without the hash itself.
 fn hash_of(without_hash: &str) -> String {
-    state::hex(&Sha256::digest(without_hash.as_bytes()))
+    store::hex(&Sha256::digest(without_hash.as_bytes()))
 }
 
 /// A line of the trail, taken apart as far as the chain needs.

@@ -7,10 +7,10 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::answer::Exit;
-use crate::config::Root;
-use crate::events::{self, Event};
+use crate::dialect::claude::Exit;
+use crate::event::{self, Event};
 use crate::hooks::Surroundings;
+use crate::root::Root;
 use crate::{config, hooks};
 
 mod agents;
@@ -113,7 +113,7 @@ fn styles() -> clap::builder::Styles {
 /// The command line with its events: hidden from the list of verbs, known to help, completions and suggestions.
 fn command() -> clap::Command {
     let mut command = Cli::command().after_help(about_events());
-    for name in events::names() {
+    for name in event::names() {
         let event = clap::Command::new(name)
             .about(format!("Handle the hook event {name}: Claude Code calls it with the payload on stdin"))
             .hide(true)
@@ -217,7 +217,7 @@ fn refuse(error: &clap::Error) -> Exit {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
             let verbs = command();
             let names = verbs.get_subcommands().map(clap::Command::get_name);
-            let hint = match events::nearest(typed, names) {
+            let hint = match event::nearest(typed, names) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`conclaude --help` lists the verbs and events".into(),
             };

@@ -7,25 +7,20 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::events::{self, Event};
+use crate::event::{self, Event};
 use crate::pattern::{MatchMode, Pattern};
 
 mod bounded;
 mod des;
 mod diagnose;
-mod discover;
-mod quick;
 mod rules;
 mod schema;
-mod short;
 mod tree;
 
 pub use bounded::{Bounded, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode};
 pub use diagnose::{ConfigError, Style};
-pub use discover::{FILE_NAMES, Root, find_upward, read};
 pub use schema::schema_text;
-pub(crate) use short::read_short;
 
 /// The default of `maxBlocks`.
 pub const DEFAULT_MAX_BLOCKS: u32 = 3;
@@ -227,7 +222,7 @@ impl JsonSchema for HookName {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let names: Vec<&str> = std::iter::once("*").chain(events::names()).collect();
+        let names: Vec<&str> = std::iter::once("*").chain(event::names()).collect();
         schemars::json_schema!({
             "description": "The name of a hook event, or `*` for all.",
             "type": "string",
@@ -280,24 +275,12 @@ impl ConclaudeConfig {
     /// Lists every problem of the file with its position.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if let Some(config) = quick::read(text) {
-            return Ok(config);
-        }
-        Self::parse_in_full(text, path)
-    }
-
-    /// The same by the full reader of YAML alone, with which the quick one must agree.
-    ///
-    /// # Errors
-    /// Lists every problem of the file with its position.
-    pub fn parse_in_full(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         // Only when that fails is the file read again to find all that is wrong with it.
-        Self::deserialize_in_full(text).map_err(|error| diagnose::explain(text, path, &error))
+        Self::deserialize_strictly(text).map_err(|error| diagnose::explain(text, path, &error))
     }
 
     /// Strict and typed.
-    fn deserialize_in_full(text: &str) -> Result<Self, serde_saphyr::Error> {
+    fn deserialize_strictly(text: &str) -> Result<Self, serde_saphyr::Error> {
         let config: Option<ConclaudeConfig> = serde_saphyr::from_str_with_options(text, tree::options())?;
         Ok(config.unwrap_or_default())
     }
@@ -310,14 +293,6 @@ impl ConclaudeConfig {
         let config = Self::parse(text, path)?;
         diagnose::check_patterns(text.strip_prefix('\u{feff}').unwrap_or(text), path)?;
         Ok(config)
-    }
-
-    /// Reads the config file.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or breaks a rule.
-    pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        Self::parse(&read(path)?, path)
     }
 
     /// What is allowed but cannot be meant, in the words of a warning.
@@ -339,7 +314,7 @@ impl ConclaudeConfig {
                 );
             }
         }
-        for event in crate::registration::not_registered(self) {
+        for event in crate::install::registration::not_registered(self) {
             let name = event.name();
             found.push(format!(
                 "notifications: `{name}` is never registered by conclaude, since that would change what the client does"

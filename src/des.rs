@@ -14,7 +14,6 @@ pub mod phases;
 pub mod record;
 pub mod scope;
 pub mod step;
-pub mod tree;
 pub mod unfinished;
 
 pub use context::DesContext;

@@ -6,18 +6,21 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use crate::agent::{self, Agent};
-use crate::answer::{Answer, Exit};
-use crate::config::{self, ConclaudeConfig, Root};
+use crate::config::ConclaudeConfig;
 use crate::des::after;
-use crate::des::tree::Baseline;
-use crate::events::{Blocking, Commands, Event};
+use crate::dialect::claude::{Answer, Exit};
+use crate::event::{Blocking, Commands, Event};
+use crate::git::Baseline;
+use crate::install::agents;
+use crate::install::registration::{self, Place};
 use crate::notify::{self, Outcome};
-use crate::registration::{self, Place};
-use crate::state::{self, Session};
+use crate::root::{self, Root};
+use crate::store::outbox;
+use crate::store::trust::{self, Standing};
+use crate::store::{self, Session};
 use crate::text::clean_line;
-use crate::trust::{self, Standing};
 use crate::types::{HookPayload, PayloadError};
-use crate::{agents, command, log, outbox};
+use crate::{log, process};
 
 mod gate;
 mod guard;
@@ -178,7 +181,7 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
     let payload = HookPayload::parse(event.name(), input)?;
     let root = root_of(&payload, surroundings)?;
     if agent::is_phantom(&payload) {
-        state::touch_last(&root.folder, event.name());
+        store::touch_last(&root.folder, event.name());
         log::info(|| format!("{event:?} of no agent ({:?}): nothing to do", payload.agent_id()));
         return Ok(nothing(HookResult::success()));
     }
@@ -187,7 +190,7 @@ pub fn trace(event: Event, input: &[u8], surroundings: &Surroundings) -> Result<
         Ok(config) => config.under(surroundings),
         Err(error) => return gate_alone(event, &payload, &agent, &root, error).map(nothing),
     };
-    state::touch_last(&root.folder, event.name());
+    store::touch_last(&root.folder, event.name());
     log::info(|| {
         format!(
             "Processing {} hook: session_id={}, agent_id={}, subagent_type={}",
@@ -280,7 +283,7 @@ fn before_tool(input: &[u8], surroundings: &Surroundings) -> Result<HookResult> 
     let payload = HookPayload::parse(event.name(), input)?;
     let HookPayload::PreToolUse(tool) = &payload else { return Ok(HookResult::success()) };
     let root = root_of(&payload, surroundings)?;
-    state::touch_last(&root.folder, event.name());
+    store::touch_last(&root.folder, event.name());
     let result = match gate::question(tool) {
         None => HookResult::success(),
         Some(gate::ToolUse::Call(prompt)) => gate::before_call(tool, prompt, &root)?,
@@ -311,7 +314,7 @@ fn act(
         plan.add_environment(gated.environment());
     }
     let runs = watched(&plan, gated.is_some(), root, &session, || run::run(&plan, input, &session));
-    if let Some(signal) = command::stop_signal() {
+    if let Some(signal) = process::stop_signal() {
         if let Some(record) =
             records::record_subagent(event, payload.session_id(), agent, gated.as_ref(), &runs, "interrupted")
         {
@@ -352,7 +355,7 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
         }
     };
     let Ok(root) = root_of(&payload, surroundings) else { return Ok(HookResult::success()) };
-    state::touch_last(&root.folder, event.name());
+    store::touch_last(&root.folder, event.name());
     let session = Session::new(&root.folder, payload.session_id());
     if event == Event::SessionStart {
         session.resume();
@@ -387,7 +390,7 @@ fn at_session_start(config: &Config, project: &Path) -> Option<String> {
 
 /// Notifies of an event for whose config there is no other use: it is read whole only if it speaks of notifications.
 fn notify_of(event: Event, payload: &HookPayload, root: &Root, outcome: Outcome) {
-    let text = root.config.as_ref().and_then(|path| config::read(path).ok().map(|text| (text, path)));
+    let text = root.config.as_ref().and_then(|path| root::read(path).ok().map(|text| (text, path)));
     let Some((text, path)) = text.filter(|(text, _)| text.contains("notifications")) else { return };
     match ConclaudeConfig::parse(&text, path) {
         Ok(settings) if notify::is_wanted(settings.notifications.as_ref(), event, outcome) => {
@@ -411,7 +414,7 @@ struct Config {
 impl Config {
     fn load(root: &Root) -> Result<Self> {
         let Some(path) = &root.config else { return Ok(Config::default()) };
-        let text = config::read(path)?;
+        let text = root::read(path)?;
         let settings = ConclaudeConfig::parse(&text, path)?;
         Ok(Config { settings, source: Some((text, path.clone())), withheld: None })
     }
@@ -462,7 +465,7 @@ mod tests {
     #[test]
     fn system_events_are_the_seven_of_the_table() {
         assert!(is_system_event_hook("SubagentStart"));
-        let system: Vec<&str> = crate::events::names().filter(|name| is_system_event_hook(name)).collect();
+        let system: Vec<&str> = crate::event::names().filter(|name| is_system_event_hook(name)).collect();
         assert_eq!(
             system,
             [

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::command::{self, CommandSpec, DEFAULT_SHELL, Keep, Status};
 use crate::files;
+use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep, Status};
 
 /// An answer is never this large.
 const MAX_BYTES: u64 = 1 << 20;
@@ -41,7 +41,7 @@ pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) 
         stdout: Keep::Shown(100),
         stderr: Keep::Shown(1_000),
     };
-    let finished = command::run(&spec, &mut |_| Err(io::Error::other("not kept")));
+    let finished = process::run(&spec, &mut |_| Err(io::Error::other("not kept")));
     let late = || format!("no answer within {} s", timeout.as_secs());
     let said = || finished.stderr.excerpt(Some(3)).unwrap_or_default().trim().to_owned();
     match finished.status {

@@ -4,30 +4,25 @@
 //! are pure data; side effects live in `hooks::run`, `state` and `notify`.
 
 pub mod agent;
-pub mod agents;
-pub mod answer;
-pub mod arena;
 pub mod audit;
 pub mod cli;
-pub mod command;
 pub mod config;
 pub mod des;
-pub mod events;
+pub mod dialect;
+pub mod event;
 pub mod files;
-pub mod frontmatter;
+pub mod git;
 pub mod glob;
 pub mod hooks;
 pub mod http;
+pub mod install;
 pub mod log;
 pub mod notify;
-pub mod outbox;
 pub mod outcome;
 pub mod pattern;
-pub mod registration;
-pub mod settings;
-pub mod starter;
-pub mod state;
+pub mod process;
+pub mod root;
+pub mod store;
 pub mod text;
 pub mod transcript;
-pub mod trust;
 pub mod types;

@@ -3,20 +3,13 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-use conclaude::arena::Arena;
-use conclaude::events::Event;
-use conclaude::registration::IF_TRUSTED;
-use conclaude::{cli, command, hooks};
-
-// Elsewhere a thread's own variables may themselves come from the allocator.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-#[global_allocator]
-static MEMORY: Arena = Arena::new();
+use conclaude::event::Event;
+use conclaude::install::registration::IF_TRUSTED;
+use conclaude::{cli, hooks, process};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    command::hear_of_children();
+    process::hear_of_children();
     let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
     if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(Event::named) {
         match (second, third) {

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::config::NotificationsConfig;
-use crate::events::Event;
+use crate::event::Event;
 use crate::log;
 
 /// How long the desktop may take. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.

@@ -5,7 +5,6 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::config::read_short;
 use crate::glob::{Glob, Kind};
 
 /// A glob over the subagent's name: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`; `*` also crosses `/` and `:`,
@@ -15,7 +14,7 @@ pub struct Pattern(Box<str>);
 
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Pattern::try_from(read_short(deserializer)?).map_err(de::Error::custom)
+        Pattern::try_from(String::deserialize(deserializer)?).map_err(de::Error::custom)
     }
 }
 

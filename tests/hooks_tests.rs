@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::desktop::Desktop;
 use common::{Test, capture};
-use conclaude::events::Event;
+use conclaude::event::Event;
 use conclaude::hooks::{self, HookResult, Surroundings};
 
 const ENV_CONFIG: &str = r#"

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use conclaude::command::*;
+use conclaude::process::*;
 
 fn no_file(_: &'static str) -> io::Result<(File, PathBuf)> {
     Err(io::Error::other("no file in this test"))

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::end::{LONGEST_LINE, WAITED, not_in};
 use super::{GENESIS, LOCK_WAIT, Record, Trail, UNFINISHED, hash_of};
-use crate::{files, log, state};
+use crate::{files, log, store};
 
 /// Whoever writes a file for longer than this was killed.
 const ABANDONED: Duration = Duration::from_hours(24);
@@ -46,7 +46,7 @@ impl Trail {
     /// # Errors
     /// When nothing can be written.
     pub fn append(&self, record: &Record) -> io::Result<()> {
-        state::make_folder(&self.root, &self.folder)?;
+        store::make_folder(&self.root, &self.folder)?;
         let body = body_of(record)?;
         match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
             Some(_lock) => self.write(vec![body]),

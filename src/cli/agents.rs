@@ -5,12 +5,12 @@ use std::path::Path;
 
 use super::diff;
 use super::install::{Target, program};
-use crate::agents::{self, AgentFile};
-use crate::answer::Exit;
 use crate::config::ConclaudeConfig;
-use crate::frontmatter;
-use crate::registration::{self, Place};
-use crate::settings::Refusal;
+use crate::dialect::claude::Exit;
+use crate::install::agents::{self, AgentFile};
+use crate::install::frontmatter;
+use crate::install::registration::{self, Place};
+use crate::install::settings::Refusal;
 use crate::text::count;
 
 /// Whether any agent's file has something of ours.

@@ -6,9 +6,9 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
-use crate::answer::{Answer, Exit};
 use crate::audit::Trail;
-use crate::events::Event;
+use crate::dialect::claude::{Answer, Exit};
+use crate::event::Event;
 use crate::hooks::{self, Run, Surroundings, Trace};
 use crate::log;
 use crate::text::indent;

@@ -9,10 +9,10 @@ use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::answer::Exit;
 use crate::audit::{Filter, Trail, records};
 use crate::des::record::{self, Change};
 use crate::des::{check, evidence, gates, scope, step};
+use crate::dialect::claude::Exit;
 use crate::text::clean_line;
 
 mod project;

@@ -10,12 +10,13 @@ use serde::Serialize;
 
 use super::install::session_folder;
 use super::root;
-use crate::agents::{self, AgentFile};
-use crate::answer::Exit;
-use crate::config::{ConclaudeConfig, ConfigError, Root};
-use crate::events::Event;
-use crate::registration::{self, Found, Place};
-use crate::state;
+use crate::config::{ConclaudeConfig, ConfigError};
+use crate::dialect::claude::Exit;
+use crate::event::Event;
+use crate::install::agents::{self, AgentFile};
+use crate::install::registration::{self, Found, Place};
+use crate::root::{self, Root};
+use crate::store;
 use crate::text::count;
 
 mod fire;
@@ -76,9 +77,10 @@ struct Patient {
 impl Patient {
     fn here() -> io::Result<Patient> {
         let root = root()?;
-        let config = root.config.as_ref().map(|path| {
-            crate::config::read(path).and_then(|text| ConclaudeConfig::parse_and_check(&text, path))
-        });
+        let config = root
+            .config
+            .as_ref()
+            .map(|path| root::read(path).and_then(|text| ConclaudeConfig::parse_and_check(&text, path)));
         let project = session_folder(&root)?;
         let found = registration::found(&project);
         let agents = agents::all(&project, Place::Project);
@@ -142,7 +144,7 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
 
 fn arrivals(patient: &Patient) -> Vec<Arrival> {
     let needed = registration::needed(&patient.settings(), "conclaude", Place::Project);
-    let folder = patient.root.folder.join(state::FOLDER).join("state/last");
+    let folder = patient.root.folder.join(store::FOLDER).join("state/last");
     let one = |event: Event| {
         let time = folder.join(event.name()).metadata().and_then(|metadata| metadata.modified()).ok();
         let stamp = time.and_then(|time| jiff::Timestamp::try_from(time).ok());

@@ -7,11 +7,13 @@ use clap::Args;
 
 use super::install::{Change, Target, Which};
 use super::{diff, trust};
-use crate::answer::Exit;
-use crate::config::{self, ConclaudeConfig, FILE_NAMES};
+use crate::config::{self, ConclaudeConfig};
+use crate::dialect::claude::Exit;
 use crate::hooks::Surroundings;
-use crate::registration::Place;
-use crate::{agents, files, starter, state};
+use crate::install::registration::Place;
+use crate::install::{agents, starter};
+use crate::root::FILE_NAMES;
+use crate::{files, store};
 
 /// What is asked for.
 #[derive(Args)]
@@ -58,8 +60,8 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     target.write(Some(&after))?;
     trust::note_arrivals(&folder);
     // For editors; the config is as good without it.
-    let ours = folder.join(state::FOLDER);
-    let schema = state::make_folder(&folder, &ours).and_then(|()| {
+    let ours = folder.join(store::FOLDER);
+    let schema = store::make_folder(&folder, &ours).and_then(|()| {
         files::write_atomically(&folder.join(starter::SCHEMA), config::schema_text().as_bytes())
     });
     if let Err(error) = schema {

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{agents, diff, root, trust};
-use crate::answer::Exit;
-use crate::config::{ConclaudeConfig, Root};
+use crate::config::ConclaudeConfig;
 use crate::des::gates::shell_quote;
-use crate::events;
+use crate::dialect::claude::Exit;
+use crate::event;
 use crate::files;
 use crate::hooks::Surroundings;
-use crate::registration::{self, MAX_BYTES, Place};
-use crate::settings;
+use crate::install::registration::{self, MAX_BYTES, Place};
+use crate::install::settings;
+use crate::root::Root;
 
 /// Which settings file.
 #[derive(Args, Clone, Default)]
@@ -65,7 +66,7 @@ pub(super) fn session_folder(root: &Root) -> io::Result<PathBuf> {
 /// The project's config; none is an empty one.
 pub(super) fn config(root: &Root) -> io::Result<ConclaudeConfig> {
     match &root.config {
-        Some(path) => ConclaudeConfig::load(path).map_err(|error| io::Error::other(error.to_string())),
+        Some(path) => crate::root::load(path).map_err(|error| io::Error::other(error.to_string())),
         None => Ok(ConclaudeConfig::default()),
     }
 }
@@ -176,14 +177,14 @@ impl Change {
         let needed = registration::needed(config, &program, place);
         let text = before.as_deref().unwrap_or_default();
         let refused = |refusal: settings::Refusal| target.refused(&refusal);
-        let ours = settings::registered(text, events::ALL).unwrap_or_default();
+        let ours = settings::registered(text, event::ALL).unwrap_or_default();
         // Installed once more, from what it was: nothing of an earlier registration is left behind.
         let original = target.original(text, &ours).map(Option::unwrap_or_default);
         let after = settings::install(original.as_deref().unwrap_or(text), &needed).map_err(refused)?;
         // What was needed once, and is no longer, goes.
         let after = settings::keep_only(&after, &needed).map_err(refused)?;
         // What could not be read or taken out again must not be put in.
-        settings::registered(&after, events::ALL).map_err(refused)?;
+        settings::registered(&after, event::ALL).map_err(refused)?;
         settings::uninstall(&after).map_err(refused)?;
         let lookalikes = settings::lookalikes(&after).unwrap_or_default();
         Ok(Change { before, after, place, program, lookalikes, target })
@@ -196,7 +197,7 @@ impl Change {
     /// Whether the file has nothing of ours yet.
     fn is_fresh(&self) -> bool {
         let has_ours =
-            |text: &String| settings::registered(text, events::ALL).is_ok_and(|found| !found.is_empty());
+            |text: &String| settings::registered(text, event::ALL).is_ok_and(|found| !found.is_empty());
         !self.before.as_ref().is_some_and(has_ours)
     }
 
@@ -299,7 +300,7 @@ pub(super) fn uninstall(request: &Request) -> io::Result<Exit> {
     let ours = if before.trim().is_empty() {
         Vec::new()
     } else {
-        settings::registered(&before, events::ALL).map_err(refused)?
+        settings::registered(&before, event::ALL).map_err(refused)?
     };
     let original = target.original(&before, &ours);
     let after = match &original {

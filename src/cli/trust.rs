@@ -6,10 +6,10 @@ use std::path::Path;
 use clap::Args;
 
 use super::root;
-use crate::answer::Exit;
-use crate::config::{self, ConclaudeConfig, SubagentConfig};
+use crate::config::{ConclaudeConfig, SubagentConfig};
+use crate::dialect::claude::Exit;
+use crate::store::trust::{self, Standing};
 use crate::text::{indent, visible};
-use crate::trust::{self, Standing};
 
 /// What is asked for.
 #[derive(Args)]
@@ -40,7 +40,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(Exit::Success);
     }
     // What is shown is what is agreed to: the file is read once.
-    let text = config::read(path).map_err(|error| io::Error::other(error.to_string()))?;
+    let text = crate::root::read(path).map_err(|error| io::Error::other(error.to_string()))?;
     let config = ConclaudeConfig::parse(&text, path).map_err(|error| io::Error::other(error.to_string()))?;
     match trust::standing(path, &text) {
         Standing::Trusted => {
@@ -65,7 +65,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 
 /// A project that is trusted is used: from now on `doctor` can tell when events arrived.
 pub(super) fn note_arrivals(root: &Path) {
-    let _ = crate::state::make_folder(root, &root.join(crate::state::FOLDER).join("state/last"));
+    let _ = crate::store::make_folder(root, &root.join(crate::store::FOLDER).join("state/last"));
 }
 
 fn list(out: &mut impl Write) -> io::Result<Exit> {
@@ -74,7 +74,7 @@ fn list(out: &mut impl Write) -> io::Result<Exit> {
         writeln!(out, "no config is trusted")?;
     }
     for agreement in all {
-        let now = config::read(&agreement.config).map(|text| trust::standing(&agreement.config, &text));
+        let now = crate::root::read(&agreement.config).map(|text| trust::standing(&agreement.config, &text));
         let word = match now {
             Ok(Standing::Trusted) => "trusted",
             Ok(_) => "changed since",

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::answer::Exit;
-use crate::config::{self, ConclaudeConfig, FILE_NAMES, SubagentConfig};
+use crate::config::{self, ConclaudeConfig, SubagentConfig};
+use crate::dialect::claude::Exit;
 use crate::hooks::Surroundings;
+use crate::root::{self, FILE_NAMES};
 use crate::text::count;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
@@ -24,7 +25,7 @@ pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
         )?;
         return Ok(Exit::Failure);
     };
-    let checked = config::read(&path).and_then(|text| ConclaudeConfig::parse_and_check(&text, &path));
+    let checked = root::read(&path).and_then(|text| ConclaudeConfig::parse_and_check(&text, &path));
     let config = match checked {
         Ok(config) => config,
         Err(error) => {
@@ -56,7 +57,7 @@ fn locate(path: Option<&Path>) -> io::Result<Option<PathBuf>> {
             None => std::env::current_dir()?,
         },
     };
-    Ok(config::find_upward(&start))
+    Ok(root::find_upward(&start))
 }
 
 /// A second config beside the first would be a rule that silently does nothing.

@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
-use super::short::read_short;
-
 /// A whole number from `MIN` to `MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounded<const MIN: u32, const MAX: u32>(u32);
@@ -60,7 +58,7 @@ impl NonBlank {
 
 impl<'de> Deserialize<'de> for NonBlank {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = read_short(deserializer)?;
+        let text = String::deserialize(deserializer)?;
         if text.chars().all(char::is_whitespace) {
             Err(de::Error::custom("expected text that is not blank"))
         } else {

@@ -38,7 +38,7 @@ enum Kind {
 }
 
 impl ConfigError {
-    pub(super) fn unreadable(path: &Path, reason: &str) -> Self {
+    pub(crate) fn unreadable(path: &Path, reason: &str) -> Self {
         ConfigError { path: path.to_owned(), kind: Kind::Unreadable(reason.to_owned()) }
     }
 
@@ -127,7 +127,7 @@ pub(super) fn check_patterns(text: &str, path: &Path) -> Result<(), ConfigError>
     let found = match tree::read(text) {
         Ok(tree) => problems(&tree, text),
         // An empty file has no tree.
-        Err(_) if super::ConclaudeConfig::deserialize_in_full(text).is_ok() => Vec::new(),
+        Err(_) if super::ConclaudeConfig::deserialize_strictly(text).is_ok() => Vec::new(),
         Err(error) => vec![syntax_problem(&error, text)],
     };
     if found.is_empty() { Ok(()) } else { Err(ConfigError::invalid(path, text, found)) }

@@ -9,7 +9,7 @@ use serde_saphyr::Spanned;
 
 use super::schema::schema;
 use super::tree::{Node, Place, range};
-use crate::events::nearest;
+use crate::event::nearest;
 use crate::pattern::Pattern;
 use crate::text::head_and_tail;
 

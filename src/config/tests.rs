@@ -330,7 +330,7 @@ fn what_cannot_be_meant_is_suspicious() {
 fn files_that_are_no_config_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".conclaude.yaml");
-    let error = |path: &Path| ConclaudeConfig::load(path).unwrap_err().to_string();
+    let error = |path: &Path| crate::root::load(path).unwrap_err().to_string();
     assert!(error(&path).contains("cannot read the config"));
     std::fs::create_dir(&path).unwrap();
     assert!(error(&path).contains("not a regular file"));

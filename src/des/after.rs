@@ -13,11 +13,11 @@ use super::markers::Markers;
 use super::paths;
 use super::scope::Allowed;
 use super::step;
-use super::tree::{self, Baseline};
 use super::unfinished;
 use crate::audit::{Filter, Trail, genuine};
 use crate::config::{DesConfig, ScopeMode};
-use crate::state::Session;
+use crate::git::{self, Baseline};
+use crate::store::Session;
 use crate::{log, transcript};
 
 /// What Gate 3 looks at.
@@ -192,7 +192,7 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
         }
     };
     let Some(baseline) = call.and_then(|call| call.baseline.as_ref()) else {
-        let repository = tree::is_repository(stopping.work);
+        let repository = git::is_repository(stopping.work);
         let why = if repository {
             "Gate 1 did not see this call, so there is no baseline"
         } else {
@@ -211,7 +211,7 @@ fn out_of_scope(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
     let session = Session::new(stopping.root, stopping.session);
     let of_commands: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
     let is_agents = |path: &&String| {
-        of_commands.get(*path).is_none_or(|content| *content != tree::content(stopping.work, path))
+        of_commands.get(*path).is_none_or(|content| *content != git::content(stopping.work, path))
     };
     let outside: Vec<&String> = changed.iter().filter(is_outside).filter(is_agents).collect();
     if outside.is_empty() {

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::markers::{Markers, Validation};
-use super::tree::Baseline;
 use crate::agent;
+use crate::git::Baseline;
 use crate::log;
-use crate::state::Session;
+use crate::store::Session;
 use crate::transcript;
 
 /// How long a transcript that is written late is waited for.
@@ -106,7 +106,7 @@ pub struct Call {
 
 impl Call {
     fn name(tool_use_id: &str) -> String {
-        format!("call-{}", crate::state::hash(tool_use_id))
+        format!("call-{}", crate::store::hash(tool_use_id))
     }
 
     /// Remembers the call.
@@ -189,7 +189,7 @@ pub fn origin(places: &Places, agent: Option<&str>, session: &Session, wait: boo
 /// lies where an agent can delete it.
 #[must_use]
 pub fn remembered(places: &Places, session: &Session) -> Option<Call> {
-    let link = places.agent_id.as_deref().map(|id| format!("link-{}", crate::state::hash(id)));
+    let link = places.agent_id.as_deref().map(|id| format!("link-{}", crate::store::hash(id)));
     if let Some(call) = link
         .as_deref()
         .and_then(|link| session.read::<String>(link))

@@ -70,7 +70,7 @@ pub fn run(command: &[OsString]) -> Ran {
         let _ = ended.recv_timeout(LAST_WORDS);
     }
     let tally = tally.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let output_sha256 = crate::state::hex(&tally.hash.clone().finalize());
+    let output_sha256 = crate::store::hex(&tally.hash.clone().finalize());
     let (code, ran) = status.map_or((1, false), code_of);
     Ran { code, ran, output_sha256, output_bytes: tally.bytes }
 }

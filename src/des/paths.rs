@@ -81,7 +81,7 @@ pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -
             .any(|rest| is_protected(&rest.to_string_lossy()))
     };
     let config = [".conclaude.yaml", ".conclaude.yml"].iter().any(|name| real_path(&root.join(name)) == real);
-    let outside = crate::state::outside().is_some_and(|folder| real.starts_with(real_path(&folder)));
+    let outside = crate::store::outside().is_some_and(|folder| real.starts_with(real_path(&folder)));
     config || outside || bases.iter().flatten().any(|base| below(base))
 }
 

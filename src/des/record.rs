@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::phases::{DEFERRED, SKIP_REASONS};
 use super::step::{self, Phase, Status, Step};
-use crate::state;
+use crate::store;
 
 /// What is recorded of a phase.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub fn record(
 ) -> Result<(), String> {
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
     let rank = phases.iter().position(|known| known == name).ok_or_else(|| {
-        let near = crate::events::nearest(name, phases.iter().map(String::as_str));
+        let near = crate::event::nearest(name, phases.iter().map(String::as_str));
         let hint = near.map_or_else(
             || format!("the phases are {}", phases.join(", ")),
             |near| format!("did you mean {near}?"),
@@ -264,9 +264,9 @@ pub fn change<T>(
     path: &Path,
     change: impl FnOnce(&mut Step) -> Result<T, String>,
 ) -> Result<T, String> {
-    let folder = root.join(state::FOLDER).join("state/steps");
-    state::make_folder(root, &folder).map_err(|error| error.to_string())?;
-    let lock: PathBuf = folder.join(format!("{}.lock", state::hash(&path.to_string_lossy())));
+    let folder = root.join(store::FOLDER).join("state/steps");
+    store::make_folder(root, &folder).map_err(|error| error.to_string())?;
+    let lock: PathBuf = folder.join(format!("{}.lock", store::hash(&path.to_string_lossy())));
     step::update(path, &lock, change)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::context::Call;
 use crate::agent::Meta;
-use crate::state::Session;
+use crate::store::Session;
 
 /// A gated agent that started and never stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,19 +8,20 @@ use super::records::{record_of, unrecorded, values};
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
 use crate::audit::{Record, Trail};
-use crate::config::{DesConfig, OnJudgeError, PhaseList, Root, ScopeMode};
+use crate::config::{DesConfig, OnJudgeError, PhaseList, ScopeMode};
 use crate::des::after::{Stopping, after};
 use crate::des::context::{Call, Origin, Places, origin, remembered};
 use crate::des::findings::{Code, Finding};
 use crate::des::gates::{self, Opened, Writing};
 use crate::des::judge::{self, Question, Verdict};
 use crate::des::markers::Markers;
-use crate::des::tree::{self, Baseline};
 use crate::des::{DesContext, unfinished};
-use crate::events::Event;
+use crate::event::Event;
+use crate::git::{self, Baseline};
 use crate::log;
 use crate::outcome::{HookResult, Result};
-use crate::state::Session;
+use crate::root::Root;
+use crate::store::Session;
 use crate::transcript::WRITING_TOOLS;
 use crate::types::{HookPayload, PreToolUsePayload};
 
@@ -391,7 +392,7 @@ pub(super) fn at_stop(
             opened.as_ref().and_then(|opened| std::fs::read_to_string(&opened.path).ok()).unwrap_or_default();
         let question = Question {
             step: &step_text,
-            diff_stat: &tree::diff_stat(&root.work, head),
+            diff_stat: &git::diff_stat(&root.work, head),
             last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
         };
         let said = judge::ask(config, &question);

@@ -5,8 +5,8 @@ use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::answer::Answer;
-use crate::events::{Blocking, Event};
+use crate::dialect::claude::Answer;
+use crate::event::{Blocking, Event};
 
 static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
 

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::command::DEFAULT_SHELL;
-use crate::config::{
-    Bounded, ConclaudeConfig, Names, NonBlank, Reaction, Root, SubagentCommand, SubagentConfig,
-};
-use crate::events::{Blocking, Commands, Event};
+use crate::config::{Bounded, ConclaudeConfig, Names, NonBlank, Reaction, SubagentCommand, SubagentConfig};
+use crate::event::{Blocking, Commands, Event};
 use crate::log;
 use crate::pattern::{self, PatternError};
+use crate::process::DEFAULT_SHELL;
+use crate::root::Root;
 use crate::types::HookPayload;
 
 /// What a call will do.

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::agent::{self, Agent};
-use crate::config::Root;
 use crate::log;
-use crate::outbox::{Entry, Outbox, text_of};
 use crate::outcome::HookResult;
+use crate::root::Root;
+use crate::store::outbox::{Entry, Outbox, text_of};
 use crate::types::HookPayload;
 
 /// Keeps what is shown to nobody here.

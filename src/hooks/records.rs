@@ -7,14 +7,14 @@ use super::run::Run;
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
 use crate::audit::{self, CommandRecord, Record};
-use crate::config::Root;
 use crate::des::context::{Call, remembered};
 use crate::des::findings::{Code, Finding};
 use crate::des::unfinished;
-use crate::events::Event;
+use crate::event::Event;
 use crate::log;
 use crate::outcome::{HookError, Result};
-use crate::state::Session;
+use crate::root::Root;
+use crate::store::Session;
 use crate::types::HookPayload;
 
 pub(super) fn values(findings: &[Finding]) -> Vec<Value> {

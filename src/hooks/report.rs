@@ -5,8 +5,8 @@ use super::run::Run;
 use crate::agent::Agent;
 use crate::config::ConclaudeConfig;
 use crate::des::findings::Finding;
-use crate::events::Event;
-use crate::registration::Problem;
+use crate::event::Event;
+use crate::install::registration::Problem;
 use crate::text::{clean, clean_line, count, indent, visible};
 
 /// A script in one line.

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use super::plan::{Plan, Step};
 use super::report::short;
-use crate::command::{self, CommandSpec, Finished, Keep, Status};
 use crate::config::Reaction;
 use crate::log;
-use crate::state::Session;
+use crate::process::{self, CommandSpec, Finished, Keep, Status};
+use crate::store::Session;
 use crate::text::{LIMIT, head_and_tail};
 
 /// The most of one stream that is shown, and the least that is worth showing.
@@ -53,7 +53,7 @@ pub(super) fn run(plan: &Plan, payload: &[u8], session: &Session) -> Vec<Run> {
     for step in &plan.steps {
         let run = run_step(plan, step, payload, session, share);
         runs.push(run);
-        if command::stop_signal().is_some() {
+        if process::stop_signal().is_some() {
             break;
         }
     }
@@ -73,7 +73,7 @@ fn run_step(plan: &Plan, step: &Step, payload: &[u8], session: &Session, share: 
         stderr: keep(step.show_stderr),
     };
     let mut spill = |stream: &'static str| -> io::Result<(File, PathBuf)> { session.output_file(stream) };
-    let finished = command::run(&spec, &mut spill);
+    let finished = process::run(&spec, &mut spill);
     let level = if finished.status.is_success() { log::Level::Info } else { log::Level::Warn };
     log::line(level, || {
         let (pattern, script) = (&step.pattern, short(&step.script));

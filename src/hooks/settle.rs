@@ -3,11 +3,11 @@
 use super::plan::Plan;
 use super::run::{self, Run};
 use super::{Config, gate, post, records, report};
-use crate::config::Root;
-use crate::events::Blocking;
+use crate::event::Blocking;
 use crate::log;
 use crate::outcome::{Decision, HookResult, Result};
-use crate::state::{Bound, Session};
+use crate::root::Root;
+use crate::store::{Bound, Session};
 use crate::types::HookPayload;
 
 /// The results as one decision, within the bound on blocks, and recorded.

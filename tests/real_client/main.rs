@@ -20,7 +20,7 @@ mod mock;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(target_os = "linux")]
-#[path = "../common/program.rs"]
+#[path = "../it/common/program.rs"]
 mod program;
 #[cfg(target_os = "linux")]
 mod project;

@@ -229,7 +229,7 @@ fn a_clock_that_goes_back() {
     record["time"] = "2999-01-01T00:00:00Z".into();
     record.as_object_mut().unwrap().remove("hash");
     let text = record.to_string();
-    let hash = conclaude::state::hash(&text);
+    let hash = conclaude::store::hash(&text);
     std::fs::write(&file, format!("{},\"hash\":\"{hash}\"}}\n", text.strip_suffix('}').unwrap())).unwrap();
     let done = done.again().run().status(0);
     let verify = conclaude().args(["audit", "verify"]).current_dir(done.root()).output().unwrap();

@@ -11,7 +11,7 @@
     reason = "a test fails by panicking, and prints its figure"
 )]
 
-#[path = "../common/mod.rs"]
+#[path = "../it/common/mod.rs"]
 mod common;
 mod support;
 

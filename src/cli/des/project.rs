@@ -7,9 +7,10 @@ use jiff::Timestamp;
 
 use crate::audit::{self, Record};
 use crate::cli::root;
-use crate::config::{ConclaudeConfig, Root};
+use crate::config::ConclaudeConfig;
 use crate::des::record::{self, Change};
 use crate::des::{paths, step};
+use crate::root::Root;
 
 /// The project that the verb works in.
 pub(super) struct Project {
@@ -23,7 +24,7 @@ pub(super) struct Project {
 impl Project {
     pub(super) fn find() -> io::Result<Project> {
         let root = root()?;
-        let (config, problem) = match root.config.as_deref().map(ConclaudeConfig::load) {
+        let (config, problem) = match root.config.as_deref().map(crate::root::load) {
             Some(Ok(config)) => (config, None),
             Some(Err(error)) => (ConclaudeConfig::default(), Some(error.to_string())),
             None => (ConclaudeConfig::default(), None),

@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Check, Patient};
-use crate::command::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
-use crate::events::Event;
-use crate::registration::{self, IF_TRUSTED};
-use crate::state;
+use crate::event::Event;
+use crate::install::registration::{self, IF_TRUSTED};
+use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
+use crate::store;
 use crate::text::clean_line;
 
 /// The name of the agent that never was.
@@ -84,8 +84,8 @@ fn fire(command: &str, event: Event, payload: &Value, project: &Path) -> Answere
         stderr: Keep::Shown(4_000),
     };
     let Finished { status, stdout, stderr, duration } =
-        command::run(&spec, &mut |_| Err(io::Error::other("not kept")));
-    let text = |stream: command::Captured| stream.excerpt(None).unwrap_or_default().trim().to_owned();
+        process::run(&spec, &mut |_| Err(io::Error::other("not kept")));
+    let text = |stream: process::Captured| stream.excerpt(None).unwrap_or_default().trim().to_owned();
     let stderr = match &status {
         Status::Exited(_) => text(stderr),
         other => other.describe(),
@@ -147,7 +147,7 @@ fn in_scratch(command: &str, mend: &str) -> io::Result<(Answered, Check)> {
 /// The start of a session in this project: it runs nothing, and tells what a person would be told.
 fn here(command: &str, mend: &str, patient: &Patient) -> (Answered, Option<Check>) {
     let project = &patient.project;
-    let last = patient.root.folder.join(state::FOLDER).join("state/last").join(Event::SessionStart.name());
+    let last = patient.root.folder.join(store::FOLDER).join("state/last").join(Event::SessionStart.name());
     let before = last.metadata().and_then(|metadata| metadata.modified());
     let mut payload = payload(Event::SessionStart, project);
     if let Some(fields) = payload.as_object_mut() {

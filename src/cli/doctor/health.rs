@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::{Check, Patient};
 use crate::audit::{self, Trail};
-use crate::command::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use crate::config::Bounded;
 use crate::des::gates::shell_quote;
 use crate::files;
-use crate::registration::on_path;
-use crate::state;
+use crate::install::registration::on_path;
+use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
+use crate::store;
 use crate::text::{clean_line, count};
 
 /// The version of the client that conclaude is tested with.
@@ -21,7 +21,7 @@ const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
 
 /// Whether what must be remembered can be.
 pub(super) fn state(patient: &Patient) -> Vec<Check> {
-    let folder = patient.root.folder.join(state::FOLDER);
+    let folder = patient.root.folder.join(store::FOLDER);
     let shown = folder.display();
     if folder.symlink_metadata().is_ok() && !files::is_real_folder(&folder) {
         let text = format!("{shown} is not a folder: blocks cannot be counted, and nothing is recorded");
@@ -108,7 +108,7 @@ pub(super) fn client() -> Check {
         stdout: Keep::Shown(500),
         stderr: Keep::Nothing,
     };
-    let finished = command::run(&spec, &mut |_| Err(std::io::Error::other("not kept")));
+    let finished = process::run(&spec, &mut |_| Err(std::io::Error::other("not kept")));
     let said = finished.stdout.excerpt(Some(1)).map(|text| clean_line(&text)).unwrap_or_default();
     let said = said.trim_end_matches(" (Claude Code)").to_owned();
     match version_of(&said) {

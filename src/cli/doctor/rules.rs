@@ -2,12 +2,13 @@
 
 use super::{Check, Patient, short};
 use crate::config::SubagentConfig;
-use crate::events;
+use crate::event;
+use crate::install::registration::{self, IF_TRUSTED, Place, on_path, program_of};
 use crate::pattern::Pattern;
-use crate::registration::{self, IF_TRUSTED, Place, on_path, program_of};
+use crate::store::trust::{self, Standing};
 use crate::text::count;
-use crate::trust::{self, Standing};
-use crate::{agents, config};
+
+use crate::install::agents;
 
 /// The types of agents that the client itself has.
 const BUILT_IN: [&str; 7] = [
@@ -147,7 +148,7 @@ pub(super) fn patterns(patient: &Patient) -> Vec<Check> {
         .map(|(section, pattern)| {
             let text = format!("{section}: \"{pattern}\" matches no agent that is known here");
             let own = known.iter().skip(BUILT_IN.len()).map(String::as_str);
-            let mend = match events::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
+            let mend = match event::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => {
                     let own: Vec<&str> = own.collect();
@@ -181,7 +182,7 @@ pub(super) fn trusted(patient: &Patient) -> Option<Check> {
     if !only_user || !asks || !runs_code {
         return None;
     }
-    let text = config::read(path).ok()?;
+    let text = crate::root::read(path).ok()?;
     Some(match trust::standing(path, &text) {
         Standing::Trusted => Check::good("trust", "what the config runs was agreed to"),
         Standing::Changed => Check::problem(

@@ -1,0 +1,236 @@
+//! What the client is told: exit code, stdout and stderr, made in one place from a result.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::event::Event;
+use crate::log;
+use crate::outcome::{Decision, HookError, HookResult};
+use crate::text::{LIMIT, head_and_tail};
+
+/// The exit codes of conclaude.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The event was handled; nothing is in the way.
+    Success,
+    /// Something is wrong with the arguments, the payload, the config or the machine. Never blocks.
+    Failure,
+    /// Blocked on purpose.
+    Blocked,
+    /// The code of a command that was run for someone: `conclaude des run`.
+    Of(u8),
+}
+
+impl Exit {
+    /// The number.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::Blocked => 2,
+            Exit::Of(code) => code,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// Everything that a call says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// How the process ends.
+    pub exit: Exit,
+    /// Empty, or exactly one JSON object.
+    pub stdout: String,
+    /// Log lines, or the reason alone.
+    pub stderr: String,
+}
+
+/// The JSON that the client understands at the events that can answer.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Json<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<ToolOutput<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+}
+
+/// What is said about a tool.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct ToolOutput<'a> {
+    hook_event_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'a Map<String, Value>>,
+}
+
+impl Json<'_> {
+    fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Answer {
+    /// The answer to an event.
+    #[must_use]
+    pub fn of(event: Event, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
+        match result {
+            Ok(HookResult { decision: Decision::Allow, message, context, updated_input, .. }) => {
+                let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
+                let output = (updated_input.is_some() || context.is_some()).then(|| ToolOutput {
+                    hook_event_name: event.name(),
+                    additional_context: context.as_deref(),
+                    updated_input: updated_input.as_ref(),
+                    ..ToolOutput::default()
+                });
+                let silent = message.is_none() && output.is_none();
+                let json = Json {
+                    system_message: message.as_deref(),
+                    hook_specific_output: output,
+                    ..Json::default()
+                };
+                let stdout = if silent { String::new() } else { json.text() };
+                Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
+            }
+            Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::block(reason),
+            Ok(HookResult { decision: Decision::Deny(reason), .. }) => Answer::deny(event, reason),
+            Err(error) => Answer::failure(event, &error.to_string()),
+        }
+    }
+
+    /// A block, said twice on purpose: the client ignores an exit 2 with certain words on stderr when stdout is
+    /// empty, and other clients read stderr alone.
+    #[must_use]
+    pub fn block(reason: &str) -> Answer {
+        let reason = fit(reason);
+        let stdout = Json { decision: Some("block"), reason: Some(&reason), ..Json::default() }.text();
+        Answer { exit: Exit::Blocked, stdout, stderr: reason }
+    }
+
+    /// A tool that is not used, said twice for the same reasons.
+    #[must_use]
+    pub fn deny(event: Event, reason: &str) -> Answer {
+        let reason = fit(reason);
+        let output = ToolOutput {
+            hook_event_name: event.name(),
+            permission_decision: Some("deny"),
+            permission_decision_reason: Some(&reason),
+            ..ToolOutput::default()
+        };
+        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        Answer { exit: Exit::Blocked, stdout, stderr: reason }
+    }
+
+    /// A fault of ours or of what we were given. On the main thread the person is told; elsewhere stdout stays empty.
+    #[must_use]
+    pub fn failure(event: Event, what: &str) -> Answer {
+        let stderr = fit(&format!("conclaude: {what}"));
+        let told =
+            event.row().shown.then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
+        Answer { exit: Exit::Failure, stdout: told.unwrap_or_default(), stderr }
+    }
+
+    /// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
+    pub fn emit(&self) -> bool {
+        let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
+        let written = if self.stdout.is_empty() { Ok(()) } else { writeln!(stdout, "{}", self.stdout) };
+        let is_written = written.and_then(|()| stdout.flush()).is_ok();
+        if !self.stderr.is_empty() {
+            let _ = writeln!(stderr, "{}", self.stderr);
+        }
+        is_written
+    }
+}
+
+/// A last guard: the client cuts long strings at a place of its own choosing.
+fn fit(text: &str) -> String {
+    match head_and_tail(text, LIMIT) {
+        None => text.to_owned(),
+        Some((head, tail, between)) => {
+            log::debug(|| format!("an answer was cut by {between} characters"));
+            format!("{head}\n… {between} characters left out …\n{tail}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::length;
+
+    fn lines() -> Vec<String> {
+        vec!["conclaude: info: one".into(), "conclaude: info: two".into()]
+    }
+
+    fn answer(exit: Exit, stdout: &str, stderr: &str) -> Answer {
+        Answer { exit, stdout: stdout.into(), stderr: stderr.into() }
+    }
+
+    #[test]
+    fn nothing_to_say_is_an_empty_stdout_and_the_log() {
+        assert_eq!(
+            Answer::of(Event::SubagentStop, &Ok(HookResult::success()), &lines()),
+            answer(Exit::Success, "", "conclaude: info: one\nconclaude: info: two")
+        );
+    }
+
+    #[test]
+    fn something_to_show_is_a_system_message() {
+        let result = Ok(HookResult { message: Some("lint \"ok\"".into()), ..HookResult::success() });
+        assert_eq!(
+            Answer::of(Event::SubagentStop, &result, &[]),
+            answer(Exit::Success, r#"{"systemMessage":"lint \"ok\""}"#, "")
+        );
+    }
+
+    #[test]
+    fn a_block_is_said_twice_and_nothing_else_is() {
+        assert_eq!(
+            Answer::of(Event::SubagentStop, &Ok(HookResult::blocked("tests failed")), &lines()),
+            answer(Exit::Blocked, r#"{"decision":"block","reason":"tests failed"}"#, "tests failed")
+        );
+    }
+
+    #[test]
+    fn an_error_is_exit_1_and_told_where_the_client_shows_it() {
+        let error = || Err(HookError::Interrupted("stopped".into()));
+        assert_eq!(
+            Answer::of(Event::SubagentStop, &error(), &lines()),
+            answer(Exit::Failure, "", "conclaude: stopped")
+        );
+        assert_eq!(
+            Answer::of(Event::SessionStart, &error(), &lines()),
+            answer(Exit::Failure, r#"{"systemMessage":"conclaude: stopped"}"#, "conclaude: stopped")
+        );
+    }
+
+    #[test]
+    fn long_texts_stay_below_the_clients_limit() {
+        for text in ["x".repeat(30_000), "😀".repeat(30_000)] {
+            let answer = Answer::block(&text);
+            assert!(length(&answer.stderr) < 10_000);
+            assert!(answer.stderr.contains("characters left out"));
+            let json: Value = serde_json::from_str(&answer.stdout).unwrap();
+            assert_eq!(json["reason"], answer.stderr.as_str());
+        }
+    }
+}

@@ -1,0 +1,214 @@
+use super::*;
+
+fn wanted() -> Vec<Registration> {
+    let registration = |event, matcher: Option<&str>| Registration {
+        event,
+        matcher: matcher.map(str::to_owned),
+        command: format!("conclaude {}", event.name()),
+        timeout: 60,
+        flaw: None,
+    };
+    vec![registration(Event::SubagentStop, None), registration(Event::PostToolUse, Some("Agent"))]
+}
+
+fn ours(text: &str) -> usize {
+    let json: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let events = json["hooks"].as_object().into_iter().flatten();
+    events
+        .flat_map(|(event, list)| {
+            list.as_array()
+                .unwrap()
+                .iter()
+                .flat_map(move |group| hooks_of(group).filter(move |hook| is_ours(hook, event)))
+        })
+        .count()
+}
+
+const FILES: [&str; 8] = [
+    "{}\n",
+    "{\n  \"model\": \"opus\"\n}\n",
+    "{\"model\": \"opus\", \"permissions\": {\"allow\": []}}",
+    "{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"other  Stop\" } ] }\n\t\t]\n\t},\n\t\"z\": 1.50,\n\t\"a\": \"\\u00fc\"\n}",
+    "{\r\n  \"hooks\": {\r\n    \"SubagentStop\": [\r\n      {\"matcher\": \"coder\", \"hooks\": [{\"type\": \"command\", \"command\": \"lint\"}]}\r\n    ]\r\n  }\r\n}\r\n",
+    "{ \"hooks\": { \"SubagentStop\": [ {\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]} ], \"PostToolUse\": [ {\"hooks\": []} ] } }",
+    "\n  {\n    \"enabledPlugins\": {},\n    \"statusLine\": {\"hooks\": \"not these\"}\n  }\n\n",
+    "{\n    \"a\": 12345678901234567890123,\n    \"hooks\": {\n        \"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard\"}]}]\n    }\n}\n",
+];
+
+#[test]
+fn installing_adds_ours_twice_changes_nothing_and_uninstalling_restores_the_file() {
+    for file in FILES {
+        let installed = install(file, &wanted()).unwrap();
+        assert_eq!(ours(&installed), 2, "{installed}");
+        assert_eq!(install(&installed, &wanted()).unwrap(), installed, "installing twice");
+        assert_eq!(uninstall(&installed).unwrap(), file, "uninstalling");
+    }
+}
+
+#[test]
+fn what_is_not_ours_stays_byte_for_byte() {
+    for file in FILES {
+        let installed = install(file, &wanted()).unwrap();
+        // Cut out what was added, wherever that is: what is left is the file.
+        let (mut rest, mut at) = (String::new(), 0);
+        for byte in installed.bytes() {
+            if file.as_bytes().get(at) == Some(&byte) {
+                at += 1;
+            } else {
+                rest.push(char::from(byte));
+            }
+        }
+        assert_eq!(at, file.len(), "{file:?} is not whole in {installed:?}");
+        assert!(installed.len() == file.len() + rest.len());
+        // And whole values are where they were, not only their letters.
+        for value in [
+            "\"model\": \"opus\"",
+            "\"z\": 1.50",
+            "\"\\u00fc\"",
+            "12345678901234567890123",
+            "\"command\": \"other  Stop\"",
+        ] {
+            assert_eq!(file.matches(value).count(), installed.matches(value).count(), "{value}");
+        }
+    }
+}
+
+#[test]
+fn a_file_keeps_its_line_endings_when_an_entry_is_replaced() {
+    let first = install(FILES[4], &wanted()).unwrap();
+    let mut later = wanted();
+    later[0].timeout = 3600;
+    let second = install(&first, &later).unwrap();
+    assert_eq!(second.matches('\n').count(), second.matches("\r\n").count(), "{second:?}");
+    assert_eq!(uninstall(&second).unwrap(), FILES[4]);
+}
+
+#[test]
+fn a_second_entry_of_ours_goes() {
+    let first = install(FILES[3], &wanted()).unwrap();
+    let old: Vec<Registration> = wanted()
+        .into_iter()
+        .map(|one| Registration { command: one.command.replace("conclaude", "/old/conclaude"), ..one })
+        .collect();
+    // By hand, since we would not do it.
+    let group = pretty(&old[0].value(), "\t");
+    let doubled = first.replacen("\"SubagentStop\": [", &format!("\"SubagentStop\": [{group},"), 1);
+    assert_eq!(registered(&doubled, &[Event::SubagentStop]).unwrap().len(), 2);
+    let mended = install(&doubled, &wanted()).unwrap();
+    assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
+}
+
+#[test]
+fn keys_are_found_however_they_are_written() {
+    for key in ["\"\\u00fcber\"", "\"x\\/y\"", "\"a\\\"b\\\\\"", "\"hooks \"", "\"\""] {
+        let file = format!("{{\n  \"hooks\": {{}},\n  {key} : 1\n}}\n");
+        let installed = install(&file, &wanted()).unwrap();
+        let gone = uninstall(&installed).unwrap();
+        assert!(gone.contains(key) && !gone.contains("conclaude"), "{gone}");
+    }
+}
+
+#[test]
+fn an_entry_without_a_time_out_has_the_clients_own() {
+    let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "conclaude Stop"}]}],
+        "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "conclaude UserPromptSubmit"}]}]}}"#;
+    let found = registered(text, crate::event::ALL).unwrap();
+    assert_eq!(found.iter().map(|one| one.timeout).collect::<Vec<_>>(), [600, 30]);
+}
+
+#[test]
+fn entries_that_cannot_work_are_known_and_mended_by_installing() {
+    for (key, why) in [
+        ("\"async\": true", "ignore its answer"),
+        ("\"if\": \"Bash\"", "ever calling"),
+        ("\"type\": \"prompt\"", "something else"),
+    ] {
+        let text = format!(
+            r#"{{"hooks": {{"SubagentStop": [{{"hooks": [{{{key}, "command": "conclaude SubagentStop", "timeout": 60}}]}}]}}}}"#
+        );
+        let found = registered(&text, &[Event::SubagentStop]).unwrap();
+        assert!(found[0].flaw.unwrap().contains(why), "{found:?}");
+        let mended = install(&text, &wanted()).unwrap();
+        assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
+    }
+}
+
+#[test]
+fn lines_that_call_us_among_other_things_are_seen_and_left() {
+    let commands = [
+        "exec conclaude Stop",
+        "conclaude Stop || true",
+        "CONCLAUDE_LOG=debug conclaude Stop",
+        "log; /usr/bin/conclaude Stop",
+    ];
+    for command in commands {
+        let text =
+            json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}).to_string();
+        assert_eq!(lookalikes(&text).unwrap(), [command]);
+        assert_eq!(uninstall(&text).unwrap(), text);
+    }
+    let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "my-guard --socket /run/conclaude.sock Stop"}, {"command": "conclaude Stop"}]}]}}"#;
+    assert_eq!(lookalikes(text).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn an_older_registration_is_replaced_where_it_stands() {
+    let first = install("{\n  \"x\": 1\n}\n", &wanted()).unwrap();
+    let mut later = wanted();
+    later[0].timeout = 3600;
+    later[0].command = "/usr/local/bin/conclaude SubagentStop".into();
+    let second = install(&first, &later).unwrap();
+    assert!(second.contains("\"timeout\": 3600") && second.contains("/usr/local/bin/conclaude"), "{second}");
+    assert_eq!(ours(&second), 2);
+    assert_eq!(uninstall(&second).unwrap(), "{\n  \"x\": 1\n}\n");
+}
+
+#[test]
+fn a_file_of_another_form_is_refused() {
+    for (file, why) in [
+        ("// comment\n{}", "not a JSON object"),
+        ("{\"a\": 1,}", "not a JSON object"),
+        ("[]", "not a JSON object"),
+        ("{\"hooks\": []}", "`hooks` is not a JSON object"),
+        ("{\"hooks\": {}, \"hooks\": {}}", "the key `hooks` twice"),
+        ("{\"hooks\": {\"SubagentStop\": {}}}", "`hooks.SubagentStop` is not a list"),
+        ("{\"hooks\": {\"SubagentStop\": [{\"type\": \"command\"}]}}", "an entry without a list `hooks`"),
+        (
+            "{\"hooks\": {\"SubagentStop\": [{\"hooks\": [{\"command\": \"conclaude SubagentStop\"}, {\"command\": \"x\"}]}]}}",
+            "part them first",
+        ),
+    ] {
+        let refusal = install(file, &wanted()).unwrap_err();
+        assert!(refusal.0.contains(why), "{file}: {refusal}");
+    }
+}
+
+#[test]
+fn ours_is_known_however_it_is_spelt() {
+    let is = |command: &str| is_ours(&json!({ "command": command }), "Stop");
+    for yes in [
+        "conclaude Stop",
+        "conclaude Stop --if-trusted",
+        "/opt/bin/conclaude Stop",
+        "\"/my tools/conclaude\" Stop",
+        "C:\\bin\\conclaude.exe Stop",
+    ] {
+        assert!(is(yes), "{yes}");
+    }
+    for no in [
+        "conclaude SubagentStop",
+        "conclaude --if-trusted",
+        "my-conclaude Stop",
+        "conclaude-wrapper Stop",
+        "echo conclaude",
+        "my-guard --socket /run/conclaude Stop",
+        "logger turn-ended; /usr/local/bin/conclaude Stop",
+        "exec conclaude Stop",
+        "conclaude Stop || true",
+        "\"$HOME/bin/conclaude\" Stop",
+        "conclaudeStop",
+        "conclaude",
+    ] {
+        assert!(!is(no), "{no}");
+    }
+}

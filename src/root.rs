@@ -1,0 +1,167 @@
+//! Where the config lies and what the project's root is.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{ConclaudeConfig, ConfigError};
+use crate::{files, log};
+
+/// The names of the config file, the first one preferred.
+pub const FILE_NAMES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
+
+/// A config of a person is never this large; what is larger is something else.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Where the client keeps the checkouts of agents with `isolation: worktree`.
+const WORKTREES: &str = ".claude/worktrees";
+
+/// The folders that a call works with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The project: state lies here.
+    pub folder: PathBuf,
+    /// The config file, if there is one.
+    pub config: Option<PathBuf>,
+    /// Where commands run: the config's folder, or the top level of the agent's own worktree.
+    pub work: PathBuf,
+}
+
+impl Root {
+    /// Finds config and root from `CLAUDE_PROJECT_DIR` when the client sets it, else from the payload's `cwd`: an
+    /// agent that changes directory must not change the rules.
+    #[must_use]
+    pub fn find(project_dir: Option<&Path>, cwd: &Path) -> Root {
+        let (outside, worktree) = split_worktree(cwd);
+        let project_dir = project_dir.filter(|folder| {
+            if !folder.is_absolute() {
+                log::warn(|| {
+                    format!("CLAUDE_PROJECT_DIR is not absolute, and not used: {}", folder.display())
+                });
+            }
+            folder.is_absolute()
+        });
+        let start = project_dir.unwrap_or(outside);
+        let config = find_upward(start);
+        let folder = match (&config, project_dir) {
+            (Some(config), _) => config.parent().unwrap_or(start).to_owned(),
+            (None, Some(project)) => project.to_owned(),
+            (None, None) => own_folder(start).or_else(|| git_top_level(start)).unwrap_or(start).to_owned(),
+        };
+        // A worktree of another project is none of ours.
+        let is_own = |tree: &PathBuf| tree.starts_with(&folder) && tree.is_dir();
+        let work = worktree.filter(is_own).unwrap_or_else(|| folder.clone());
+        Root { folder, config, work }
+    }
+}
+
+/// The nearest config file in this folder or above it.
+#[must_use]
+pub fn find_upward(start: &Path) -> Option<PathBuf> {
+    start.ancestors().find_map(in_folder)
+}
+
+fn in_folder(folder: &Path) -> Option<PathBuf> {
+    // Whatever has the name is meant to be the config, also a dangling link: an error about it beats silence.
+    FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
+}
+
+/// Where we have left state before: what a hook began, a verb goes on with, wherever it is called.
+fn own_folder(start: &Path) -> Option<&Path> {
+    start.ancestors().find(|folder| files::is_real_folder(&folder.join(crate::store::FOLDER)))
+}
+
+fn git_top_level(start: &Path) -> Option<&Path> {
+    start.ancestors().find(|folder| folder.join(".git").exists())
+}
+
+/// The project around an agent's worktree, and the worktree's top level if `cwd` is inside one.
+fn split_worktree(cwd: &Path) -> (&Path, Option<PathBuf>) {
+    for folder in cwd.ancestors() {
+        if let Some(parent) = folder.parent()
+            && parent.ends_with(WORKTREES)
+            && folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"))
+            && let Some(project) = parent.parent().and_then(Path::parent)
+        {
+            return (project, Some(folder.to_owned()));
+        }
+    }
+    (cwd, None)
+}
+
+/// Reads a config file, which must be a regular file of a sensible size in UTF-8.
+///
+/// # Errors
+/// Says why the file cannot be read.
+pub fn read(path: &Path) -> Result<String, ConfigError> {
+    files::read_text(path, MAX_BYTES).map_err(|error| ConfigError::unreadable(path, &error.to_string()))
+}
+
+/// Reads the config file.
+///
+/// # Errors
+/// When the file cannot be read, or breaks a rule.
+pub fn load(path: &Path) -> Result<ConclaudeConfig, ConfigError> {
+    ConclaudeConfig::parse(&read(path)?, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn the_project_folder_wins_over_the_cwd() {
+        let (_keep, top) = folder();
+        std::fs::create_dir_all(top.join("project/sub")).unwrap();
+        std::fs::write(top.join("project/.conclaude.yaml"), "").unwrap();
+        std::fs::create_dir_all(top.join("elsewhere")).unwrap();
+        std::fs::write(top.join("elsewhere/.conclaude.yaml"), "").unwrap();
+        let root = Root::find(Some(&top.join("project/sub")), &top.join("elsewhere"));
+        assert_eq!(root.config, Some(top.join("project/.conclaude.yaml")));
+        assert_eq!((root.folder, root.work), (top.join("project"), top.join("project")));
+    }
+
+    #[test]
+    fn yaml_comes_before_yml_and_the_nearest_folder_before_both() {
+        let (_keep, top) = folder();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        std::fs::write(top.join(".conclaude.yaml"), "").unwrap();
+        std::fs::write(top.join("a/.conclaude.yml"), "").unwrap();
+        assert_eq!(find_upward(&top.join("a/b")), Some(top.join("a/.conclaude.yml")));
+        std::fs::write(top.join("a/.conclaude.yaml"), "").unwrap();
+        assert_eq!(find_upward(&top.join("a/b")), Some(top.join("a/.conclaude.yaml")));
+        assert_eq!(find_upward(&top.join("a/deleted/long/ago")), Some(top.join("a/.conclaude.yaml")));
+    }
+
+    #[test]
+    fn without_a_config_the_root_is_the_project_or_the_git_top_level_or_the_cwd() {
+        let (_keep, top) = folder();
+        std::fs::create_dir_all(top.join("repo/sub")).unwrap();
+        assert_eq!(Root::find(None, &top.join("repo/sub")).folder, top.join("repo/sub"));
+        std::fs::create_dir(top.join("repo/.git")).unwrap();
+        assert_eq!(Root::find(None, &top.join("repo/sub")).folder, top.join("repo"));
+        assert_eq!(Root::find(Some(&top), &top.join("repo/sub")).folder, top);
+        assert_eq!(Root::find(Some(Path::new("relative")), &top.join("repo/sub")).folder, top.join("repo"));
+    }
+
+    #[test]
+    fn an_agent_in_a_worktree_keeps_the_rules_of_its_project() {
+        let (_keep, top) = folder();
+        let worktree = top.join(".claude/worktrees/agent-a1");
+        std::fs::create_dir_all(worktree.join("src")).unwrap();
+        std::fs::write(top.join(".conclaude.yaml"), "").unwrap();
+        std::fs::write(worktree.join(".conclaude.yaml"), "").unwrap();
+        for project in [Some(top.as_path()), None] {
+            let root = Root::find(project, &worktree.join("src"));
+            assert_eq!(root.folder, top);
+            assert_eq!(root.config, Some(top.join(".conclaude.yaml")));
+            assert_eq!(root.work, worktree);
+        }
+        let stranger = Root::find(Some(&top), Path::new("/elsewhere/.claude/worktrees/agent-a1/src"));
+        assert_eq!(stranger.work, top);
+    }
+}

@@ -1,0 +1,172 @@
+//! What a subagent's event wanted to show: the client shows it to nobody there, so it waits here for the next event of the
+//! main thread that the client does show.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::{LIMIT, length};
+use crate::{files, store};
+
+/// Something that waits to be shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Entry {
+    /// The agent that it is about.
+    pub agent_id: Option<String>,
+    /// Those that called it, nearest first: what belongs to a nested agent is shown with its ancestor.
+    pub ancestors: Vec<String>,
+    /// What is to be shown.
+    pub text: String,
+    /// Where it waits.
+    #[serde(skip)]
+    pub path: PathBuf,
+}
+
+impl Entry {
+    /// Whether it belongs to this agent or to one that it called.
+    #[must_use]
+    pub fn belongs_to(&self, agent_id: &str) -> bool {
+        self.agent_id.as_deref() == Some(agent_id) || self.ancestors.iter().any(|id| id == agent_id)
+    }
+}
+
+/// The outbox of one session.
+#[derive(Clone, Debug)]
+pub struct Outbox {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+impl Outbox {
+    /// The session's place. Nothing is made until something is put there.
+    #[must_use]
+    pub fn of(root: &Path, session_id: &str) -> Outbox {
+        Outbox {
+            root: root.to_owned(),
+            folder: root.join(store::FOLDER).join("outbox").join(store::hash(session_id)),
+        }
+    }
+
+    /// Puts something there, to be shown after all that is there already.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(&self, entry: &Entry) -> io::Result<()> {
+        store::make_folder(&self.root, &self.folder)?;
+        let dropped = store::make_room(&self.folder);
+        if dropped > 0 {
+            self.note_dropped(dropped)?;
+        }
+        let name = format!("{:020}-{}.json", jiff::Timestamp::now().as_nanosecond(), std::process::id());
+        files::write_atomically(&self.folder.join(name), &serde_json::to_vec(entry)?)
+    }
+
+    /// Messages that nobody took make room for new ones, but not silently.
+    fn note_dropped(&self, more: u64) -> io::Result<()> {
+        let path = self.folder.join("dropped.count");
+        let before: u64 =
+            files::read_text(&path, 64).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+        files::write_atomically(&path, (before + more).to_string().as_bytes())
+    }
+
+    /// How many messages had to make room, once.
+    #[must_use]
+    pub fn dropped(&self) -> Option<Entry> {
+        let path = self.folder.join("dropped.count");
+        let count = files::read_text(&path, 64).ok()?;
+        let text = format!(
+            "conclaude: {} older messages of subagents were dropped, since nobody took them",
+            count.trim()
+        );
+        Some(Entry { text, path, ..Entry::default() })
+    }
+
+    /// What waits, in order, as far as it fits into one answer; the rest waits for the next event.
+    #[must_use]
+    pub fn take(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+        if !files::is_real_folder(&self.root.join(store::FOLDER)) || !files::is_real_folder(&self.folder) {
+            return Vec::new();
+        }
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.sort_unstable();
+        let mut used = 0;
+        let read = |path: PathBuf| {
+            let text = files::read_text(&path, 1 << 20).ok()?;
+            let entry: Entry = serde_json::from_str(&text).ok()?;
+            Some(Entry { path, ..entry })
+        };
+        paths
+            .into_iter()
+            .filter_map(read)
+            .filter(|entry| wanted(entry))
+            .take_while(|entry| {
+                let first = used == 0;
+                used += length(&entry.text) + 1;
+                first || used <= LIMIT
+            })
+            .collect()
+    }
+}
+
+/// Removes what was shown. Done after the answer was written: shown at least once, also across a crash between the two.
+pub fn remove(shown: &[PathBuf]) {
+    for path in shown {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The texts of entries as one.
+#[must_use]
+pub fn text_of(entries: &[Entry]) -> String {
+    entries.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(agent: &str, text: &str) -> Entry {
+        Entry { agent_id: Some(agent.into()), text: text.into(), ..Entry::default() }
+    }
+
+    #[test]
+    fn what_waits_comes_in_order_and_stays_until_it_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let outbox = Outbox::of(root.path(), "s");
+        assert_eq!(outbox.take(|_| true), []);
+        for text in ["one", "two", "three"] {
+            outbox.put(&entry("a", text)).unwrap();
+        }
+        outbox.put(&entry("b", "four")).unwrap();
+        let taken = outbox.take(|entry| entry.belongs_to("a"));
+        assert_eq!(text_of(&taken), "one\ntwo\nthree");
+        assert_eq!(outbox.take(|_| true).len(), 4, "nothing is gone before it was shown");
+        remove(&taken.into_iter().map(|entry| entry.path).collect::<Vec<_>>());
+        assert_eq!(text_of(&outbox.take(|_| true)), "four");
+        assert_eq!(Outbox::of(root.path(), "another").take(|_| true), []);
+    }
+
+    #[test]
+    fn what_does_not_fit_waits_for_the_next_event() {
+        let root = tempfile::tempdir().unwrap();
+        let outbox = Outbox::of(root.path(), "s");
+        for _ in 0..3 {
+            outbox.put(&entry("a", &"x".repeat(4_000))).unwrap();
+        }
+        assert_eq!(outbox.take(|_| true).len(), 2);
+    }
+
+    #[test]
+    fn what_belongs_to_a_nested_agent_belongs_to_its_ancestors() {
+        let nested = Entry { ancestors: vec!["parent".into(), "grandparent".into()], ..entry("child", "x") };
+        assert!(
+            nested.belongs_to("child") && nested.belongs_to("parent") && nested.belongs_to("grandparent")
+        );
+        assert!(!nested.belongs_to("stranger"));
+    }
+}

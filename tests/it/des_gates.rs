@@ -1,0 +1,1017 @@
+//! The three gates of DES, from payload to answer.
+
+use crate::common::workflow::{MARKERS, done, todo, with};
+use crate::common::{Test, agent_call, capture};
+use serde_json::{Value, json};
+
+// ---- Gate 1: before the call
+
+fn called(step: &Value, prompt: &str) -> crate::common::Outcome {
+    Test::stop().step(step).call_agent(prompt).run()
+}
+
+#[test]
+fn a_sound_call_gets_its_boundaries_and_keeps_its_input() {
+    let done = called(&todo(), MARKERS);
+    let input = done.updated_input();
+    let prompt = input["prompt"].as_str().unwrap();
+    assert!(prompt.starts_with(MARKERS));
+    for part in [
+        "Its step file is `steps/01-01.json`",
+        "Phases left, in this order: PREPARE, RED_ACCEPTANCE,",
+        "`conclaude des run steps/01-01.json PHASE -- COMMAND`",
+        "You may write only to `src/**`, and to the step file",
+        "conclaude des fail steps/01-01.json --reason",
+    ] {
+        assert!(prompt.contains(part), "{part:?} is not in {prompt}");
+    }
+    assert_eq!((input["subagent_type"].as_str(), input["description"].as_str()), (Some("coder"), Some("d")));
+    assert_eq!(input["run_in_background"], false);
+    let records = done.audit();
+    assert_eq!(
+        (records[0]["event"].as_str(), records[0]["decision"].as_str()),
+        (Some("PreToolUse"), Some("allowed"))
+    );
+    assert_eq!(records[0]["des"]["step_file"], "steps/01-01.json");
+}
+
+#[test]
+fn the_clients_own_call_is_understood_under_either_name() {
+    let test = Test::event("PreToolUse").step(&todo());
+    let root = test.root().display().to_string();
+    let payload = String::from_utf8(capture("PreToolUse.json")).unwrap().replace("/home/user/project", &root);
+    let done = test.stdin(payload.clone()).run();
+    assert!(done.updated_input()["prompt"].as_str().unwrap().contains("gated by conclaude"));
+    let done =
+        done.again().stdin(payload.replace("\"tool_name\": \"Agent\"", "\"tool_name\": \"Task\"")).run();
+    done.updated_input();
+}
+
+#[test]
+fn ad_hoc_calls_and_other_tools_pass_untouched() {
+    for prompt in [
+        "Just do it.",
+        "<!-- DES-VALIDATION: none -->",
+        "<!-- DES-VALIDATION: optional -->",
+        "<!-- DES-STEP-FILE: nowhere.json -->",
+    ] {
+        let done = called(&todo(), prompt).silent();
+        assert!(!done.has(".conclaude"));
+    }
+    for file in ["Bash", "Read", "mcp", "main-thread", "session-agent", "Write", "Edit"] {
+        Test::event("PreToolUse").stdin(capture(&format!("variants/PreToolUse.{file}.json"))).run().silent();
+    }
+    called(&todo(), MARKERS).again().config("des: {enabled: false}").run().silent();
+}
+
+#[test]
+fn marker_missing_and_marker_invalid_deny_the_call() {
+    let reason = called(&todo(), "<!-- DES-VALIDATION: required -->").denied();
+    assert!(reason.starts_with("conclaude denies this call of an agent:\n✗ MARKER_MISSING: "), "{reason}");
+    let reason = called(&todo(), &MARKERS.replace("required", "requird")).denied();
+    assert!(reason.contains("✗ MARKER_INVALID: DES-VALIDATION is `requird`"), "{reason}");
+    let reason = called(&todo(), &format!("{MARKERS}\n<!-- DES-STEP-FILE: other.json -->")).denied();
+    assert!(reason.contains("MARKER_INVALID: DES-STEP-FILE has two values"), "{reason}");
+}
+
+#[test]
+fn step_files_that_are_missing_invalid_or_outside_deny_the_call() {
+    let with_file = |file: &str| called(&todo(), &MARKERS.replace("steps/01-01.json", file));
+    assert!(
+        with_file("steps/02.json").denied().contains("STEP_FILE_MISSING: steps/02.json does not exist → ")
+    );
+    for outside in ["../x.json", "/etc/passwd", "steps/../../x.json"] {
+        let reason = with_file(outside).denied();
+        assert!(reason.contains(&format!("STEP_FILE_OUTSIDE_PROJECT: {outside} lies outside")), "{reason}");
+    }
+    let test = Test::stop().file("steps/01-01.json", "{broken").call_agent(MARKERS);
+    assert!(test.run().denied().contains("STEP_FILE_INVALID: steps/01-01.json: "));
+    let test = Test::stop().file("steps/01-01.json", "[1]").call_agent(MARKERS);
+    assert!(test.run().denied().contains("it is not a JSON object"));
+    let mut step = todo();
+    step["task_specification"]["allowed_file_patterns"] = json!(["src/[a"]);
+    assert!(called(&step, MARKERS).denied().contains("the pattern `src/[a` is broken"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_step_file_behind_a_link_that_leaves_the_project_is_outside() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("x.json"), todo().to_string()).unwrap();
+    let test = Test::stop().file("steps/x", "");
+    std::os::unix::fs::symlink(outside.path().join("x.json"), test.root().join("steps/01-01.json")).unwrap();
+    assert!(test.call_agent(MARKERS).run().denied().contains("STEP_FILE_OUTSIDE_PROJECT"));
+}
+
+#[test]
+fn another_agent_than_the_marker_names_is_denied() {
+    let reason = called(&todo(), &MARKERS.replace("DES-AGENT: coder", "DES-AGENT: tester")).denied();
+    assert!(reason.contains("AGENT_MISMATCH: DES-AGENT is tester, but this is coder"), "{reason}");
+}
+
+#[test]
+fn a_step_that_is_done_or_unsafe_is_denied() {
+    assert!(called(&done(), MARKERS).denied().contains("STEP_DONE: steps/01-01.json is DONE already"));
+    let safety = |safety: Value| {
+        let mut step = todo();
+        step["safety"] = safety;
+        called(&step, MARKERS)
+    };
+    assert!(
+        safety(json!({"affects_production": true}))
+            .denied()
+            .contains("UNSAFE_STEP: steps/01-01.json: safety.affects_production")
+    );
+    assert!(safety(json!({"is_destructive": true, "rollback_plan": " "})).denied().contains("UNSAFE_STEP"));
+    safety(json!({"is_destructive": true, "rollback_plan": "git revert"})).updated_input();
+}
+
+#[test]
+fn required_sections_are_headings_or_markers() {
+    let config = "des: {requiredSections: [GOAL, BOUNDARIES]}";
+    let call = |prompt: &str| Test::stop().config(config).step(&todo()).call_agent(prompt).run();
+    let reason = call(&format!("{MARKERS}\n## Goal\nx")).denied();
+    assert!(
+        reason.contains("SECTION_MISSING: the prompt has no section BOUNDARIES")
+            && !reason.contains("section GOAL"),
+        "{reason}"
+    );
+    call(&format!("{MARKERS}\n# GOAL\n<!-- DES-SECTION: BOUNDARIES -->\n")).updated_input();
+}
+
+#[test]
+fn all_findings_of_a_call_come_in_one_reason() {
+    let mut step = done();
+    step["safety"] = json!({"affects_production": true});
+    let reason = called(&step, &MARKERS.replace("DES-AGENT: coder", "DES-AGENT: x")).denied();
+    for code in ["AGENT_MISMATCH", "STEP_DONE", "UNSAFE_STEP"] {
+        assert!(reason.contains(code), "{code} is not in {reason}");
+    }
+    assert_eq!(reason.matches(" → ").count(), 3, "each has its fix");
+}
+
+#[test]
+fn on_violation_warn_tells_and_lets_through() {
+    let done = Test::stop().config("des: {onViolation: warn}").step(&done()).call_agent(MARKERS).run();
+    assert!(done.updated_input()["prompt"].is_string());
+    assert!(done.stdout.contains("STEP_DONE"), "{}", done.stdout);
+    assert_eq!(done.audit()[0]["decision"], "warned");
+}
+
+#[test]
+fn a_second_agent_on_a_live_step_is_a_warning() {
+    let first = called(&todo(), MARKERS);
+    first.updated_input();
+    // Not started yet, and perhaps never: nobody is at work.
+    let second = first.again().payload("tool_use_id", "toolu_2").run();
+    assert!(!second.stdout.contains("STEP_BUSY"), "{}", second.stdout);
+    let third = second.again().agent_files(MARKERS).payload("tool_use_id", "toolu_3").run();
+    third.updated_input();
+    assert!(
+        third.stdout.contains("STEP_BUSY: coder has been called for steps/01-01.json already"),
+        "{}",
+        third.stdout
+    );
+}
+
+#[test]
+fn a_deny_stands_whatever_becomes_of_its_record() {
+    let required = "audit: {required: true}";
+    let test = Test::stop().config(required).step(&done()).file(".conclaude", "in the way");
+    assert!(test.call_agent(MARKERS).run().denied().contains("STEP_DONE"));
+    let test =
+        Test::stop().config(required).step(&todo()).agent_files(MARKERS).file(".conclaude", "in the way");
+    assert!(test.writes("Write", "file_path", "README.md").run().denied().contains("SCOPE_VIOLATION"));
+}
+
+#[test]
+fn restrictions_that_cannot_be_understood_are_not_taken_for_none() {
+    let change = |field: &str, value: Value| {
+        let mut step = todo();
+        *step.pointer_mut(field).unwrap() = value;
+        called(&step, MARKERS).denied()
+    };
+    let odd = json!([{"glob": "src/**"}]);
+    assert!(
+        change("/task_specification/allowed_file_patterns", odd)
+            .contains("STEP_FILE_INVALID: steps/01-01.json: allowed_file_patterns is not a list of texts")
+    );
+    let mut step = todo();
+    step["safety"] = json!({"affects_production": "true"});
+    assert!(called(&step, MARKERS).denied().contains("UNSAFE_STEP"));
+    let mut step = with(3, json!({"turn_count": "9"}));
+    step["tdd_cycle"]["max_turns"] = "5".into();
+    assert!(blocked(&step).contains("TURN_LIMIT_EXCEEDED"));
+}
+
+#[test]
+fn a_log_shaped_to_take_for_ever_is_refused_at_once() {
+    let entry = json!({"phase_name": "PREPARE", "status": "EXECUTED", "started_at": "2026-01-01T10:00:00Z", "ended_at": "2026-01-01T10:00:00Z"});
+    let step =
+        json!({"state": {"status": "DONE"}, "tdd_cycle": {"phase_execution_log": vec![entry; 20_000]}});
+    assert!(blocked(&step).contains("STEP_FILE_INVALID: steps/01-01.json: its phase log has 20000 entries"));
+}
+
+#[test]
+fn a_broken_config_does_not_switch_the_gates_off() {
+    let broken = "des: {enabld: false}";
+    let denied = Test::stop().config(broken).step(&done()).call_agent(MARKERS).run();
+    assert!(denied.denied().contains("STEP_DONE"));
+    let told = Test::stop().config(broken).step(&todo()).call_agent(MARKERS).run();
+    told.updated_input();
+    assert!(told.stdout.contains("the gates run with their defaults: invalid config"), "{}", told.stdout);
+    let reason = Test::gated_stop(&todo()).config(broken).run().blocked();
+    assert!(reason.contains("SILENT_COMPLETION"), "{reason}");
+    Test::gated_stop(&done()).config(broken).run().error_with("unknown key `enabld`");
+    let glob = "subagentStop: {commands: {'[a': [{run: 'true'}]}}";
+    assert!(Test::gated_stop(&todo()).config(glob).run().blocked().contains("SILENT_COMPLETION"));
+}
+
+#[test]
+fn a_malformed_payload_of_a_tool_is_exit_1_and_never_blocks() {
+    Test::event("PreToolUse").stdin("{}").run().status(1);
+    let done =
+        Test::event("PreToolUse").payload("tool_name", "Agent").payload("tool_input", "text").run().status(1);
+    assert!(done.stderr.contains("`tool_input` is not an object"));
+}
+
+#[test]
+fn a_panic_in_a_tools_gate_is_a_deny() {
+    let test = Test::stop().step(&todo()).call_agent(MARKERS).env("CONCLAUDE_TEST_PANIC", "gate");
+    assert!(test.run().denied().contains("please report it"));
+}
+
+// ---- Gate 2: during the work
+
+fn at_work() -> Test {
+    Test::stop().step(&todo()).file("src/x", "").call_agent(MARKERS).run().again().agent_files(MARKERS)
+}
+
+#[test]
+fn writes_outside_the_scope_are_denied_for_every_tool_that_writes() {
+    for (tool, field) in [
+        ("Write", "file_path"),
+        ("Edit", "file_path"),
+        ("MultiEdit", "file_path"),
+        ("NotebookEdit", "notebook_path"),
+    ] {
+        let reason = at_work().writes(tool, field, "README.md").run().denied();
+        assert!(reason.starts_with("conclaude denies this write:\n✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → "), "{reason}");
+        at_work().writes(tool, field, "src/main.rs").run().silent();
+    }
+    let done = at_work().writes("Write", "file_path", "README.md").run();
+    let record = done.audit().pop().unwrap();
+    assert_eq!((record["decision"].as_str(), record["agent_id"].as_str()), (Some("denied"), Some("a1b2c3")));
+    at_work().writes("Bash", "command", "rm README.md").run().silent();
+}
+
+#[test]
+fn however_a_path_is_spelt_it_is_the_same_path() {
+    let test = at_work();
+    let root = test.root().display().to_string();
+    let absolute = format!("{root}/README.md");
+    let mut test = test;
+    for path in ["src/../README.md", "./README.md", absolute.as_str(), "/etc/passwd", "src/../../x", "../x"] {
+        let done = test.writes("Write", "file_path", path).run();
+        assert!(done.denied().contains("SCOPE_VIOLATION"), "{path}");
+        test = done.again();
+    }
+    let inside = format!("{root}/lib/../src/a.rs");
+    let done = test.writes("Write", "file_path", &inside).run().silent();
+    // Relative to where the agent is.
+    let src = format!("{root}/src");
+    let done =
+        done.again().payload("cwd", src.as_str()).writes("Write", "file_path", "deep/a.rs").run().silent();
+    assert!(done.again().writes("Write", "file_path", "../a.rs").run().denied().contains("a.rs is outside"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_inside_the_scope_that_leads_out_of_it_is_outside() {
+    let test = at_work();
+    std::os::unix::fs::symlink("..", test.root().join("src/up")).unwrap();
+    let reason = test.writes("Write", "file_path", "src/up/README.md").run().denied();
+    assert!(reason.contains("README.md is outside"), "{reason}");
+}
+
+#[test]
+fn the_step_file_is_always_allowed_and_the_gates_own_files_never_are() {
+    at_work().writes("Edit", "file_path", "steps/01-01.json").run().silent();
+    let mut free = todo();
+    free["task_specification"]["allowed_file_patterns"] = json!([]);
+    let unlimited = || Test::stop().step(&free).call_agent(MARKERS).run().again().agent_files(MARKERS);
+    unlimited().writes("Write", "file_path", "anything.txt").run().silent();
+    unlimited().writes("Write", "file_path", "/tmp/elsewhere.txt").run().silent();
+    for path in [
+        ".conclaude.yaml",
+        ".conclaude.yml",
+        ".conclaude/audit/x",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+    ] {
+        for test in [at_work(), unlimited()] {
+            assert!(
+                test.writes("Write", "file_path", path).run().denied().contains("belongs to the gates"),
+                "{path}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_broken_step_file_can_be_mended_and_what_it_allows_is_not_guessed() {
+    // Gate 1 knows what the step allowed.
+    let test = at_work().file("steps/01-01.json", "{broken");
+    let done = test.writes("Write", "file_path", "src/a.rs").run().silent();
+    let done = done.again().writes("Write", "file_path", "README.md").run();
+    assert!(done.denied().contains("SCOPE_VIOLATION"));
+    done.again().writes("Write", "file_path", "steps/01-01.json").run().silent();
+    // Without it nobody does.
+    let test = Test::stop().file("steps/01-01.json", "{broken").agent_files(MARKERS);
+    let done = test.writes("Write", "file_path", "src/a.rs").run();
+    assert!(done.denied().contains("STEP_FILE_INVALID"));
+    done.again().writes("Write", "file_path", "steps/01-01.json").run().silent();
+}
+
+#[test]
+fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
+    let mut wider = todo();
+    wider["task_specification"]["allowed_file_patterns"] = json!(["**"]);
+    let done = at_work().step(&wider).writes("Write", "file_path", "README.md").run();
+    assert!(done.denied().contains("README.md is outside"), "what the step said at the call counts");
+    let mut wider = crate::common::workflow::done();
+    wider["task_specification"]["allowed_file_patterns"] = json!(["**"]);
+    let reason = worked(|test| test.step(&wider).file("README.md", "2")).run().blocked();
+    assert!(reason.contains("RULES_CHANGED: steps/01-01.json says something else than when the agent was called: allowed_file_patterns"), "{reason}");
+    assert!(reason.contains("SCOPE_VIOLATION: README.md was changed"), "{reason}");
+    let escape = json!({"workflow_type": "configuration_setup", "state": {"status": "DONE"}});
+    assert!(worked(|test| test.step(&escape)).run().blocked().contains("RULES_CHANGED"));
+}
+
+#[test]
+fn the_gates_cannot_be_switched_off_from_inside() {
+    // By the config, once a call was let in.
+    let off = at_work().config("des: {enabled: false}").stops();
+    assert!(off.run().blocked().contains("SILENT_COMPLETION"));
+    // By deleting what names the call, once the agent was seen.
+    let test = at_work().writes("Write", "file_path", "src/a.rs").run().silent().again();
+    for name in ["main/subagents/agent-a1b2c3.meta.json", "main/subagents/agent-a1b2c3.jsonl"] {
+        std::fs::remove_file(test.root().join(name)).unwrap();
+    }
+    let done = test.writes("Write", "file_path", "README.md").run();
+    assert!(done.denied().contains("SCOPE_VIOLATION"));
+    assert!(done.again().stops().run().blocked().contains("SILENT_COMPLETION"));
+}
+
+#[test]
+fn the_gates_own_files_are_protected_whatever_the_scope() {
+    for config in ["des: {scope: off}", "des: {scope: warn}", "des: {onViolation: warn}"] {
+        let test = at_work().config(config).writes("Write", "file_path", ".conclaude.yaml");
+        assert!(test.run().denied().contains("belongs to the gates"), "{config}");
+    }
+    let mut free = todo();
+    free["task_specification"]["allowed_file_patterns"] = json!([]);
+    let unlimited = || Test::stop().step(&free).call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let home = tempfile::tempdir().unwrap();
+    let settings = home.path().join(".claude/settings.json").display().to_string();
+    let test = unlimited().env("HOME", home.path().to_str().unwrap()).writes("Write", "file_path", &settings);
+    assert!(test.run().denied().contains("belongs to the gates"));
+    let test = unlimited();
+    let head = test.root().join(".state-home/conclaude/x.json").display().to_string();
+    assert!(test.writes("Write", "file_path", &head).run().denied().contains("belongs to the gates"));
+    // From a worktree, the files of the project around it.
+    let test = unlimited().file(".claude/worktrees/agent-a1b2c3/x", "");
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let config = test.root().join(".conclaude.yaml").display().to_string();
+    assert!(
+        test.payload("cwd", worktree)
+            .writes("Write", "file_path", &config)
+            .run()
+            .denied()
+            .contains("belongs to the gates")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_config_behind_a_link_is_protected_under_both_names() {
+    let mut free = todo();
+    free["task_specification"]["allowed_file_patterns"] = json!([]);
+    for name in [".conclaude.yaml", "cfg/c.yaml"] {
+        let test = Test::stop().step(&free).file("cfg/c.yaml", "");
+        std::os::unix::fs::symlink("cfg/c.yaml", test.root().join(".conclaude.yaml")).unwrap();
+        let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+        assert!(
+            test.writes("Write", "file_path", name).run().denied().contains("belongs to the gates"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_helper_works_within_the_boundaries_of_the_agent_that_called_it() {
+    let test =
+        at_work().call_agent("Just help me.").payload("agent_id", "a1b2c3").payload("tool_use_id", "toolu_5");
+    let test = test.run().silent().again();
+    let meta = json!({"toolUseId": "toolu_5", "spawnDepth": 2}).to_string();
+    let test = test.file("main/subagents/agent-c7.meta.json", meta);
+    let done = test.writes("Write", "file_path", "README.md").payload("agent_id", "c7").run();
+    assert!(done.denied().contains("outside the scope of steps/01-01.json"));
+    let done = done.again().writes("Write", "file_path", "src/b.rs").payload("agent_id", "c7").run().silent();
+    // Its own stop is nobody's business.
+    done.again().stops().payload("agent_id", "c7").run().silent();
+}
+
+#[test]
+fn what_a_helper_wrote_counts_as_the_agents_own() {
+    let change = |test: Test| {
+        let test = test
+            .call_agent("Help.")
+            .payload("agent_id", "a1b2c3")
+            .payload("tool_use_id", "toolu_5")
+            .run()
+            .silent()
+            .again();
+        let wrote = json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "x", "name": "Write", "input": {"file_path": "README.md"}}]}});
+        test.file("main/subagents/agent-c7.meta.json", json!({"toolUseId": "toolu_5"}).to_string())
+            .file("main/subagents/agent-c7.jsonl", format!("{wrote}\n"))
+            .file("README.md", "2")
+    };
+    assert!(worked(change).run().blocked().contains("✗ SCOPE_VIOLATION: README.md was changed"));
+}
+
+#[test]
+fn agents_without_a_gate_write_what_they_like() {
+    let ad_hoc = Test::stop().step(&todo()).agent_files("Just write it.");
+    ad_hoc.writes("Write", "file_path", "README.md").run().silent();
+    Test::stop().step(&todo()).writes("Write", "file_path", "README.md").run().silent();
+    let off = at_work().config("des: {scope: off}");
+    off.writes("Write", "file_path", "README.md").run().silent();
+    for config in ["des: {scope: warn}", "des: {onViolation: warn}"] {
+        let done = at_work().config(config).writes("Write", "file_path", "README.md").run();
+        assert!(done.message().contains("⚠ SCOPE_VIOLATION: README.md is outside"), "{}", done.message());
+        assert_eq!(done.audit().pop().unwrap()["decision"], "warned");
+    }
+}
+
+#[test]
+fn two_agents_of_one_type_keep_their_own_steps() {
+    let other = MARKERS.replace("01-01", "02-02");
+    let mut second = todo();
+    second["task_specification"]["allowed_file_patterns"] = json!(["docs/**"]);
+    let test = at_work()
+        .file("steps/02-02.json", second.to_string())
+        .call_agent(&other)
+        .payload("tool_use_id", "toolu_2");
+    let test = test.run().again().file("main/subagents/agent-b9.meta.json", r#"{"toolUseId":"toolu_2"}"#);
+    let done = test.writes("Write", "file_path", "src/a.rs").run().silent();
+    let done = done.again().payload("agent_id", "b9").run();
+    assert!(done.denied().contains("outside the scope of steps/02-02.json"));
+    done.again().writes("Write", "file_path", "docs/a.md").payload("agent_id", "b9").run().silent();
+}
+
+// ---- Gate 3: after the work
+
+#[test]
+fn a_step_that_is_done_may_stop_without_a_word() {
+    let done = Test::gated_stop(&done()).config("des: {scope: off}").run().silent();
+    let record = done.audit().pop().unwrap();
+    assert_eq!(
+        (record["event"].as_str(), record["decision"].as_str()),
+        (Some("SubagentStop"), Some("allowed"))
+    );
+    assert_eq!(
+        record["des"],
+        json!({"validation_required": true, "step_file": "steps/01-01.json", "agent_name": "coder", "command": "/nw:execute",
+               "project_id": "greeting", "start_time": "2026-01-01T10:00:00.000Z", "end_time": "2026-01-01T10:05:00.000Z"})
+    );
+}
+
+fn blocked(step: &Value) -> String {
+    Test::gated_stop(step).run().blocked()
+}
+
+#[test]
+fn every_finding_of_a_step_file_blocks_with_its_phase_and_fix() {
+    let mut missing = done();
+    missing["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().remove(6);
+    let mut unknown = done();
+    unknown["tdd_cycle"]["phase_execution_log"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"phase_name": "PARTY", "status": "EXECUTED", "outcome": "PASS"}));
+    let mut duplicate = done();
+    let again = duplicate["tdd_cycle"]["phase_execution_log"][5].clone();
+    duplicate["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().insert(6, again);
+    let mut order = done();
+    order["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().swap(3, 4);
+    let mut turns = with(3, json!({"turn_count": 9}));
+    turns["tdd_cycle"]["max_turns"] = 5.into();
+    let mut time = with(3, json!({"duration_seconds": 900}));
+    time["tdd_cycle"]["duration_minutes"] = 5.into();
+    let mut state = done();
+    state["state"]["status"] = "IN_PROGRESS".into();
+    for (step, expected) in [
+        (todo(), "SILENT_COMPLETION: every phase is NOT_EXECUTED"),
+        (with(3, json!({"status": "IN_PROGRESS"})), "ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS"),
+        (
+            with(13, json!({"status": "NOT_EXECUTED"})),
+            "INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran",
+        ),
+        (missing, "MISSING_PHASE REVIEW: "),
+        (unknown, "UNKNOWN_PHASE PARTY: "),
+        (duplicate, "DUPLICATE_PHASE GREEN_ACCEPTANCE: "),
+        (with(3, json!({"status": "FINE"})), "UNKNOWN_STATUS GREEN_UNIT: "),
+        (order, "PHASE_ORDER GREEN_UNIT: "),
+        (with(3, json!({"outcome": null})), "MISSING_OUTCOME GREEN_UNIT: "),
+        (with(3, json!({"outcome": "good"})), "INVALID_OUTCOME GREEN_UNIT: "),
+        (with(3, json!({"outcome": "FAIL: red"})), "FAILED_PHASE GREEN_UNIT: its outcome is FAIL: red"),
+        (with(3, json!({"status": "SKIPPED", "blocked_by": "lazy"})), "INVALID_SKIP GREEN_UNIT: "),
+        (turns, "TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5"),
+        (time, "TIMEOUT_EXCEEDED: the phases took 15.0 minutes of 5"),
+        (state, "STATE_MISMATCH: all phases are finished, but state.status is IN_PROGRESS"),
+    ] {
+        let reason = blocked(&step);
+        assert!(reason.contains(&format!("✗ {expected}")), "{expected} is not in\n{reason}");
+        assert!(reason.contains(" → "), "{reason}");
+    }
+}
+
+#[test]
+fn markers_and_step_files_that_went_wrong_meanwhile_block() {
+    let stop = |prompt: &str| Test::stop().step(&done()).agent_files(prompt).stops();
+    assert!(stop(&MARKERS.replace("required", "requird")).run().blocked().contains("MARKER_INVALID"));
+    assert!(stop("<!-- DES-VALIDATION: required -->").run().blocked().contains("MARKER_MISSING"));
+    assert!(
+        stop(&MARKERS.replace("DES-AGENT: coder", "DES-AGENT: x")).run().blocked().contains("AGENT_MISMATCH")
+    );
+    assert!(stop(&MARKERS.replace("01-01.json", "gone.json")).run().blocked().contains("STEP_FILE_MISSING"));
+    assert!(stop(MARKERS).file("steps/01-01.json", "{").run().blocked().contains("STEP_FILE_INVALID"));
+    assert!(
+        stop(&MARKERS.replace("steps/01-01.json", "../x.json"))
+            .run()
+            .blocked()
+            .contains("STEP_FILE_OUTSIDE_PROJECT")
+    );
+}
+
+#[test]
+fn a_deferred_skip_is_told_and_does_not_block() {
+    let step = with(9, json!({"status": "SKIPPED", "blocked_by": "DEFERRED: next sprint"}));
+    let done = Test::gated_stop(&step).run();
+    assert!(done.message().contains("⚠ DEFERRED_SKIP REFACTOR_L3: it was put off: DEFERRED: next sprint"));
+    assert_eq!(done.audit().pop().unwrap()["decision"], "warned");
+}
+
+#[test]
+fn an_honest_failure_may_stop_and_is_told() {
+    let mut step = with(5, json!({"outcome": "FAIL"}));
+    step["state"] = json!({"status": "FAILED", "failure_reason": "the <b>library</b> has a bug"});
+    let done = Test::gated_stop(&step).config("des: {scope: off}").run();
+    assert!(
+        done.message()
+            .ends_with("⚠ the step steps/01-01.json failed, and says so: the ‹b>library‹/b> has a bug")
+    );
+    assert_eq!(done.audit().pop().unwrap()["decision"], "allowed_failed");
+}
+
+#[test]
+fn it_lets_go_after_max_blocks_shared_with_commands() {
+    let config = "maxBlocks: 2\nsubagentStop: {commands: {coder: [{run: 'exit 1', onFailure: block}]}}\n";
+    let mut test = Test::gated_stop(&todo()).config(config);
+    for nth in 1..=2 {
+        let done = test.run();
+        let reason = done.blocked();
+        assert!(
+            reason.contains(&format!("block {nth} of 2"))
+                && reason.contains("SILENT_COMPLETION")
+                && reason.contains("`exit 1`"),
+            "{reason}"
+        );
+        test = done.again();
+    }
+    let done = test.run();
+    assert!(done.message().contains("This would have blocked, but the agent may stop"));
+    let decisions: Vec<Value> = done.audit().iter().map(|record| record["decision"].clone()).collect();
+    assert_eq!(decisions, ["blocked", "blocked", "allowed_despite_failure"]);
+}
+
+#[test]
+fn on_violation_warn_never_blocks() {
+    let done = Test::gated_stop(&todo()).config("des: {onViolation: warn}").run();
+    assert!(done.message().contains("SILENT_COMPLETION"));
+    assert_eq!(done.audit().pop().unwrap()["decision"], "warned");
+}
+
+#[test]
+fn another_list_of_phases_can_be_asked_for() {
+    let step = json!({"state": {"status": "DONE"}, "tdd_cycle": {"phase_execution_log": [
+        {"phase_name": "PLAN", "status": "EXECUTED", "outcome": "PASS"}, {"phase_name": "DO", "status": "EXECUTED", "outcome": "PASS"}]}});
+    Test::gated_stop(&step).config("des: {phases: [PLAN, DO]}").run().silent();
+    assert!(
+        Test::gated_stop(&step)
+            .config("des: {phases: tdd-14}")
+            .run()
+            .blocked()
+            .contains("MISSING_PHASE PREPARE")
+    );
+}
+
+#[test]
+fn phantoms_pass() {
+    Test::gated_stop(&todo()).payload("agent_id", "hook-agent-1").run().silent();
+    Test::stop().stdin(capture("variants/SubagentStop.compaction.json")).run().silent();
+}
+
+#[test]
+fn commands_are_told_about_the_step() {
+    let config = "subagentStop: {commands: {coder: [{run: 'env | grep ^CONCLAUDE_DES_ | sort > env.txt'}]}}\ndes: {scope: off}\n";
+    let done = Test::gated_stop(&done()).config(config).run().silent();
+    assert_eq!(
+        done.read("env.txt"),
+        "CONCLAUDE_DES_AGENT=coder\nCONCLAUDE_DES_COMMAND=/nw:execute\nCONCLAUDE_DES_PROJECT_ID=greeting\nCONCLAUDE_DES_STEP_FILE=steps/01-01.json\n"
+    );
+}
+
+// ---- Where the prompt is found
+
+#[test]
+fn what_gate_1_remembered_outranks_the_transcript() {
+    let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
+    // The agent's transcript says something else, or is gone.
+    let done = test.agent_files("Just do it.").stops().run();
+    assert!(done.blocked().contains("SILENT_COMPLETION"));
+    let test = done.again();
+    std::fs::remove_file(test.root().join("main/subagents/agent-a1b2c3.jsonl")).unwrap();
+    assert!(test.run().blocked().contains("SILENT_COMPLETION"));
+}
+
+#[test]
+fn the_transcript_may_have_any_of_its_forms() {
+    let forms = [
+        json!({"role": "user", "content": MARKERS, "timestamp": "t"}),
+        json!({"role": "user", "content": [{"type": "text", "text": MARKERS}]}),
+        json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": MARKERS}]}}),
+    ];
+    let odd = [
+        json!({"role": "user", "content": MARKERS, "timestamp": 17}).to_string(),
+        format!(
+            "{}\n{}",
+            json!({"role": "system", "content": "x"}),
+            json!({"role": "user", "content": MARKERS})
+        ),
+        format!(
+            "{}\n{}",
+            json!({"type": "note", "message": "text"}),
+            json!({"role": "user", "content": MARKERS})
+        ),
+        format!("garbage\n{}", json!({"role": "user", "content": MARKERS})),
+    ];
+    for text in odd {
+        let test = Test::stop().step(&todo()).file("main/subagents/agent-a1b2c3.jsonl", &text);
+        assert!(test.stops().run().blocked().contains("SILENT_COMPLETION"), "{text}");
+    }
+    for form in forms {
+        let test =
+            Test::stop().step(&todo()).file("main/subagents/agent-a1b2c3.jsonl", format!("{form}\n{{torn"));
+        assert!(test.stops().run().blocked().contains("SILENT_COMPLETION"), "{form}");
+    }
+    let test = Test::stop()
+        .step(&todo())
+        .file("main/subagents/agent-a1b2c3.jsonl", capture("transcript-subagent.jsonl"));
+    assert!(test.stops().run().blocked().contains("SILENT_COMPLETION"), "the client's own");
+}
+
+#[test]
+fn what_is_quoted_later_never_counts() {
+    let lines = [
+        json!({"type": "user", "message": {"role": "user", "content": "Read the docs."}}),
+        json!({"type": "assistant", "message": {"role": "assistant", "content": MARKERS}}),
+        json!({"type": "user", "message": {"role": "user", "content": MARKERS}}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let test = Test::stop().step(&todo()).file("main/subagents/agent-a1b2c3.jsonl", text);
+    test.stops().run().silent();
+    let only_assistant = format!("{}\n", lines[1]);
+    Test::stop()
+        .step(&todo())
+        .file("main/subagents/agent-a1b2c3.jsonl", only_assistant)
+        .stops()
+        .run()
+        .silent();
+}
+
+#[test]
+fn without_its_own_transcript_the_call_in_the_main_one_counts() {
+    let call = agent_call("Agent", "toolu_1", "coder").replace("do it", &MARKERS.replace('\n', "\\n"));
+    let other = agent_call("Agent", "toolu_2", "coder");
+    let test = Test::stop().step(&todo()).meta().file("main.jsonl", format!("{call}\n{other}\n"));
+    assert!(test.stops().run().blocked().contains("SILENT_COMPLETION"), "by the id of its call");
+    // Without an id only the most recent call counts, and only if it is one of this agent.
+    let older =
+        |calls: String| Test::stop().step(&todo()).file("main.jsonl", calls).stops().without("agent_id");
+    assert!(older(format!("{other}\n{call}\n")).run().blocked().contains("SILENT_COMPLETION"));
+    older(format!("{call}\n{other}\n")).run().silent();
+    older(call).payload("agent_type", "tester").run().silent();
+}
+
+#[test]
+fn a_transcript_that_comes_late_is_waited_for() {
+    let test = Test::stop().step(&todo()).file("main.jsonl", "{}\n").meta().stops();
+    let child = test.spawn();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let line = json!({"type": "user", "message": {"role": "user", "content": MARKERS}});
+    std::fs::write(test.root().join("main/subagents/agent-a1b2c3.jsonl"), format!("{line}\n")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("SILENT_COMPLETION"));
+    // And one that never comes does not hold the hook for ever.
+    Test::stop().step(&todo()).file("main.jsonl", "{}\n").stops().run().silent();
+}
+
+// ---- Scope at the stop
+
+fn worked(change: impl FnOnce(Test) -> Test) -> Test {
+    let test = Test::stop().step(&todo()).file("src/a.rs", "1").file("README.md", "1").committed();
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS).step(&done());
+    change(test).stops()
+}
+
+#[test]
+fn changes_inside_the_scope_pass() {
+    worked(|test| test.file("src/a.rs", "2").file("src/new/b.rs", "2")).run().silent();
+}
+
+#[test]
+fn changes_outside_the_scope_block_however_they_were_made() {
+    let changes: [fn(Test) -> Test; 4] = [
+        |test| test.file("README.md", "2"),
+        |test| test.file("untracked.txt", "2"),
+        |test| test.file("README.md", "2").git(&["add", "README.md"]),
+        |test| test.file("README.md", "2").git(&["commit", "-qam", "y"]),
+    ];
+    for change in changes {
+        let reason = worked(change).run().blocked();
+        assert!(
+            reason.contains("✗ SCOPE_VIOLATION: ") && reason.contains(" was changed → take the change back"),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn git_cannot_be_told_to_look_away() {
+    let reason =
+        worked(|test| test.git(&["update-index", "--assume-unchanged", "README.md"]).file("README.md", "2"))
+            .run()
+            .blocked();
+    assert!(reason.contains("SCOPE_VIOLATION: README.md was changed"), "{reason}");
+    let excluded =
+        |test: Test| test.file(".git/info/exclude", "/main/\n/.state-home/\n/hidden\n").file("hidden", "2");
+    let reason = worked(excluded).run().blocked();
+    assert!(reason.contains("SCOPE_VIOLATION: .git/info/exclude was changed"), "{reason}");
+}
+
+#[test]
+fn what_was_dirty_before_the_call_does_not_count() {
+    let test = Test::stop()
+        .step(&todo())
+        .file("README.md", "1")
+        .committed()
+        .file("README.md", "mine")
+        .file("note", "mine");
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS).step(&done()).stops();
+    let done = test.run().silent();
+    assert!(
+        done.again().file("note", "changed").run().blocked().contains("SCOPE_VIOLATION: note was changed")
+    );
+}
+
+#[test]
+fn scope_can_warn_or_be_off() {
+    let change = |test: Test| test.file("README.md", "2");
+    let done = worked(change).config("des: {scope: warn}").run();
+    assert!(done.message().contains("⚠ SCOPE_VIOLATION: README.md was changed"), "{}", done.message());
+    worked(change).config("des: {scope: off}").run().silent();
+}
+
+#[test]
+fn without_git_or_a_baseline_scope_only_warns() {
+    let done = Test::gated_stop(&done()).run();
+    assert!(
+        done.message()
+            .contains("⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository"),
+        "{}",
+        done.message()
+    );
+    let done = Test::gated_stop(&crate::common::workflow::done()).committed().run();
+    assert!(done.message().contains("Gate 1 did not see this call"), "{}", done.message());
+}
+
+#[test]
+fn while_others_work_in_the_same_tree_only_own_writes_block() {
+    let other = json!({"type": "user", "message": {"role": "user", "content": "x"}}).to_string();
+    let both = |test: Test| test.file("README.md", "2").file("main/subagents/agent-other.jsonl", &other);
+    let done = worked(both).run();
+    assert!(
+        done.message()
+            .contains("⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree"),
+        "{}",
+        done.message()
+    );
+    let wrote = json!({"type": "assistant", "message": {"role": "assistant", "content": [
+        {"type": "tool_use", "id": "x", "name": "Edit", "input": {"file_path": "README.md"}}]}});
+    let prompt = json!({"type": "user", "message": {"role": "user", "content": MARKERS}});
+    let own =
+        |test: Test| both(test).file("main/subagents/agent-a1b2c3.jsonl", format!("{prompt}\n{wrote}\n"));
+    assert!(worked(own).run().blocked().contains("✗ SCOPE_VIOLATION: README.md was changed"));
+}
+
+#[test]
+fn the_main_thread_at_work_meanwhile_makes_scope_fair_too() {
+    let background = |main: Value| {
+        let test = Test::stop().step(&todo()).file("README.md", "1").committed().call_agent(MARKERS);
+        let input = json!({"prompt": MARKERS, "subagent_type": "coder"});
+        let test = test.payload("tool_input", input).run().again();
+        test.agent_files(MARKERS)
+            .step(&done())
+            .file("main.jsonl", format!("{main}\n"))
+            .file("README.md", "2")
+            .stops()
+            .run()
+    };
+    let edit = |time: &str| {
+        json!({"type": "assistant", "timestamp": time, "message": {"role": "assistant", "content": [
+        {"type": "tool_use", "id": "x", "name": "Edit", "input": {"file_path": "README.md"}}]}})
+    };
+    assert!(background(edit("2999-01-01T00:00:00.000Z")).message().contains("while others worked"));
+    assert!(background(edit("2000-01-01T00:00:00.000Z")).blocked().contains("README.md was changed"));
+    let mut read = edit("2999-01-01T00:00:00.000Z");
+    read["message"]["content"][0]["name"] = "Read".into();
+    assert!(background(read).blocked().contains("README.md was changed"), "looking is not working");
+}
+
+#[test]
+fn an_agent_in_a_worktree_is_judged_there() {
+    let test = Test::stop().step(&todo()).file("src/a.rs", "1").file("README.md", "1").committed();
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let test = test.git(&["worktree", "add", "-q", ".claude/worktrees/agent-a1b2c3", "-b", "agent"]);
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3");
+    // The main tree may change as it likes; the step in the worktree is the one that counts.
+    let test =
+        test.file("README.md", "the user's").stops().payload("cwd", worktree.join("src").to_str().unwrap());
+    let done = test.run();
+    assert!(done.blocked().contains("SILENT_COMPLETION"));
+    let step = format!("{:#}\n", crate::common::workflow::done());
+    let test = done.again().file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", step);
+    let done = test.file(".claude/worktrees/agent-a1b2c3/src/a.rs", "2").run().silent();
+    let done = done.again().file(".claude/worktrees/agent-a1b2c3/README.md", "2").run();
+    assert!(done.blocked().contains("SCOPE_VIOLATION: README.md was changed"));
+    assert!(!done.has(".claude/worktrees/agent-a1b2c3/.conclaude"), "state stays at the root");
+}
+
+#[test]
+fn a_resumed_agent_does_not_answer_for_what_happened_between_its_lives() {
+    let stopped = worked(|test| test).run().silent();
+    let edit = json!({"type": "assistant", "timestamp": "2999-01-01T00:00:00.000Z", "message": {"role": "assistant", "content": [
+        {"type": "tool_use", "id": "x", "name": "Edit", "input": {"file_path": "README.md"}}]}});
+    let test = stopped.again().file("main.jsonl", format!("{edit}\n")).file("README.md", "the user's");
+    let test = test.starts().run().silent().again();
+    assert!(
+        test.stops().run().message().contains("⚠ SCOPE_VIOLATION: README.md was changed while others worked")
+    );
+}
+
+#[test]
+fn what_configured_commands_write_is_not_the_agents_doing() {
+    let config = "subagentStart: {commands: {'*': [{run: echo x > start.log}]}}\nsubagentStop: {commands: {'*': [{run: echo y > coverage.txt}]}}\n";
+    let test = Test::stop().config(config).step(&todo()).file("src/a.rs", "1").committed();
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let test = test.starts().run().silent().again();
+    let sent_back = test.stops().run();
+    assert!(!sent_back.blocked().contains("SCOPE_VIOLATION"), "{}", sent_back.stdout);
+    let done = sent_back.again().step(&done()).run().silent();
+    let changed = done.again().file("start.log", "the agent's").run().blocked();
+    assert!(changed.contains("start.log was changed") && !changed.contains("coverage.txt"), "{changed}");
+}
+
+#[test]
+fn files_of_the_gates_that_someone_else_changed_are_told_and_do_not_block() {
+    let done = worked(|test| test.file(".claude/settings.local.json", "{}")).run();
+    assert!(
+        done.message().contains(
+            "⚠ SCOPE_VIOLATION: .claude/settings.local.json was changed meanwhile, which belongs to the gates"
+        ),
+        "{}",
+        done.message()
+    );
+}
+
+#[test]
+fn what_a_sparse_checkout_leaves_out_was_not_touched() {
+    let test = Test::stop().step(&todo()).file("src/a.rs", "1").file("other/b", "1").committed();
+    let test = test.git(&["sparse-checkout", "set", "--cone", "src", "steps"]);
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS).step(&done());
+    test.stops().run().silent();
+}
+
+#[test]
+fn a_config_that_breaks_during_the_work_is_said_and_changes_no_phases() {
+    let config = "des: {scope: off, phases: [PLAN, DO]}";
+    let step = |status: &str| {
+        json!({"state": {"status": status}, "tdd_cycle": {"phase_execution_log": [
+        {"phase_name": "PLAN", "status": "EXECUTED", "outcome": "PASS"},
+        {"phase_name": "DO", "status": if status == "DONE" { "EXECUTED" } else { "NOT_EXECUTED" }, "outcome": "PASS"}]}})
+    };
+    let test = Test::stop()
+        .config(config)
+        .step(&step("IN_PROGRESS"))
+        .call_agent(MARKERS)
+        .run()
+        .again()
+        .agent_files(MARKERS);
+    let done = test.config("des: {scop: off}").stops().run();
+    let reason = done.blocked();
+    assert!(reason.contains("INCOMPLETE_PHASE DO") && !reason.contains("MISSING_PHASE"), "{reason}");
+    assert!(reason.contains("since a person must mend the config: invalid config"), "{reason}");
+    let denied = done.again().writes("Write", "file_path", ".conclaude.yaml").run();
+    assert!(
+        denied.denied().contains("(the gates run with their defaults: invalid config"),
+        "{}",
+        denied.stdout
+    );
+    let done = denied.again().step(&step("DONE")).stops().run().error_with("unknown key `scop`");
+    // What the gate had to say is not lost for it.
+    let test = done.again().then("Stop").payload("background_tasks", json!([]));
+    assert!(test.run().message().contains("unknown key `scop`"));
+}
+
+// ---- Agents that never stop
+
+#[test]
+fn unfinished_agents_are_recorded_and_shown_once() {
+    let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again().agent_files(MARKERS).then("Stop");
+    // Still running in the background: not yet.
+    let running = json!([{"id": "a1b2c3", "type": "subagent", "status": "running"}]);
+    let done = test.payload("background_tasks", running).run().silent();
+    let done = done.again().without("background_tasks").run().silent();
+    let killed = json!([{"id": "a1b2c3", "type": "subagent", "status": "killed"}]);
+    let done = done.again().payload("background_tasks", killed).run();
+    assert!(
+        done.message().contains("⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped"),
+        "{}",
+        done.message()
+    );
+    let record = done.audit().pop().unwrap();
+    assert_eq!((record["event"].as_str(), record["decision"].as_str()), (Some("Stop"), Some("unfinished")));
+    let records = done.audit().len();
+    let done = done.again().run().silent();
+    assert_eq!(done.audit().len(), records);
+    done.again().then("SessionEnd").run().silent();
+}
+
+#[test]
+fn the_end_of_a_session_records_unfinished_agents_too() {
+    let test =
+        Test::stop().step(&todo()).call_agent(MARKERS).run().again().agent_files(MARKERS).then("SessionEnd");
+    let done = test.run().silent();
+    assert_eq!(done.audit().pop().unwrap()["decision"], "unfinished");
+}
+
+#[test]
+fn agents_that_stopped_or_never_started_are_not_unfinished() {
+    let stopped = worked(|test| test).run().silent();
+    stopped.again().then("Stop").payload("background_tasks", json!([])).run().silent();
+    let never = Test::stop().step(&todo()).call_agent(MARKERS).run();
+    never.again().then("Stop").payload("background_tasks", json!([])).run().silent();
+}
+
+#[test]
+fn an_agent_that_is_resumed_and_never_stops_is_unfinished() {
+    let stopped = worked(|test| test).run().silent();
+    let resumed = stopped
+        .again()
+        .then("SubagentStart")
+        .payload("agent_id", "a1b2c3")
+        .payload("agent_type", "coder")
+        .run()
+        .silent();
+    let done = resumed.again().then("Stop").payload("background_tasks", json!([])).run();
+    assert!(done.message().contains("UNFINISHED"));
+}
+
+#[test]
+fn under_a_broken_config_a_step_with_phases_of_its_own_is_judged_by_those() {
+    let step = json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
+        {"phase_name": "BUILD", "status": "NOT_EXECUTED"}, {"phase_name": "CHECK", "status": "NOT_EXECUTED"}]}});
+    let broken = "des: {phases: [BUILD, CHECK]}\nsubagentStop: {comands: {}}\n";
+    let call = Test::stop().step(&step).config(broken).call_agent(MARKERS).run();
+    let input = call.updated_input();
+    assert!(input["prompt"].as_str().unwrap().contains("in this order: BUILD, CHECK."), "{input}");
+    let mut half = step.clone();
+    half["tdd_cycle"]["phase_execution_log"][0] =
+        json!({"phase_name": "BUILD", "status": "EXECUTED", "outcome": "PASS"});
+    let reason = call.again().step(&half).agent_files(MARKERS).stops().run().blocked();
+    assert!(reason.contains("INCOMPLETE_PHASE") && reason.contains("CHECK"), "{reason}");
+    assert!(!reason.contains("MISSING_PHASE") && !reason.contains("UNKNOWN_PHASE"), "{reason}");
+}

@@ -1,0 +1,26 @@
+//! What conclaude does, seen from outside: payload in, answer out, files on disk.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod common;
+
+mod answers;
+mod audit;
+mod cli;
+mod commands;
+mod config;
+mod corpus;
+mod des_cli;
+mod des_gates;
+mod doctor;
+mod init;
+mod install;
+mod judge;
+mod notifications;
+mod outbox;
+mod panics;
+#[cfg(target_os = "linux")]
+mod paths;
+mod readme;
+mod subagent_stop;
+mod trust;

@@ -1,0 +1,149 @@
+//! Desktop notifications over a private D-Bus.
+
+use std::time::{Duration, Instant};
+
+use crate::common::Test;
+use crate::common::desktop::{Desktop, Notification};
+
+fn arrived(test: Test) -> Vec<Notification> {
+    let desktop = Desktop::start();
+    let test =
+        test.env("DBUS_SESSION_BUS_ADDRESS", desktop.address()).env("CONCLAUDE_NOTIFY_WAIT_MS", "10000");
+    test.run().status(0);
+    desktop.arrived()
+}
+
+fn titles(test: Test) -> Vec<String> {
+    arrived(test).into_iter().map(|notification| notification.title).collect()
+}
+
+// Scenario: SubagentStart notifications respect showSystemEvents flag
+#[test]
+fn system_events_can_be_switched_off() {
+    let config = "notifications: {enabled: true, hooks: ['*'], showSystemEvents: false}";
+    assert_eq!(titles(Test::start().config(config)), Vec::<String>::new());
+}
+
+// Scenario: Wildcard hooks config includes SubagentStart
+#[test]
+fn the_wildcard_includes_every_event() {
+    let config = "notifications: {enabled: true, hooks: ['*'], showSuccess: true}";
+    assert_eq!(titles(Test::start().config(config)), ["conclaude: SubagentStart"]);
+    assert_eq!(titles(Test::event("Stop").config(config)), ["conclaude: Stop"]);
+}
+
+// Scenario: SubagentStart not in hooks list suppresses notifications
+#[test]
+fn an_event_that_is_not_listed_is_not_notified() {
+    let config = "notifications: {enabled: true, hooks: [Stop, PreToolUse]}";
+    assert_eq!(titles(Test::start().config(config)), Vec::<String>::new());
+}
+
+#[test]
+fn a_stop_tells_how_its_commands_went() {
+    let config = "notifications: {enabled: true, hooks: [SubagentStop]}\nsubagentStop: {commands: {'*': [{run: 'true'}, {run: 'false'}]}}";
+    let arrived = arrived(Test::stop().config(config));
+    assert_eq!(
+        arrived,
+        [Notification {
+            title: "conclaude: SubagentStop".into(),
+            body: "coder (a1b2c3): 1 of 2 commands failed".into()
+        }]
+    );
+}
+
+#[test]
+fn failures_obey_show_errors_where_system_events_are_off() {
+    let config = |errors: bool| {
+        format!(
+            "notifications: {{enabled: true, hooks: ['*'], showSystemEvents: false, showErrors: {errors}}}\nsubagentStop: {{commands: {{'*': [{{run: 'false'}}]}}}}"
+        )
+    };
+    assert_eq!(titles(Test::stop().config(&config(true))), ["conclaude: SubagentStop"]);
+    assert_eq!(titles(Test::stop().config(&config(false))), Vec::<String>::new());
+}
+
+#[test]
+fn a_failure_of_the_hook_itself_obeys_show_errors() {
+    let config = "notifications: {enabled: true, hooks: ['*'], showSystemEvents: false, showErrors: true}\nsubagentStop: {commands: {'[a': [{run: 'true'}]}}";
+    let desktop = Desktop::start();
+    let test = Test::stop().config(config).env("DBUS_SESSION_BUS_ADDRESS", desktop.address());
+    test.env("CONCLAUDE_NOTIFY_WAIT_MS", "10000").run().error_with("invalid pattern");
+    let arrived = desktop.arrived();
+    assert!(
+        arrived.len() == 1 && arrived[0].body.starts_with("coder (a1b2c3): invalid config"),
+        "{arrived:?}"
+    );
+}
+
+#[test]
+fn a_tool_that_is_listed_is_notified_too_and_a_denied_one_is_a_failure() {
+    use crate::common::workflow::{MARKERS, done};
+    let config = |flag: &str| format!("notifications: {{enabled: true, hooks: [PreToolUse], {flag}: true}}");
+    let tool = Test::event("PreToolUse").payload("tool_name", "Bash");
+    assert_eq!(titles(tool.config(&config("showSuccess"))), ["conclaude: PreToolUse"]);
+    let tool = Test::event("PreToolUse").payload("tool_name", "Bash");
+    assert_eq!(titles(tool.config(&config("showErrors"))), Vec::<String>::new());
+    let desktop = Desktop::start();
+    let denied = Test::stop().config(&config("showErrors")).step(&done()).call_agent(MARKERS);
+    let denied =
+        denied.env("DBUS_SESSION_BUS_ADDRESS", desktop.address()).env("CONCLAUDE_NOTIFY_WAIT_MS", "10000");
+    denied.run().denied();
+    assert_eq!(desktop.arrived().len(), 1);
+}
+
+#[test]
+fn a_phantom_stop_notifies_nobody() {
+    let config = "notifications: {enabled: true, hooks: ['*']}";
+    assert_eq!(titles(Test::stop().config(config).agent("")), Vec::<String>::new());
+}
+
+#[test]
+fn without_a_bus_there_is_a_debug_line_and_nothing_else() {
+    let config = "notifications: {enabled: true, hooks: ['*']}";
+    Test::stop()
+        .config(config)
+        .env("CONCLAUDE_LOG", "debug")
+        .run()
+        .silent()
+        .stderr_has("debug: no notification: there is no session bus");
+    for address in ["unix:path=/no/such/socket", "nonsense", "tcp:host=127.0.0.1,port=1"] {
+        Test::stop()
+            .config(config)
+            .env("DBUS_SESSION_BUS_ADDRESS", address)
+            .env("CONCLAUDE_LOG", "debug")
+            .run()
+            .silent()
+            .stderr_has("debug: no notification:");
+    }
+}
+
+#[test]
+fn a_bus_that_never_answers_does_not_hold_the_hook() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bus");
+    // It accepts connections, in its backlog, and says nothing.
+    let _silent = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let started = Instant::now();
+    Test::stop()
+        .config("notifications: {enabled: true, hooks: ['*']}")
+        .env("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={}", path.display()))
+        .env("CONCLAUDE_LOG", "debug")
+        .run()
+        .silent()
+        .stderr_has("no answer within 100 ms");
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_bus_without_a_notification_server_is_not_a_failure() {
+    let desktop = Desktop::without_server();
+    Test::stop()
+        .config("notifications: {enabled: true, hooks: ['*']}")
+        .env("DBUS_SESSION_BUS_ADDRESS", desktop.address())
+        .env("CONCLAUDE_NOTIFY_WAIT_MS", "10000")
+        .env("CONCLAUDE_LOG", "debug")
+        .run()
+        .silent()
+        .stderr_has("debug: no notification:");
+}
