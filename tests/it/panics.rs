@@ -31,7 +31,7 @@ fn in_every_event_it_is_exit_1_and_told_where_the_client_shows_it() {
         if matches!(name, "SubagentStop" | "PreToolUse") {
             continue;
         }
-        if event.row().shown {
+        if conclaude::dialect::claude::abilities::is_shown(*event) {
             let told: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
             assert_eq!(told, serde_json::json!({ "systemMessage": done.stderr.trim_end() }), "{name}");
         } else {
