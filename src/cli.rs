@@ -217,7 +217,7 @@ fn refuse(error: &clap::Error) -> Exit {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
             let verbs = command();
             let names = verbs.get_subcommands().map(clap::Command::get_name);
-            let hint = match event::nearest(typed, names) {
+            let hint = match crate::text::nearest(typed, names) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`conclaude --help` lists the verbs and events".into(),
             };

@@ -128,6 +128,14 @@ impl ConclaudeConfig {
         })
     }
 
+    /// The section `notifications` of a config whose patterns are broken, if it can be read otherwise.
+    #[must_use]
+    pub fn notifications_in(text: &str) -> Option<NotificationsConfig> {
+        let config: Option<ConclaudeConfig> =
+            serde_saphyr::from_str_with_options(text, tree::options()).ok()?;
+        config?.notifications
+    }
+
     /// Only when something is wrong is the file read again, as a tree, to find all that is.
     fn parse_and(
         text: &str,

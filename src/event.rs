@@ -181,21 +181,6 @@ pub fn with_commands() -> impl Iterator<Item = Event> {
     ALL.iter().copied().filter(|event| event.row().commands)
 }
 
-/// The nearest of `candidates` to what was typed, if one is near enough to be meant.
-pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // No name is that long, and comparing takes time and memory by length.
-    if typed.len() > 100 {
-        return None;
-    }
-    let folded = typed.to_lowercase();
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()), candidate))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(folded.len()) / 3)
-        .map(|(_, candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,15 +198,6 @@ mod tests {
         assert_eq!(Event::named("subagentstop"), None);
         assert_eq!(Event::named("SubagentStop "), None);
         assert_eq!(Event::named(""), None);
-    }
-
-    #[test]
-    fn the_nearest_name_ignores_case_and_small_slips() {
-        assert_eq!(nearest("subagentstop", names()), Some("SubagentStop"));
-        assert_eq!(nearest("SubagentStpo", names()), Some("SubagentStop"));
-        assert_eq!(nearest("SubagentStrat", names()), Some("SubagentStart"));
-        assert_eq!(nearest("frobnicate", names()), None);
-        assert_eq!(nearest("", names()), None);
     }
 
     #[test]

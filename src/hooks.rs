@@ -19,11 +19,13 @@ use crate::{log, process};
 mod context;
 mod delivery;
 mod finish;
+mod gate_facts;
 mod gates;
-mod input;
 mod panics;
+mod remember;
 mod run;
 mod session;
+mod stdio;
 
 pub use crate::decide::{Decision, HookResult};
 pub use crate::error::{HookError, Result};
@@ -103,7 +105,7 @@ fn answer(event: Event, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
     panics::install(event);
     let result = handle();
     let answer = Answer::of(event, &result, &log::take());
-    let is_written = answer.emit();
+    let is_written = stdio::write(&answer);
     // What nobody could read is shown again at the next event.
     if let Ok(result) = &result
         && is_written
@@ -123,7 +125,7 @@ fn poll_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookRes
 
 fn handle_stdin(event: Event, environment: &Environment) -> Result<HookResult> {
     let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
-    match input::read(wait) {
+    match stdio::read(wait) {
         Ok(payload) => {
             let payload = panics::keep(payload);
             panics::panic_here_in_tests("event");
@@ -170,7 +172,7 @@ pub fn trace(event: Event, input: &[u8], environment: &Environment) -> Result<Tr
         Err(error) => return Err(error.into()),
     };
     let Some(context) = Context::gather(parsed, input, environment)? else { return Ok(nothing()) };
-    let plan = context.plan()?;
+    let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
     let outcomes = run::run(&plan, &context)?;
     if let Some(signal) = process::stop_signal() {

@@ -10,9 +10,10 @@ use serde_saphyr::Spanned;
 use super::schema::schema;
 use super::tree::{Node, Place, range};
 use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::{self, nearest};
+use crate::event;
 use crate::pattern::Pattern;
 use crate::text::head_and_tail;
+use crate::text::nearest;
 
 /// Of so many problems few are shown: looking for what was meant by all of them would take long.
 const MOST_HELPED: usize = 100;

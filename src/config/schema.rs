@@ -51,7 +51,11 @@ mod tests {
             });
             (event.row().section.to_owned(), section)
         });
-        root["properties"].as_object_mut().unwrap().extend(sections);
+        let properties = root["properties"].as_object_mut().unwrap();
+        // In the order of the reference: the limit, the events, the rest.
+        let (limit, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(properties).into_iter().partition(|(key, _)| key == "maxBlocks");
+        properties.extend(limit.into_iter().chain(sections).chain(rest));
         root
     }
 

@@ -1,6 +1,4 @@
-//! Claude Code: how its payload becomes an event, and a result exit code, stdout and stderr.
-
-use std::io::Write;
+//! Claude Code: how its payload becomes an event, and how a result becomes exit code, stdout and stderr.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,7 +7,6 @@ use crate::decide::{Decision, HookResult};
 use crate::error::HookError;
 use crate::event::Event;
 use crate::exit::Exit;
-use crate::log;
 use crate::text::{LIMIT, head_and_tail};
 use crate::types::{HookEvent, PayloadError};
 
@@ -128,27 +125,13 @@ impl Answer {
             .then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
         Answer { exit: Exit::Failure, stdout: told.unwrap_or_default(), stderr }
     }
-
-    /// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
-    pub fn emit(&self) -> bool {
-        let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
-        let written = if self.stdout.is_empty() { Ok(()) } else { writeln!(stdout, "{}", self.stdout) };
-        let is_written = written.and_then(|()| stdout.flush()).is_ok();
-        if !self.stderr.is_empty() {
-            let _ = writeln!(stderr, "{}", self.stderr);
-        }
-        is_written
-    }
 }
 
 /// A last guard: the client cuts long strings at a place of its own choosing.
 fn fit(text: &str) -> String {
     match head_and_tail(text, LIMIT) {
         None => text.to_owned(),
-        Some((head, tail, between)) => {
-            log::debug(|| format!("an answer was cut by {between} characters"));
-            format!("{head}\n… {between} characters left out …\n{tail}")
-        }
+        Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Environment;
-use super::gates::{self, GateContext};
+use super::gate_facts::{self, GateContext};
 use crate::agent::{self, Agent};
 use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
@@ -55,8 +55,8 @@ impl<'a> Context<'a> {
             Err(_) if super::is_quiet(kind) => return Ok(None),
             root => root?,
         };
-        store::touch_last(&root.folder, kind.name());
         if agent::is_phantom(payload) {
+            store::touch_last(&root.folder, kind.name());
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
@@ -69,7 +69,11 @@ impl<'a> Context<'a> {
             session.resume();
         }
         let config = Config::load(&root, kind, environment)?;
-        let gate = gates::find(payload, agent.as_ref(), &session, &config);
+        if config.error.is_none() {
+            store::touch_last(&root.folder, kind.name());
+        }
+        let des_is_on = config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+        let gate = gate_facts::find(payload, agent.as_ref(), &session, des_is_on);
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context { input, event, agent, root, project, config, session, gate }))
     }
@@ -84,11 +88,7 @@ impl<'a> Context<'a> {
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
         };
-        let plan = plan::plan(&facts).map_err(|error| {
-            let error = HookError::Input(error.to_string());
-            super::delivery::keep(self, self.agent.as_ref(), &format!("conclaude: {error}"));
-            error
-        })?;
+        let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
         for warning in &plan.warnings {
             log::warn(|| warning.clone());
         }
@@ -162,15 +162,17 @@ impl Config {
     /// what is wrong with it.
     fn load(root: &Root, event: Event, environment: &Environment) -> Result<Config> {
         let Some(path) = &root.config else { return Ok(Config::default()) };
-        let read = root::read(path).and_then(|text| {
-            let settings = match event {
-                Event::SessionStart => ConclaudeConfig::parse(&text, path),
-                _ => ConclaudeConfig::parse_for(event, &text, path),
-            };
-            settings.map(|settings| (settings, text))
-        });
-        match read {
-            Ok((settings, text)) => {
+        let text = match root::read(path) {
+            Ok(text) => text,
+            Err(error) if event == Event::SessionStart => return Err(error.into()),
+            Err(error) => return Ok(Config { error: Some(error), ..Config::default() }),
+        };
+        let parsed = match event {
+            Event::SessionStart => ConclaudeConfig::parse(&text, path),
+            _ => ConclaudeConfig::parse_for(event, &text, path),
+        };
+        match parsed {
+            Ok(settings) => {
                 let runs_code = settings.commands() > 0 || settings.judge().is_some();
                 let untrusted = (environment.only_if_trusted && runs_code)
                     .then(|| trust::standing(path, &text))
@@ -178,7 +180,12 @@ impl Config {
                 Ok(Config { settings, error: None, untrusted })
             }
             Err(error) if event == Event::SessionStart => Err(error.into()),
-            Err(error) => Ok(Config { error: Some(error), ..Config::default() }),
+            // A broken pattern must not keep the user from being notified of it.
+            Err(error) => {
+                let notifications = ConclaudeConfig::notifications_in(&text);
+                let settings = ConclaudeConfig { notifications, ..ConclaudeConfig::default() };
+                Ok(Config { settings, error: Some(error), untrusted: None })
+            }
         }
     }
 }

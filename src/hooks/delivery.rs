@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::context::Context;
 use crate::agent::{self, Agent};
 use crate::decide::HookResult;
+use crate::error::HookError;
 use crate::log;
 use crate::store::outbox::{Entry, Outbox, text_of};
 use crate::types::HookPayload;
@@ -25,6 +26,13 @@ pub(super) fn keep(context: &Context<'_>, agent: Option<&Agent>, text: &str) {
     }
     if let Err(error) = outbox.put(&entry) {
         log::warn(|| format!("cannot keep what is to be shown: {error}"));
+    }
+}
+
+/// Keeps an error that nobody sees at the events of a subagent.
+pub(super) fn keep_error(context: &Context<'_>, error: &HookError) {
+    if let Some(agent) = &context.agent {
+        keep(context, Some(agent), &format!("conclaude: {error}"));
     }
 }
 

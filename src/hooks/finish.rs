@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::context::Context;
-use super::{delivery, gates};
+use super::{delivery, remember};
 use crate::audit::{CommandRecord, Record};
 use crate::decide::{Decision, HookResult, Word};
 use crate::des::DesContext;
@@ -26,14 +26,14 @@ pub(super) fn finish(
 ) -> Result<HookResult> {
     let recorded =
         record(context, plan, outcomes, word.as_str()).map_or(Ok(None), |record| context.audit(&record));
-    notify_user(context, plan, outcomes, &result);
     report_config_error(context);
     let result = match result.decision {
-        Decision::Allow => allowed(context, plan, result, recorded)?,
+        Decision::Allow => allowed(context, plan, result, recorded),
         // A refusal stands, whatever becomes of its record.
-        _ => refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string()))),
+        _ => Ok(refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string())))),
     };
-    let result = delivery::deliver(context, result);
+    notify_user(context, plan, outcomes, &result);
+    let result = delivery::deliver(context, result?);
     if plan.event == Event::SessionEnd {
         context.session.end();
     }
@@ -47,7 +47,7 @@ fn allowed(
     recorded: Result<Option<String>>,
 ) -> Result<HookResult> {
     let (problems, updated_input) = match &recorded {
-        Ok(_) => gates::passed(plan, context),
+        Ok(_) => remember::passed(plan, context),
         Err(_) => (Vec::new(), None),
     };
     result.updated_input = updated_input;
@@ -61,7 +61,7 @@ fn allowed(
     if let Some((agent, message)) = context.agent.as_ref().zip(result.message.as_ref()) {
         delivery::keep(context, Some(agent), message);
     }
-    recorded?;
+    recorded.inspect_err(|error| delivery::keep_error(context, error))?;
     match &context.config.error {
         Some(error) if context.kind().row().commands => return Err(HookError::from(error.clone())),
         Some(error) => log::debug(|| error.to_string()),
@@ -99,9 +99,7 @@ pub(super) fn interrupted(
     signal: &str,
 ) -> HookError {
     let error = HookError::Interrupted(messages::interrupted(plan, outcomes, signal));
-    if let Some(agent) = &context.agent {
-        delivery::keep(context, Some(agent), &format!("conclaude: {error}"));
-    }
+    delivery::keep_error(context, &error);
     match record(context, plan, outcomes, "interrupted").map(|record| context.audit(&record)) {
         Some(Err(error)) => error,
         _ => error,
@@ -126,11 +124,11 @@ fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &s
         Evidence::Judge(value, _) => Some(value.clone()),
         _ => None,
     });
-    let agent = gates::recorded_agent(plan, context);
+    let agent = remember::recorded_agent(plan, context);
     Some(Record {
         agent_id: context.payload().agent_id().filter(|_| agent.is_some()).map(str::to_owned),
         agent,
-        step: gates::recorded_step(plan, context),
+        step: remember::recorded_step(plan, context),
         des: context.gate.as_ref().and_then(|gate| {
             let des = DesContext::of(&gate.markers);
             let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
@@ -155,12 +153,15 @@ fn of_command(run: &CommandRun) -> CommandRecord {
     }
 }
 
-fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], result: &HookResult) {
+fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], result: &Result<HookResult>) {
     let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
-    let outcome =
-        if has_failed || !result.is_allowed() { notify::Outcome::Failure } else { notify::Outcome::Success };
+    let is_good = !has_failed && result.as_ref().is_ok_and(HookResult::is_allowed);
+    let outcome = if is_good { notify::Outcome::Success } else { notify::Outcome::Failure };
     if notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome) {
-        let body = messages::notification_body(plan, outcomes, context.payload().session_id());
+        let body = match (result, &plan.agent) {
+            (Err(error), Some(agent)) => format!("{}: {error}", messages::agent_name(agent)),
+            _ => messages::notification_body(plan, outcomes, context.payload().session_id()),
+        };
         notify::send(&format!("conclaude: {}", plan.event), &body);
     }
 }

@@ -5,6 +5,7 @@ use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::stdio;
 use crate::dialect::claude::Answer;
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::Event;
@@ -68,7 +69,7 @@ pub(super) fn install(event: Event) {
             }
         }
         let answer = answer(event, info);
-        answer.emit();
+        stdio::write(&answer);
         #[expect(clippy::exit, reason = "after a panic there is nothing to return to")]
         std::process::exit(answer.exit.code().into());
     }));

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::context::Context;
-use super::{gates, panics, session};
+use super::{gates, panics, remember, session};
 use crate::config::Reaction;
 use crate::error::Result;
 use crate::event::Event;
@@ -23,7 +23,7 @@ const MIN_SHOWN: usize = 200;
 pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     panics::panic_here_in_tests("plan");
     if plan.event == Event::SubagentStart {
-        gates::resume(context);
+        remember::resume(context);
     }
     let mut outcomes = gates::notes(plan, context);
     let tree = gates::tree_before_commands(plan, context);

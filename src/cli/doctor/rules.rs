@@ -150,7 +150,7 @@ pub(super) fn patterns(patient: &Patient) -> Vec<Check> {
         .map(|(section, pattern)| {
             let text = format!("{section}: \"{pattern}\" matches no agent that is known here");
             let own = known.iter().skip(BUILT_IN.len()).map(String::as_str);
-            let mend = match event::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
+            let mend = match crate::text::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => {
                     let own: Vec<&str> = own.collect();
