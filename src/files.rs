@@ -1,15 +1,15 @@
-//! Files that others may have had their hands on: opened without waiting and without following links, replaced whole.
+//! Files that others may have changed: opened without waiting and without following links, replaced atomically.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Opens a regular file for reading. A FIFO of that name does not hold us up, and nothing else is taken for a file.
+/// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
 ///
 /// # Errors
 /// When it cannot be opened or is something else.
-pub fn open_regular(path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -29,7 +29,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When it cannot be read, is larger, or is not UTF-8.
-pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
+pub(crate) fn read_text(path: &Path, max: u64) -> io::Result<String> {
     let invalid = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     let file = open_regular(path)?;
     let size = file.metadata()?.len();
@@ -44,7 +44,7 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
 
 /// Options that refuse a link in the place of a file of ours, and do not wait where a FIFO stands there.
 #[must_use]
-pub fn no_links() -> OpenOptions {
+pub(crate) fn no_links() -> OpenOptions {
     #[cfg_attr(windows, expect(unused_mut, reason = "the flag is Unix's"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -61,7 +61,7 @@ pub fn no_links() -> OpenOptions {
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
-pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(content)?;
@@ -70,7 +70,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Whether this is a program that can be started.
 #[must_use]
-pub fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     #[cfg(unix)]
     {
         path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
@@ -85,7 +85,7 @@ pub fn is_program(path: &Path) -> bool {
 ///
 /// # Errors
 /// Says what is in the way.
-pub fn check_writable(path: &Path) -> io::Result<()> {
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         let can = |path: &Path, what: &str| {
@@ -109,7 +109,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(content)?;
@@ -178,7 +178,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 /// Whether this is a folder, and not a link to one.
 #[must_use]
-pub fn is_real_folder(path: &Path) -> bool {
+pub(crate) fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 

@@ -23,15 +23,16 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
+pub use capture::Captured;
 use capture::Captures;
-pub use capture::{Captured, Keep, Spill};
+pub(crate) use capture::{Keep, Spill};
 use watch::{Deadline, watch};
 
 /// The shell when the config names none.
-pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
+pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// The environment variable that tells the processes of one command from all others.
-pub(crate) const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
+const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
@@ -41,15 +42,13 @@ const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
 
 /// One of the two streams that a process prints to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    #[expect(missing_docs, reason = "the name says it")]
+pub(crate) enum Stream {
     Stdout,
-    #[expect(missing_docs, reason = "the name says it")]
     Stderr,
 }
 
 /// Receives the output of a process as it comes.
-pub trait Sink {
+pub(crate) trait Sink {
     /// The next bytes of a stream.
     fn chunk(&mut self, stream: Stream, bytes: &[u8]);
 
@@ -61,12 +60,10 @@ pub trait Sink {
 
 /// A shell script to run as a command of a hook.
 #[derive(Clone, Copy, Debug)]
-pub struct CommandSpec<'a> {
-    /// The script.
+pub(crate) struct CommandSpec<'a> {
     pub script: &'a str,
     /// The program that runs it, with `-c`.
     pub shell: &'a str,
-    /// Its working directory.
     pub cwd: &'a Path,
     /// The variables that it gets beside our own environment; `None` removes one.
     pub env: &'a [(&'static str, Option<String>)],
@@ -74,9 +71,7 @@ pub struct CommandSpec<'a> {
     pub stdin: &'a [u8],
     /// When it is terminated.
     pub timeout: Option<Duration>,
-    /// What is kept of its stdout.
     pub stdout: Keep,
-    /// What is kept of its stderr.
     pub stderr: Keep,
 }
 
@@ -154,12 +149,10 @@ pub struct Finished {
 
 /// A program that has run to its end, with all that it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub(crate) struct Output {
     /// How it ended: `Exited` or `Killed`.
     pub status: Status,
-    /// All of its stdout.
     pub stdout: Vec<u8>,
-    /// All of its stderr.
     pub stderr: Vec<u8>,
 }
 
@@ -186,7 +179,7 @@ struct Start<'a> {
 
 /// Runs the command and waits for it. Never fails: what went wrong is the status.
 #[must_use]
-pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
+pub(crate) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let id = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
     let started = Instant::now();
@@ -204,7 +197,12 @@ pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
 ///
 /// # Errors
 /// When it cannot be started, runs into the limit, or prints too much.
-pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize) -> io::Result<Output> {
+pub(crate) fn output(
+    command: Command,
+    stdin: &[u8],
+    limit: Duration,
+    max_bytes: usize,
+) -> io::Result<Output> {
     let mut whole = Whole { stdout: Vec::new(), stderr: Vec::new(), max_bytes, is_full: false };
     let start = Start { command, kind: Kind::Tool, stdin: Some(stdin) };
     let status = run_to_end(start, Some(limit), &mut whole)?;
@@ -224,7 +222,7 @@ pub fn output(command: Command, stdin: &[u8], limit: Duration, max_bytes: usize)
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn run_attached(command: Command, sink: &mut dyn Sink) -> io::Result<Status> {
+pub(crate) fn run_attached(command: Command, sink: &mut dyn Sink) -> io::Result<Status> {
     run_to_end(Start { command, kind: Kind::Attached, stdin: None }, None, sink)
 }
 
@@ -242,7 +240,7 @@ pub fn reset_sigchld() {
 
 /// The signal that told us to stop, if one came while commands ran.
 #[must_use]
-pub fn stop_signal() -> Option<&'static str> {
+pub(crate) fn stop_signal() -> Option<&'static str> {
     platform::stop_signal()
 }
 
@@ -272,75 +270,4 @@ impl Sink for Whole {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    const MINUTE: Duration = Duration::from_mins(1);
-
-    fn sh(script: &str) -> Command {
-        let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(script);
-        command
-    }
-
-    #[test]
-    fn the_whole_output_and_the_status_of_a_program() {
-        let found = output(sh("cat; echo err >&2; exit 3"), b"input", MINUTE, 1_000).unwrap();
-        let expected = Output { status: Status::Exited(3), stdout: b"input".into(), stderr: b"err\n".into() };
-        assert_eq!(found, expected);
-        assert_eq!(output(sh("kill -9 $$"), b"", MINUTE, 1_000).unwrap().status, Status::Killed(9));
-        let missing = output(Command::new("no-such-program"), b"", MINUTE, 1_000).unwrap_err();
-        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn large_input_and_output_pass_through_both_pipes_at_once() {
-        let input: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
-        let found = output(Command::new("cat"), &input, MINUTE, 4_000_000).unwrap();
-        assert!(found.status.is_success() && found.stdout == input);
-        // What nobody reads does not matter.
-        assert!(output(sh("exec <&-; true"), &input, MINUTE, 1_000).unwrap().status.is_success());
-    }
-
-    /// The processes of a group. Zombies do not count: nobody may reap orphans in a container.
-    #[cfg(target_os = "linux")]
-    fn living_members(group: &str) -> Vec<String> {
-        let stats = std::fs::read_dir("/proc").unwrap().flatten();
-        let stats = stats.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-        let is_member = |stat: &String| {
-            let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-            matches!(fields[..], [state, _, of, ..] if state != "Z" && of == group)
-        };
-        stats.filter(is_member).collect()
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn at_its_limit_a_program_is_terminated_with_its_group() {
-        let folder = tempfile::tempdir().unwrap();
-        let script = "trap '' TERM; (trap '' TERM; echo $$ > group; sleep 300) & wait; sleep 300";
-        let mut command = sh(script);
-        command.current_dir(folder.path());
-        let error = output(command, b"", Duration::from_secs(1), 1_000).unwrap_err();
-        assert_eq!(
-            (error.kind(), error.to_string()),
-            (io::ErrorKind::TimedOut, "no answer within 1 s".into())
-        );
-        let group = std::fs::read_to_string(folder.path().join("group")).unwrap();
-        assert_eq!(living_members(group.trim()), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_program_that_prints_too_much_is_terminated() {
-        let error = output(sh("yes"), b"", MINUTE, 100_000).unwrap_err();
-        assert_eq!(error.to_string(), "more than 100000 bytes of output");
-        let error = output(sh("yes >&2"), b"", MINUTE, 100_000).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-    }
-
-    #[test]
-    fn a_child_that_keeps_the_pipes_does_not_hold_whoever_wants_the_output() {
-        let found = output(sh("sleep 30 & echo done"), b"", Duration::from_secs(20), 1_000).unwrap();
-        assert_eq!((found.status, found.stdout), (Status::Exited(0), b"done\n".into()));
-    }
-}
+mod tests;

@@ -193,7 +193,7 @@ fn the_chain_goes_on_across_files() {
 #[test]
 fn records_that_had_to_wait_are_taken_along() {
     let place = with_records(1, 1 << 20);
-    let lock = files::lock(&place.trail.folder.join("lock"), Duration::ZERO).unwrap().unwrap();
+    let lock = files::lock(&place.trail.folder.join("lock"), Duration::from_secs(50)).unwrap().unwrap();
     place.trail.append(&record(2)).unwrap();
     assert_eq!(verify(&place.trail).unwrap().good, 1, "laid aside");
     drop(lock);
@@ -210,7 +210,8 @@ fn records_that_had_to_wait_are_taken_along() {
 #[test]
 fn a_record_that_waited_is_written_once_though_whoever_took_it_along_was_killed() {
     let place = with_records(1, 1 << 20);
-    let lock = files::lock(&place.trail.folder.join("lock"), Duration::ZERO).unwrap();
+    // Between fork and exec, a child of another test may hold a lock that was released here.
+    let lock = files::lock(&place.trail.folder.join("lock"), Duration::from_secs(50)).unwrap().unwrap();
     place.trail.append(&record(2)).unwrap();
     drop(lock);
     let waiting: Vec<_> = fs::read_dir(&place.trail.folder).unwrap().flatten().map(|e| e.path()).collect();

@@ -9,36 +9,34 @@ use sha2::{Digest, Sha256};
 use super::phases;
 use crate::process::{self, Sink, Status, Stream};
 
-/// What came of the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// Its exit code; 127 if it could not be started, 128 and the signal's number if it was killed.
     pub code: i32,
     /// Whether it ended by itself, having been found and started.
     pub ran: bool,
     /// The hash of all that it printed, in the order in which it came.
     pub output_sha256: String,
-    /// How much that was.
     pub output_bytes: u64,
 }
 
 impl Ran {
     /// Whether that is what the phase needs. A command that could not run proves nothing, also where failure is expected.
     #[must_use]
-    pub fn passes(&self, expect_failure: bool) -> bool {
+    pub(crate) fn passes(&self, expect_failure: bool) -> bool {
         self.ran && !matches!(self.code, 126 | 127) && (self.code != 0) == expect_failure
     }
 }
 
 /// Whether the phase expects its command to fail.
 #[must_use]
-pub fn expects_failure(phase: &str, said: Option<bool>) -> bool {
+pub(crate) fn expects_failure(phase: &str, said: Option<bool>) -> bool {
     said.unwrap_or_else(|| phases::expects_failure(phase))
 }
 
 /// Runs the command with our own stdin, showing what it prints.
 #[must_use]
-pub fn run(command: &[OsString]) -> Ran {
+pub(crate) fn run(command: &[OsString]) -> Ran {
     let not_run = |code| Ran { code, ran: false, output_sha256: String::new(), output_bytes: 0 };
     let Some((program, arguments)) = command.split_first() else { return not_run(127) };
     let mut to_run = Command::new(program);

@@ -11,7 +11,7 @@ use crate::text::{clean, count};
 
 /// What is kept of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub(crate) enum Keep {
     /// It is counted, and otherwise thrown away.
     Nothing,
     /// Up to so many bytes are shown.
@@ -19,7 +19,7 @@ pub enum Keep {
 }
 
 /// Makes the file for a stream that is too long to be shown, given the stream's name.
-pub type Spill<'a> = &'a mut dyn FnMut(&'static str) -> io::Result<(File, PathBuf)>;
+pub(crate) type Spill<'a> = &'a mut dyn FnMut(&'static str) -> io::Result<(File, PathBuf)>;
 
 /// The file of a stream stops here, so that a runaway command does not fill the disk.
 const MAX_FILE: u64 = 16 << 20;
