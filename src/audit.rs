@@ -95,7 +95,7 @@ impl Trail {
     /// The trail of the project with this root.
     #[must_use]
     pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
-        let real = files::real(root);
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let name = format!("{}.json", store::hash(&real.to_string_lossy()));
         Trail {
             root: root.to_owned(),
@@ -156,12 +156,12 @@ impl Trail {
 
     fn listing(&self) -> io::Result<Listing> {
         let mut listing = Listing::default();
-        let names = match files::names(&self.folder) {
+        let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
-            names => names?,
+            entries => entries?,
         };
-        for name in names {
-            let path = self.folder.join(name);
+        for entry in entries {
+            let path = entry?.path();
             if number_of(&path).is_some() {
                 listing.files.push(path);
             } else if name_of(&path).is_some_and(|name| name.starts_with("pending-")) {

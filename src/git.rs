@@ -1,16 +1,20 @@
 //! A work tree as git sees it: what was there when an agent was called, and what has changed since.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read, Seek};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::process;
+
 /// Git must not hold a hook up.
 const GIT_WAIT: Duration = Duration::from_secs(20);
+
+/// More than the names of a million files.
+const MAX_OUTPUT: usize = 256 << 20;
 
 /// The tree of no files, from which everything is new in a repository without commits.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -193,11 +197,6 @@ pub(crate) fn content(work: &Path, path: &str) -> String {
 /// Calls git so that nothing of the repository's own configuration runs, and nothing is written.
 fn git(work: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
     let failed = |reason: String| format!("git {}: {reason}", arguments.first().unwrap_or(&""));
-    // A file takes output of any size without anyone having to read it meanwhile.
-    let (mut out, mut err) = match (tempfile::tempfile(), tempfile::tempfile()) {
-        (Ok(out), Ok(err)) => (out, err),
-        (Err(error), _) | (_, Err(error)) => return Err(failed(error.to_string())),
-    };
     let mut command = Command::new("git");
     command.args([
         "-c",
@@ -207,37 +206,18 @@ fn git(work: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
         "-c",
         "core.quotePath=false",
     ]);
-    command.args(arguments).current_dir(work).stdin(Stdio::null());
+    command.args(arguments).current_dir(work);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-    match (out.try_clone(), err.try_clone()) {
-        (Ok(stdout), Ok(stderr)) => command.stdout(stdout).stderr(stderr),
-        (Err(error), _) | (_, Err(error)) => return Err(failed(error.to_string())),
-    };
-    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-    let over = Instant::now() + GIT_WAIT;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < over => std::thread::sleep(Duration::from_millis(1)),
-            Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(failed(format!("no answer within {} s", GIT_WAIT.as_secs())));
-            }
-            Err(error) => return Err(failed(error.to_string())),
-        }
-    };
-    let read = |file: &mut std::fs::File| {
-        let mut bytes = Vec::new();
-        file.rewind()
-            .and_then(|()| file.read_to_end(&mut bytes))
-            .map(|_| bytes)
-            .map_err(|error| failed(error.to_string()))
-    };
-    if status.success() { read(&mut out) } else { Err(failed(text(&read(&mut err)?).trim().to_owned())) }
+    let output =
+        process::output(command, b"", GIT_WAIT, MAX_OUTPUT).map_err(|error| failed(error.to_string()))?;
+    if output.status.is_success() {
+        Ok(output.stdout)
+    } else {
+        Err(failed(text(&output.stderr).trim().to_owned()))
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use conclaude::{cli, hooks, process};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    process::hear_of_children();
+    process::reset_sigchld();
     let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
     if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(Event::named) {
         match (second, third) {

@@ -305,6 +305,31 @@ fn a_run_does_not_wait_for_what_its_command_left_behind() {
     assert!(started.elapsed() < std::time::Duration::from_secs(40));
 }
 
+/// In a process group of its own it would be stopped by the terminal as soon as it read from it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_shares_our_stdin_and_process_group() {
+    let test = project().file("input.txt", "input\n");
+    let script = "cat; ours=$(cut -d' ' -f5 /proc/$PPID/stat); [ $(cut -d' ' -f5 /proc/$$/stat) = $ours ] && echo shared";
+    let mut command = conclaude();
+    command.args(["des", "run", STEP, "PREPARE", "--", "sh", "-c", script]).current_dir(test.root());
+    command.env("XDG_STATE_HOME", test.root().join(".state-home"));
+    command.stdin(std::fs::File::open(test.root().join("input.txt")).unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "input\nshared\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_interrupted_records_no_result() {
+    use std::os::unix::process::ExitStatusExt;
+    let test = project();
+    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "kill -TERM $PPID"]);
+    assert_eq!(output.status.signal(), Some(15));
+    assert_eq!(phase(&test, "PREPARE")["status"], "IN_PROGRESS");
+}
+
 #[test]
 fn hook_and_verbs_agree_about_the_root() {
     // A project below the top level of its repository, and no config.
