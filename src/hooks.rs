@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::agent::{self, Agent};
 use crate::config::ConclaudeConfig;
-use crate::des::after;
+use crate::des::stop;
 use crate::dialect::claude::{Answer, Exit};
 use crate::event::{Blocking, Commands, Event};
-use crate::git::Baseline;
+use crate::git::{Snapshot, WorkTree};
 use crate::install::agents;
 use crate::install::registration::{self, Place};
 use crate::notify::{self, Outcome};
@@ -254,7 +254,7 @@ fn gate_alone(
     let config = Config::default();
     // Nobody sees an error here.
     post::keep(payload, None, root, &format!("conclaude: {error}"));
-    let gated = gate::at_stop(payload, agent, &config.des(), root, true);
+    let gated = gate::at_stop(payload, agent, &config.des(), root, &WorkTree::at(&root.work), true);
     guard::gates_are_known();
     let Some(gated) = gated else { return Err(error) };
     let plan = Plan { agent: agent.clone(), ..Plan::empty(event) };
@@ -308,12 +308,13 @@ fn act(
     guard::gate_applies(plan.can_block() && payload.is_first_stop());
     guard::panic_here_in_tests("plan");
     let session = Session::new(&root.folder, payload.session_id());
-    let gated = gate::at_stop(payload, agent, &config.des(), root, false);
+    let tree = WorkTree::at(&root.work);
+    let gated = gate::at_stop(payload, agent, &config.des(), root, &tree, false);
     guard::gates_are_known();
     if let Some(gated) = &gated {
         plan.add_environment(gated.environment());
     }
-    let runs = watched(&plan, gated.is_some(), root, &session, || run::run(&plan, input, &session));
+    let runs = watched(&plan, gated.is_some(), &tree, &session, || run::run(&plan, input, &session));
     if let Some(signal) = process::stop_signal() {
         if let Some(record) =
             records::record_subagent(event, payload.session_id(), agent, gated.as_ref(), &runs, "interrupted")
@@ -330,17 +331,18 @@ fn act(
 fn watched(
     plan: &Plan,
     gated: bool,
-    root: &Root,
+    tree: &WorkTree,
     session: &Session,
     run: impl FnOnce() -> Vec<Run>,
 ) -> Vec<Run> {
     let is_watched = !plan.steps.is_empty()
         && (gated || (plan.event == Event::SubagentStart && gate::is_any_at_work(session)));
-    let tree = || if is_watched { Baseline::take(&root.work).ok().flatten() } else { None };
-    let before = tree();
+    let before = if is_watched { tree.snapshot().ok().flatten() } else { None };
     let runs = run();
-    if let (Some(before), Some(after)) = (before, tree()) {
-        after::note_own_files(session, &before, &after);
+    if let Some(before) = before
+        && let Ok(Some(after)) = Snapshot::take(&tree.path)
+    {
+        stop::note_own_files(session, before, &after);
     }
     runs
 }

@@ -6,7 +6,7 @@ use std::io;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Link, Trail};
+use super::Trail;
 
 /// Which records are wanted; what is not set matches all.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn admits(&self, record: &Value) -> bool {
+    pub(super) fn admits(&self, record: &Value) -> bool {
         let text = |name: &str| record.get(name).and_then(Value::as_str).unwrap_or_default();
         let is = |wanted: &Option<String>, test: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(test);
         let recent = || {
@@ -56,29 +56,6 @@ pub fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<(String, Value)
                 && filter.admits(&record)
             {
                 found.push((line.to_owned(), record));
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// The records whose own hash fits and that follow the one before them: a line that someone appended by hand does not
-/// count as proof.
-///
-/// # Errors
-/// When a file cannot be read.
-pub fn genuine(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
-    let mut found = Vec::new();
-    let mut before: Option<(u64, String)> = None;
-    for path in trail.files()? {
-        let bytes = super::read_file(&path)?;
-        for line in String::from_utf8_lossy(&bytes).lines() {
-            let Some(link) = Link::read(line) else { continue };
-            // After a gap the chain goes on: what was cut off does not make the rest untrue.
-            let follows = before.as_ref().is_none_or(|(seq, hash)| *hash == link.prev || link.seq > *seq + 1);
-            if follows && link.hash == link.computed() {
-                before = Some((link.seq, link.hash.to_owned()));
-                found.extend(serde_json::from_str::<Value>(line).ok().filter(|record| filter.admits(record)));
             }
         }
     }

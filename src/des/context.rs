@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::markers::{Markers, Validation};
 use crate::agent;
-use crate::git::Baseline;
+use crate::audit::Position;
+use crate::git::Snapshot;
 use crate::log;
 use crate::store::Session;
 use crate::transcript;
@@ -90,18 +91,21 @@ pub struct Call {
     pub finished: Vec<String>,
     /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.
     pub last_record: Option<u64>,
+    /// Where that record is, so that the trail is read from there on; none in calls that an older version remembered.
+    pub position: Option<Position>,
     /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
     pub parent: Option<String>,
-    /// The tree as it was, if git knows it.
-    pub baseline: Option<Baseline>,
+    /// The work tree at the call; none outside of a repository.
+    pub baseline: Option<Snapshot>,
     /// When it was, in the client's own form.
     pub time: String,
     /// Whether the main thread goes on meanwhile.
     pub background: bool,
     /// The agent's stop was allowed.
     pub stopped: bool,
-    /// It was told that the agent never stopped.
-    pub told: bool,
+    /// The user was shown that the agent never stopped.
+    #[serde(alias = "told")]
+    pub reported: bool,
 }
 
 impl Call {

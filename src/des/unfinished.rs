@@ -15,10 +15,11 @@ pub struct Unfinished {
     pub call: Call,
 }
 
-/// Those of the session that are not running any more and were not told yet.
+/// Those of the session that are not running any more and were not reported yet.
 #[must_use]
 pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -> Vec<Unfinished> {
-    let open: Vec<Call> = Call::all(session).into_iter().filter(|call| !call.stopped && !call.told).collect();
+    let open: Vec<Call> =
+        Call::all(session).into_iter().filter(|call| !call.stopped && !call.reported).collect();
     if open.is_empty() {
         return Vec::new();
     }

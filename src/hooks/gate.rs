@@ -8,16 +8,16 @@ use super::records::{record_of, unrecorded, values};
 use super::{Config, report};
 use crate::agent::{Agent, expand_home};
 use crate::audit::{Record, Trail};
-use crate::config::{DesConfig, OnJudgeError, PhaseList, ScopeMode};
-use crate::des::after::{Stopping, after};
+use crate::config::{DesConfig, PhaseList, ScopeMode};
 use crate::des::context::{Call, Origin, Places, origin, remembered};
 use crate::des::findings::{Code, Finding};
 use crate::des::gates::{self, Opened, Writing};
-use crate::des::judge::{self, Question, Verdict};
+use crate::des::judge::{self, Question};
 use crate::des::markers::Markers;
+use crate::des::stop::{self, Stopping};
 use crate::des::{DesContext, unfinished};
 use crate::event::Event;
-use crate::git::{self, Baseline};
+use crate::git::{self, Snapshot, WorkTree};
 use crate::log;
 use crate::outcome::{HookResult, Result};
 use crate::root::Root;
@@ -165,13 +165,14 @@ fn helper_call(payload: &PreToolUsePayload, root: &Root) -> HookResult {
 
 /// Whether any gated agent of the session was called and has not stopped.
 pub(super) fn is_any_at_work(session: &Session) -> bool {
-    Call::all(session).iter().any(|call| !call.stopped && !call.told)
+    Call::all(session).iter().any(|call| !call.stopped && !call.reported)
 }
 
 /// Two agents on one step is rarely meant. A call that never started does not count.
 fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
-    let open =
-        Call::all(session).into_iter().filter(|call| call.step_file == step && !call.stopped && !call.told);
+    let open = Call::all(session)
+        .into_iter()
+        .filter(|call| call.step_file == step && !call.stopped && !call.reported);
     let open: Vec<Call> = open.collect();
     if open.is_empty() {
         return None;
@@ -193,10 +194,11 @@ fn remember(
     des: &DesConfig,
 ) -> Vec<String> {
     let mut problems = Vec::new();
-    let baseline = Baseline::take(&root.work).unwrap_or_else(|error| {
+    let baseline = Snapshot::take(&root.work).unwrap_or_else(|error| {
         problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
         None
     });
+    let last = Trail::of(&root.folder, None).last();
     let now = jiff::Timestamp::now();
     let call = Call {
         tool_use_id: payload.tool_use_id.clone().unwrap_or_default(),
@@ -215,13 +217,14 @@ fn remember(
             .filter(|phase| phase.is_finished())
             .map(|phase| phase.name.clone())
             .collect(),
-        last_record: Some(Trail::of(&root.folder, None).last()),
+        last_record: Some(last.seq),
+        position: last.position,
         parent: None,
         baseline,
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
         background: payload.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
         stopped: false,
-        told: false,
+        reported: false,
     };
     if call.tool_use_id.is_empty() {
         problems.push("the call has no tool_use_id: its prompt is read from the transcript later".into());
@@ -344,6 +347,7 @@ pub(super) fn at_stop(
     agent: &Agent,
     des: &DesConfig,
     root: &Root,
+    tree: &WorkTree,
     config_is_broken: bool,
 ) -> Option<Gated> {
     let may_block = payload.is_first_stop();
@@ -368,13 +372,13 @@ pub(super) fn at_stop(
         agent: &agent.name,
         session: payload.session_id(),
         root: &root.folder,
-        work: &root.work,
+        tree,
         main: &places.main,
         own: places.own.as_deref(),
         des,
         config_is_broken,
     };
-    let (mut findings, opened) = after(&stopping);
+    let (mut findings, opened) = stop::inspect(&stopping);
     let failure = opened
         .as_ref()
         .filter(|opened| opened.step.is_honest_failure())
@@ -395,9 +399,9 @@ pub(super) fn at_stop(
             diff_stat: &git::diff_stat(&root.work, head),
             last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
         };
-        let said = judge::ask(config, &question);
-        findings.extend(judge_finding(&said, config.on_error));
-        verdict = Some(verdict_value(&said));
+        let judged = judge::outcome(config, &question);
+        findings.extend(judged.finding);
+        verdict = Some(judged.record);
     }
     Some(Gated {
         context: DesContext::of(&markers).with_times(places.own.as_deref()),
@@ -408,33 +412,6 @@ pub(super) fn at_stop(
         call: origin.call,
         blocks: des.blocks(),
     })
-}
-
-fn judge_finding(said: &Verdict, on_error: Option<OnJudgeError>) -> Option<Finding> {
-    match said {
-        Verdict::Continue => None,
-        Verdict::Refuse(reason) => Some(Finding::new(
-            Code::JudgeRefused,
-            reason.clone(),
-            "do what the judge asks for, then finish again",
-        )),
-        Verdict::Failed(reason) => {
-            let finding = Finding::new(
-                Code::JudgeFailed,
-                format!("the judge could not be asked: {reason}"),
-                "let a person see to des.judge",
-            );
-            Some(if on_error == Some(OnJudgeError::Block) { finding } else { finding.warning() })
-        }
-    }
-}
-
-fn verdict_value(said: &Verdict) -> Value {
-    match said {
-        Verdict::Continue => serde_json::json!({ "continue": true }),
-        Verdict::Refuse(reason) => serde_json::json!({ "continue": false, "error": reason }),
-        Verdict::Failed(reason) => serde_json::json!({ "failed": reason }),
-    }
 }
 
 impl Config {

@@ -72,7 +72,7 @@ pub(super) fn at_start(payload: &HookPayload, root: &Root) {
         remembered(&places(payload), &session).filter(|call| call.stopped && call.parent.is_none())
     {
         // Others may have worked in the tree between its two lives.
-        let call = Call { stopped: false, told: false, background: true, ..call };
+        let call = Call { stopped: false, reported: false, background: true, ..call };
         if let Err(error) = call.remember(&session) {
             log::warn(|| format!("cannot note that the agent goes on: {error}"));
         }
@@ -118,9 +118,9 @@ pub(super) fn tell_unfinished(payload: &HookPayload, root: &Root) -> Result<Opti
         };
         config.audit(root, &record)?;
         lines.extend(report::lines(std::slice::from_ref(&finding)));
-        let told = Call { told: true, ..call.clone() };
-        if let Err(error) = told.remember(&session) {
-            log::warn(|| format!("cannot note that an unfinished agent was told: {error}"));
+        let reported = Call { reported: true, ..call.clone() };
+        if let Err(error) = reported.remember(&session) {
+            log::warn(|| format!("cannot note that an unfinished agent was reported: {error}"));
         }
     }
     Ok((!lines.is_empty()).then(|| format!("conclaude: {}", lines.join("\n"))))

@@ -269,7 +269,35 @@ fn evidence_counts_by_its_place_in_the_trail_also_when_the_clock_goes_back() {
 }
 
 #[test]
-fn mending_a_phase_keeps_the_times_of_the_work() {
+fn evidence_is_looked_up_after_the_call_or_in_the_whole_trail_if_that_place_is_gone() {
+    let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
+    let called = || {
+        let test = Test::stop().config(config);
+        ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
+        test.call_agent(MARKERS).run().again().agent_files(MARKERS)
+    };
+    let trail = |test: &Test| test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    // A record that was copied, with another number and without its place in the chain.
+    let test = called();
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    let text = std::fs::read_to_string(trail(&test)).unwrap();
+    let (before, run) = text.trim_end().rsplit_once('\n').unwrap();
+    let forged = run.replace("\"seq\":4", "\"seq\":5");
+    assert_ne!(forged, run);
+    std::fs::write(trail(&test), format!("{before}\n{forged}\n")).unwrap();
+    let reason = test.stops().run().blocked();
+    assert!(reason.contains("EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run"), "{reason}");
+    // The record of the call was edited: the run after it counts all the same.
+    let test = called();
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    let text = std::fs::read_to_string(trail(&test)).unwrap();
+    std::fs::write(trail(&test), text.replacen("allowed", "altered", 1)).unwrap();
+    let done = test.stops().run().status(0);
+    done.stderr_has("the audit trail is read from its beginning for evidence: record 2 is not where it was");
+}
+
+#[test]
+fn fixing_a_phase_keeps_the_times_of_the_work() {
     let mut step = done();
     for (index, entry) in
         step["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().iter_mut().enumerate()
