@@ -30,57 +30,43 @@ pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
 pub struct Record {
     /// The hook event, or the subcommand: `des run`.
     pub event: String,
-    /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The subagent's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The subagent's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The step file, relative to the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// The phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// What was extracted from the prompt's markers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub des: Option<Value>,
-    /// What was decided.
     pub decision: String,
-    /// What was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Value>,
-    /// What was run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
     /// What was run for a phase, as proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Value>,
-    /// What a judge said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Value>,
 }
 
-/// A command in a record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandRecord {
-    /// The pattern that brought it.
     pub pattern: String,
-    /// The script.
     pub run: String,
     /// How it ended, in words.
     pub status: String,
-    /// Its exit code, if it had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// How long it took.
     pub duration_ms: u64,
 }
 
-/// The trail of one project.
 #[derive(Clone, Debug)]
 pub struct Trail {
     root: PathBuf,
@@ -143,7 +129,6 @@ impl Trail {
         Ok(Some(archive))
     }
 
-    /// The folder of the trail.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -18,7 +18,7 @@ mod schema;
 mod tree;
 
 pub use bounded::{Bounded, NonBlank};
-pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode};
+pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use schema::schema_text;
 

@@ -11,15 +11,13 @@ use super::Trail;
 /// Which records are wanted; what is not set matches all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// The session, or the beginning of its id.
+    /// The session, or the start of its id.
     pub session: Option<String>,
     /// The agent's name or id.
     pub agent: Option<String>,
     /// A part of the step file's path.
     pub step: Option<String>,
-    /// The event.
     pub event: Option<String>,
-    /// The decision.
     pub decision: Option<String>,
     /// The earliest time.
     pub since: Option<Timestamp>,
@@ -69,14 +67,12 @@ pub struct Stats {
     pub agents: BTreeMap<String, BTreeMap<String, u64>>,
     /// By command: runs, failures, milliseconds in all, the longest.
     pub commands: BTreeMap<String, (u64, u64, u64, u64)>,
-    /// By code of finding.
     pub findings: BTreeMap<String, u64>,
     /// By agent: how many stops have a time, and the seconds in all.
     pub durations: BTreeMap<String, (u64, f64)>,
 }
 
 impl Stats {
-    /// Counts.
     #[must_use]
     pub fn of<'a>(records: impl IntoIterator<Item = &'a Value>) -> Stats {
         let mut stats = Stats::default();

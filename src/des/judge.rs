@@ -31,11 +31,9 @@ enum Verdict {
 /// What the judge is given.
 #[derive(Clone, Debug, Default)]
 pub struct Question<'a> {
-    /// The step file's text.
     pub step: &'a str,
     /// What git says has changed.
     pub diff_stat: &'a str,
-    /// What the agent said last.
     pub last_message: &'a str,
 }
 
@@ -115,7 +113,7 @@ fn request(judge: &JudgeConfig, question: &Question<'_>) -> Result<String, Strin
 }
 
 fn prompt(judge: &JudgeConfig, question: &Question<'_>) -> String {
-    // Cleaned, so that what an agent wrote cannot close the tag that it stands in.
+    // Cleaned, so that what an agent wrote cannot close the tag around it.
     let part = |text: &str| match crate::text::head_and_tail(&crate::text::clean(text), MAX_PART) {
         None => crate::text::clean(text),
         Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),

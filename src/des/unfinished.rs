@@ -9,9 +9,7 @@ use crate::store::Session;
 /// A gated agent that started and never stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Its id.
     pub agent_id: String,
-    /// What Gate 1 remembers.
     pub call: Call,
 }
 
@@ -34,7 +32,7 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
     unfinished.collect()
 }
 
-/// The agents that have started, by what the client wrote about them: their ids, and the calls that started them.
+/// The agents that have started, by what Claude Code wrote about them: their ids, and the calls that started them.
 #[must_use]
 pub fn started(subagents: &Path) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(subagents).into_iter().flatten().flatten();

@@ -9,7 +9,7 @@ use super::{Config, report};
 use crate::agent::{Agent, expand_home};
 use crate::audit::{Record, Trail};
 use crate::config::{DesConfig, PhaseList, ScopeMode};
-use crate::des::context::{Call, Origin, Places, origin, remembered};
+use crate::des::context::{Call, Origin, TranscriptPaths, origin, remembered};
 use crate::des::findings::{Code, Finding};
 use crate::des::gates::{self, Opened, Writing};
 use crate::des::judge::{self, Question};
@@ -289,8 +289,8 @@ pub(super) fn before_write(payload: &HookPayload, file: &str, root: &Root) -> Re
     Ok(told(report::lines(&[finding]), recorded?.into_iter().collect()))
 }
 
-pub(super) fn places(payload: &HookPayload) -> Places {
-    Places {
+pub(super) fn places(payload: &HookPayload) -> TranscriptPaths {
+    TranscriptPaths {
         agent_id: payload.agent_id().map(str::to_owned),
         main: expand_home(payload.transcript_path()),
         own: payload.agent_transcript().map(|path| expand_home(&path)),

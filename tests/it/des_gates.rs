@@ -319,7 +319,7 @@ fn the_step_file_is_always_allowed_and_the_gates_own_files_never_are() {
 }
 
 #[test]
-fn a_broken_step_file_can_be_mended_and_what_it_allows_is_not_guessed() {
+fn a_broken_step_file_can_be_fixed_and_what_it_allows_is_not_guessed() {
     // Gate 1 knows what the step allowed.
     let test = at_work().file("steps/01-01.json", "{broken");
     let done = test.writes("Write", "file_path", "src/a.rs").run().silent();
