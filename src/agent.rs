@@ -8,7 +8,7 @@ use crate::transcript::{self, Found};
 use crate::types::HookPayload;
 use crate::{files, log};
 
-/// The name when there is nothing to tell it from.
+/// The name of an agent that neither payload nor transcript names.
 pub const UNKNOWN: &str = "unknown";
 
 /// A subagent as the rules see it.
@@ -16,11 +16,11 @@ pub const UNKNOWN: &str = "unknown";
 pub struct Agent {
     /// What patterns are compared with: the type, else the id, else `unknown`.
     pub name: String,
-    /// The type, where the payload or a transcript tells it.
+    /// The type, where the payload or a transcript has it.
     pub kind: Option<String>,
     /// The id, where the payload has one.
     pub id: Option<String>,
-    /// The path of its transcript, as given or as the client forms it.
+    /// The path of its transcript, as given or as Claude Code forms it.
     pub transcript: Option<String>,
 }
 
@@ -38,14 +38,14 @@ impl Agent {
         Agent { name, kind, id, transcript }
     }
 
-    /// What keeps this agent apart from the others of its session.
+    /// What identifies this agent within its session.
     #[must_use]
     pub fn key(&self) -> &str {
         self.id.as_deref().unwrap_or(&self.name)
     }
 }
 
-/// A stop of an agent that nobody started: compaction (no type, no transcript) and the client's own hook agents.
+/// A stop of an agent that nobody started: compaction (no type, no transcript) and Claude Code's own hook agents.
 #[must_use]
 pub fn is_phantom(payload: &HookPayload) -> bool {
     let HookPayload::SubagentStop(stop) = payload else { return false };
@@ -56,13 +56,12 @@ pub fn is_phantom(payload: &HookPayload) -> bool {
     typeless && !payload.agent_transcript().is_some_and(|path| expand_home(&path).exists())
 }
 
-/// What the client writes about an agent beside its transcript.
+/// What Claude Code writes about an agent beside its transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meta {
     /// The call that started the agent.
     pub tool_use_id: Option<String>,
-    /// The agent's type.
     pub agent_type: Option<String>,
     /// 1 for an agent of the main thread, more for one that another agent called.
     pub spawn_depth: Option<u32>,
@@ -77,7 +76,7 @@ impl Meta {
     }
 }
 
-/// Who called a nested agent, nearest first: those in whose transcripts its call stands. Nobody, for one of the main thread.
+/// Who called a nested agent, nearest first: those in whose transcripts its call is. Nobody, for one of the main thread.
 #[must_use]
 pub fn ancestors(transcript: &Path) -> Vec<String> {
     let mut found = Vec::new();
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn phantoms_are_told_from_agents() {
+    fn phantoms_are_distinguished_from_agents() {
         let (folder, main) = project("{}\n");
         assert!(is_phantom(&stop(&main, r#","agent_id":"hook-agent-1","agent_type":"x""#)));
         assert!(is_phantom(&stop(&main, r#","agent_id":"a1","agent_type":"""#)));

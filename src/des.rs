@@ -1,7 +1,6 @@
 //! Steps that can be trusted: prompts carry markers, a subagent may only stop when its step file proves that the work is
 //! done. Gate 1 looks before the call, Gate 2 while the agent works, Gate 3 when it stops.
 
-pub mod after;
 pub mod check;
 pub mod context;
 pub mod evidence;
@@ -14,6 +13,7 @@ pub mod phases;
 pub mod record;
 pub mod scope;
 pub mod step;
+pub mod stop;
 pub mod unfinished;
 
 pub use context::DesContext;

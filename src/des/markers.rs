@@ -9,11 +9,8 @@ pub struct Markers {
     pub validation: Validation,
     /// `DES-STEP-FILE`.
     pub step_file: Option<String>,
-    /// `DES-AGENT`.
     pub agent: Option<String>,
-    /// `DES-COMMAND`.
     pub command: Option<String>,
-    /// `DES-PROJECT-ID`.
     pub project_id: Option<String>,
     /// What is wrong with them.
     pub problems: Vec<String>,
@@ -27,7 +24,7 @@ pub enum Validation {
     None,
     /// The gates apply.
     Required,
-    /// It cannot be told what is asked for, which must not mean "nothing".
+    /// It is not clear what is asked for, which must not mean "nothing".
     Unclear,
 }
 

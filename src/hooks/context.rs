@@ -11,6 +11,7 @@ use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::decide::Count;
 use crate::error::{HookError, Result};
 use crate::event::{Event, Subject};
+use crate::git::WorkTree;
 use crate::log;
 use crate::plan::{self, Facts, Plan};
 use crate::root::{self, Root};
@@ -30,6 +31,7 @@ pub(super) struct Context<'a> {
     pub(super) config: Config,
     pub(super) session: Session,
     pub(super) gate: Option<GateContext>,
+    pub(super) tree: WorkTree,
 }
 
 /// The config, or the defaults where it cannot be read.
@@ -75,7 +77,17 @@ impl<'a> Context<'a> {
         let des_is_on = config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
         let gate = gate_facts::find(payload, agent.as_ref(), &session, des_is_on);
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
-        Ok(Some(Context { input, event, agent, root, project, config, session, gate }))
+        Ok(Some(Context {
+            input,
+            event,
+            agent,
+            tree: WorkTree::at(&root.work),
+            root,
+            project,
+            config,
+            session,
+            gate,
+        }))
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {

@@ -132,7 +132,7 @@ fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &s
         des: context.gate.as_ref().and_then(|gate| {
             let des = DesContext::of(&gate.markers);
             let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
-            let des = if is_stop { des.with_times(gate.places.own.as_deref()) } else { des };
+            let des = if is_stop { des.with_times(gate.paths.own.as_deref()) } else { des };
             serde_json::to_value(des).ok()
         }),
         decision: decision.into(),

@@ -79,8 +79,8 @@ fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Result<Outcome
         ..context.record()
     };
     context.audit(&record)?;
-    let told = Call { told: true, ..call };
-    if let Err(error) = told.remember(&context.session) {
+    let reported = Call { reported: true, ..call };
+    if let Err(error) = reported.remember(&context.session) {
         log::warn(|| format!("cannot note that an unfinished agent was reported: {error}"));
     }
     let message = format!("{} {finding}", Verdict::Warn.mark());
