@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -67,19 +67,7 @@ impl Trail {
     /// Under the lock.
     fn write(&self, own: Vec<String>) -> io::Result<()> {
         let mut listing = self.listing()?;
-        let mut queued = Vec::new();
-        let mut written = Vec::new();
-        for path in listing.pending {
-            let text = files::read_text(&path, MAX_LINE_BYTES * 2).unwrap_or_default();
-            let found: Vec<Map<String, Value>> = text.lines().filter_map(queued_record).collect();
-            if found.is_empty() {
-                // Not a record, or not one that can be read: kept for the user, out of the way.
-                let _ = fs::rename(&path, path.with_extension("unreadable"));
-                continue;
-            }
-            queued.extend(found);
-            written.push(path);
-        }
+        let (mut queued, written) = read_queued(listing.pending);
         let (mut seq, mut prev) = (0, GENESIS.to_owned());
         let mut current = None;
         if let Some(path) = listing.files.pop() {
@@ -189,6 +177,23 @@ fn bounded(value: Value) -> Value {
         Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, bounded(value))).collect(),
         other => other,
     }
+}
+
+/// The queued records, and the files that they are in.
+fn read_queued(pending: Vec<PathBuf>) -> (Vec<Map<String, Value>>, Vec<PathBuf>) {
+    let (mut records, mut paths) = (Vec::new(), Vec::new());
+    for path in pending {
+        let text = files::read_text(&path, MAX_LINE_BYTES * 2).unwrap_or_default();
+        let found: Vec<Map<String, Value>> = text.lines().filter_map(queued_record).collect();
+        if found.is_empty() {
+            // Not a record, or not one that can be read: kept for the user, out of the way.
+            let _ = fs::rename(&path, path.with_extension("unreadable"));
+            continue;
+        }
+        records.extend(found);
+        paths.push(path);
+    }
+    (records, paths)
 }
 
 /// A queued record, without what the chain gives it.
