@@ -4,7 +4,6 @@
 pub mod check;
 pub mod context;
 pub mod evidence;
-pub mod findings;
 pub mod gates;
 pub mod judge;
 pub mod markers;
@@ -17,6 +16,5 @@ pub mod stop;
 pub mod unfinished;
 
 pub use context::DesContext;
-pub use findings::{Code, Finding};
 pub use markers::Markers;
 pub use step::Step;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
@@ -173,6 +173,15 @@ fn is_at(file: &File, path: &Path) -> bool {
         // What is open can neither be removed nor moved there.
         let _ = (file, path);
         true
+    }
+}
+
+/// A leading `~/` as the user's home.
+#[must_use]
+pub fn expand_home(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod error;
 pub mod event;
 pub mod exit;
 pub mod files;
+pub mod finding;
 pub mod git;
 pub mod glob;
 pub mod hooks;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::files;
 
+pub mod identity;
 mod lines;
 
 use lines::{LinesFromEnd, bounded_line, first_lines, holds};

@@ -328,7 +328,7 @@ fn check_step(project: &Project, path: &Path, as_json: bool, out: &mut impl Writ
         Ok(opened) => check::check(&opened.step, &project.phases(&opened.step)),
         Err(finding) => vec![finding],
     };
-    let blocks = findings.iter().any(crate::des::Finding::blocks);
+    let blocks = findings.iter().any(crate::finding::Finding::blocks);
     if as_json {
         writeln!(
             out,

@@ -1,8 +1,8 @@
 //! Does a step file prove that the work is done? Every rule is looked at; all findings come at once.
 
-use super::findings::{Code, Finding};
 use super::phases::{DEFERRED, SKIP_REASONS};
 use super::step::{Phase, Status, Step};
+use crate::finding::{Code, Finding};
 
 mod order;
 

@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::markers::{Markers, Validation};
-use crate::agent;
 use crate::audit::Position;
 use crate::git::Snapshot;
 use crate::log;
 use crate::store::Session;
-use crate::transcript;
+use crate::transcript::{self, identity::Meta};
 
 /// How long to wait for a transcript that is written late.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);
@@ -157,7 +156,7 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
     }
     let mut prompt = own.and_then(transcript::first_prompt);
     if let Some(id) =
-        own.filter(|_| prompt.is_none()).and_then(agent::Meta::beside).and_then(|meta| meta.tool_use_id)
+        own.filter(|_| prompt.is_none()).and_then(Meta::beside).and_then(|meta| meta.tool_use_id)
     {
         prompt = transcript::call_prompt(&paths.main, Some(&id), agent);
     }
@@ -177,7 +176,7 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
             });
         }
     }
-    let tool_use_id = own.and_then(agent::Meta::beside).and_then(|meta| meta.tool_use_id);
+    let tool_use_id = own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
     let prompt = prompt.or_else(|| transcript::call_prompt(&paths.main, tool_use_id.as_deref(), agent))?;
     Some(Origin { prompt, call: None })
 }
@@ -194,7 +193,7 @@ pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
     {
         return Some(call);
     }
-    let id = paths.own.as_deref().and_then(agent::Meta::beside)?.tool_use_id?;
+    let id = paths.own.as_deref().and_then(Meta::beside)?.tool_use_id?;
     let call = Call::recall(session, &id)?;
     if let Some(link) = link
         && let Err(error) = session.write(&link, &id)

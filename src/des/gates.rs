@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::context::Call;
-use super::findings::{Code, Finding};
 use super::markers::Markers;
 use super::paths;
 use super::scope::Allowed;
 use super::step::{self, Step};
 use crate::config::DesConfig;
+use crate::finding::{Code, Finding};
 
 /// A step that was found and read.
 #[derive(Clone, Debug)]

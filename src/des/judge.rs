@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::findings::{Code, Finding};
 use crate::config::{Bounded, JudgeConfig, NonBlank, OnJudgeError};
+use crate::finding::{Code, Finding};
 use crate::http::{self, Answered};
 
 /// The model when the config names none.

@@ -1,6 +1,6 @@
 //! Markers in the prompt of an Agent call: `<!-- DES-KEY: value -->`. One grammar for all gates.
 
-use super::findings::{Code, Finding};
+use crate::finding::{Code, Finding};
 
 /// What the markers of a prompt say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

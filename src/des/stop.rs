@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::check::check;
 use super::context::Origin;
-use super::findings::{Code, Finding};
 use super::gates::{Opened, mismatch, open_step};
 use super::markers::Markers;
 use crate::config::DesConfig;
+use crate::finding::{Code, Finding};
 use crate::git::WorkTree;
 
 mod evidence;

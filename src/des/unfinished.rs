@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::context::Call;
-use crate::agent::Meta;
 use crate::store::Session;
+use crate::transcript::identity::Meta;
 
 /// A gated agent that started and never stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Environment;
 use super::gate_facts::{self, GateContext};
-use crate::agent::{self, Agent};
+use crate::agent::Agent;
 use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::decide::Count;
@@ -17,6 +17,7 @@ use crate::plan::{self, Facts, Plan};
 use crate::root::{self, Root};
 use crate::store::trust::{self, Standing};
 use crate::store::{self, Session};
+use crate::transcript::identity;
 use crate::types::{HookEvent, HookPayload, PayloadError};
 
 pub(super) struct Context<'a> {
@@ -57,12 +58,12 @@ impl<'a> Context<'a> {
             Err(_) if super::is_quiet(kind) => return Ok(None),
             root => root?,
         };
-        if agent::is_phantom(payload) {
+        if identity::is_phantom(payload) {
             store::touch_last(&root.folder, kind.name());
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
-        let agent = (kind.row().subject == Subject::Agent).then(|| Agent::of(payload));
+        let agent = (kind.row().subject == Subject::Agent).then(|| identity::identify(payload));
         if let Some(agent) = &agent {
             log_start(&event, agent);
         }

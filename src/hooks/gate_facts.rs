@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use crate::agent::{Agent, expand_home};
+use crate::agent::Agent;
 use crate::des::context::{Origin, TranscriptPaths, origin, remembered};
 use crate::des::markers::Markers;
+use crate::files::expand_home;
 use crate::plan::{Gate, GateFacts};
 use crate::store::Session;
 use crate::transcript::WRITING_TOOLS;

@@ -1,12 +1,12 @@
 //! What the user should know of a session: what will not work in it, and who never stopped.
 
 use super::context::Context;
-use crate::agent::expand_home;
 use crate::audit::Record;
 use crate::des::context::Call;
-use crate::des::findings::{Code, Finding};
 use crate::des::unfinished::{self, Unfinished};
 use crate::error::Result;
+use crate::files::expand_home;
+use crate::finding::{Code, Finding};
 use crate::install::agents;
 use crate::install::registration::{self, Place, Problem};
 use crate::log;

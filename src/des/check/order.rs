@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
-use crate::des::findings::{Code, Finding};
 use crate::des::step::Phase;
+use crate::finding::{Code, Finding};
 
 /// A phase of the list, with its place there.
 type Ranked<'a> = (usize, &'a Phase);

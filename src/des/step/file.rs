@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Step;
-use crate::des::findings::{Code, Finding};
 use crate::des::paths::real_path;
 use crate::files;
+use crate::finding::{Code, Finding};
 
 /// No step file that someone writes is larger.
 const MAX_BYTES: u64 = 16 << 20;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::Stopping;
 use crate::audit::{Filter, Trail, genuine, genuine_since};
 use crate::des::context::Call;
-use crate::des::findings::{Code, Finding};
 use crate::des::gates::{Opened, shell_quote};
 use crate::des::step::{Phase, Status};
+use crate::finding::{Code, Finding};
 use crate::log;
 
 /// The phases that need the record of a real run and have none, or one that says something else.
