@@ -24,7 +24,11 @@ pub fn payload(bytes: &[u8]) {
             Ok(payload) => {
                 assert_eq!(payload.hook_event_name(), event);
                 assert!(!payload.session_id().trim().is_empty() && !payload.cwd().trim().is_empty());
-                let _ = (identity::is_phantom(&payload), payload.agent_transcript(), payload.is_first_stop());
+                let _ = (
+                    transcript::identity::is_phantom(&payload),
+                    payload.agent_transcript(),
+                    payload.is_first_stop(),
+                );
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }

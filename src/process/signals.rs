@@ -1,13 +1,11 @@
 //! The signals that tell us to stop, and those that our children must not inherit.
 
 use std::io::{PipeReader, PipeWriter};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
-use super::unix::set_nonblocking;
 
 const STOP_SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 
@@ -84,4 +82,9 @@ pub(super) fn reset_in_child() {
             libc::signal(signal, libc::SIG_DFL);
         }
     }
+}
+
+pub(super) fn set_nonblocking(fd: BorrowedFd<'_>) -> std::io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(fd)?;
+    Ok(rustix::fs::fcntl_setfl(fd, flags | rustix::fs::OFlags::NONBLOCK)?)
 }

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 
 #[cfg(target_os = "linux")]
 use super::descendants::{self, Family};
-use super::signals;
+use super::signals::{self, set_nonblocking};
 use super::watch::Watched;
 use super::{Kind, Sink, Start, Status, Stream};
 
@@ -254,9 +254,4 @@ fn status_of(status: ExitStatus) -> Status {
         Some(code) => Status::Exited(code),
         None => Status::Killed(status.signal().unwrap_or(0)),
     }
-}
-
-pub(super) fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(fd)?;
-    Ok(rustix::fs::fcntl_setfl(fd, flags | rustix::fs::OFlags::NONBLOCK)?)
 }
