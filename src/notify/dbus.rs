@@ -1,6 +1,6 @@
 //! A notification over D-Bus: the sign-in and two method calls.
 //!
-//! The libraries for D-Bus bring an async runtime and macros, which took longer to compile than the rest of conclaude. What a
+//! `notify-rust` brings an async runtime and macros on Linux: half of the time of a quick build, and two megabytes of its binary. What a
 //! notification needs of the protocol is small and has not changed in years:
 //! <https://dbus.freedesktop.org/doc/dbus-specification.html>.
 
