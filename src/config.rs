@@ -7,7 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::event::{self, Event};
+use crate::event::{self, Event, NEVER_REGISTERED};
 use crate::pattern::{MatchMode, Pattern};
 
 mod bounded;
@@ -295,6 +295,20 @@ impl ConclaudeConfig {
         Ok(config)
     }
 
+    /// Events that the user wants to be notified of by name. `*` means those that are registered anyway: all of them would
+    /// start a process with every word that is displayed.
+    #[must_use]
+    pub fn notified_events(&self) -> Vec<Event> {
+        let wanted = self.notifications.as_ref().filter(|notifications| notifications.enabled == Some(true));
+        let hooks = wanted.and_then(|notifications| notifications.hooks.as_ref()).into_iter().flatten();
+        hooks
+            .filter_map(|hook| match hook {
+                HookName::One(event) => Some(*event),
+                HookName::All => None,
+            })
+            .collect()
+    }
+
     /// What is allowed but cannot be meant, in the words of a warning.
     #[must_use]
     pub fn suspicions(&self) -> Vec<String> {
@@ -314,10 +328,10 @@ impl ConclaudeConfig {
                 );
             }
         }
-        for event in crate::install::registration::not_registered(self) {
+        for event in self.notified_events().into_iter().filter(|event| NEVER_REGISTERED.contains(event)) {
             let name = event.name();
             found.push(format!(
-                "notifications: `{name}` is never registered by conclaude, since that would change what the client does"
+                "notifications: `{name}` is never registered by conclaude, since that would change what Claude Code does"
             ));
         }
         if let Some(notifications) = &self.notifications

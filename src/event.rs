@@ -122,6 +122,9 @@ events! {
     MessageDisplay:      None          Never;
 }
 
+/// To register a hook for these changes what Claude Code does, so they are never registered.
+pub const NEVER_REGISTERED: [Event; 3] = [Event::WorktreeCreate, Event::WorktreeRemove, Event::FileChanged];
+
 impl Event {
     /// The event's name, as the client spells it.
     #[must_use]

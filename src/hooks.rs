@@ -11,12 +11,11 @@ use crate::des::after;
 use crate::dialect::claude::{Answer, Exit};
 use crate::event::{Blocking, Commands, Event};
 use crate::git::Baseline;
-use crate::install::agents;
-use crate::install::registration::{self, Place};
+use crate::install::registration;
 use crate::notify::{self, Outcome};
 use crate::root::{self, Root};
 use crate::store::outbox;
-use crate::store::trust::{self, Standing};
+use crate::store::trust::{self, TrustStatus};
 use crate::store::{self, Session};
 use crate::text::clean_line;
 use crate::types::{HookPayload, PayloadError};
@@ -380,11 +379,10 @@ fn without_commands(event: Event, input: &[u8], surroundings: &Surroundings) -> 
 
 /// What a person should know before the session begins: what will not work in it.
 fn at_session_start(config: &Config, project: &Path) -> Option<String> {
-    let agents = agents::all(project, Place::Project);
-    let drift = registration::drift(&registration::found(project), &agents, &config.settings);
-    let drifted = (!drift.is_empty()).then(|| report::drifted(&drift));
+    let problems = registration::out_of_sync(&registration::found(project), &config.settings);
+    let out_of_sync = (!problems.is_empty()).then(|| report::out_of_sync(&problems));
     let untrusted = config.withheld.as_ref().map(|why| report::untrusted(why, &config.settings));
-    let parts: Vec<String> = untrusted.into_iter().chain(drifted).collect();
+    let parts: Vec<String> = untrusted.into_iter().chain(out_of_sync).collect();
     (!parts.is_empty()).then(|| format!("conclaude: {}", parts.join("\n")))
 }
 
@@ -424,10 +422,10 @@ impl Config {
         let runs_code = self.settings.commands() > 0 || self.settings.judge().is_some();
         if let Some((text, path)) = self.source.as_ref().filter(|_| surroundings.only_if_trusted && runs_code)
         {
-            self.withheld = match trust::standing(path, text) {
-                Standing::Trusted => None,
-                Standing::Changed => Some(format!("{} has changed since you trusted it", path.display())),
-                Standing::Unknown => Some(format!("{} is not trusted", path.display())),
+            self.withheld = match trust::status(path, text) {
+                TrustStatus::Trusted => None,
+                TrustStatus::Changed => Some(format!("{} has changed since you trusted it", path.display())),
+                TrustStatus::Unknown => Some(format!("{} is not trusted", path.display())),
             };
         }
         self

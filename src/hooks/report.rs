@@ -108,16 +108,16 @@ pub(super) fn untrusted(why: &str, config: &ConclaudeConfig) -> String {
     format!("{}, so what it would run stays off: {}. {TRUST_IT}", why, what.join(" and "))
 }
 
-/// What a person is told when what is registered does not fit the config any more.
-pub(super) fn drifted(problems: &[Problem]) -> String {
+/// What the user is shown when registration and config are out of sync.
+pub(super) fn out_of_sync(problems: &[Problem]) -> String {
     let lines: Vec<String> =
         problems.iter().map(|problem| format!("⚠ {}", clean_line(&problem.what))).collect();
-    let mut mends: Vec<&str> = problems.iter().map(|problem| problem.mend.as_str()).collect();
-    mends.dedup();
+    let mut fixes: Vec<&str> = problems.iter().map(|problem| problem.fix.as_str()).collect();
+    fixes.dedup();
     format!(
-        "what is registered with Claude Code does not fit:\n{}\nTo mend it: {}",
+        "what is registered with Claude Code is out of sync with the config:\n{}\nTo fix it: {}",
         lines.join("\n"),
-        mends.join("; ")
+        fixes.join("; ")
     )
 }
 
