@@ -55,6 +55,7 @@ fn checks(test: &Test, about: &str) -> String {
 fn filtered(text: &str, root: &Path) -> String {
     let own = Path::new(env!("CARGO_BIN_EXE_conclaude")).canonicalize().unwrap();
     let text = text.replace(own.to_str().unwrap(), "[BIN]").replace(root.to_str().unwrap(), "[ROOT]");
+    let text = text.replace(env!("CARGO_PKG_VERSION"), "[VERSION]");
     let words: Vec<&str> = text.split(' ').collect();
     let is_time = |at: usize| words.get(at + 1).is_some_and(|word| word.starts_with("ms"));
     let words = words.iter().enumerate().map(|(at, word)| if is_time(at) { "[N]" } else { word });
@@ -76,12 +77,12 @@ fn all_is_well_in_a_project_that_was_installed() {
     let output = doctor(&root, &root.join(".home"), "2.1.325").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     insta::assert_snapshot!(filtered(&String::from_utf8(output.stdout).unwrap(), &root), @r#"
-    conclaude 0.1.0 in [ROOT]
+    conclaude [VERSION] in [ROOT]
 
     ✓ settings     8 events registered in .claude/settings.json
     ✓ program      [BIN] is what is registered
     ✓ config       .conclaude.yaml is valid: 1 command
-    ✓ patterns     1 pattern fit an agent that is known (1 of your own)
+    ✓ patterns     1 pattern: each matches a known agent (1 of your own)
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is whole
     ✓ client       Claude Code 2.1.325
@@ -121,7 +122,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
     insta::assert_snapshot!(filtered(&format!("{report:#}"), &root), @r#"
     {
       "healthy": true,
-      "version": "0.1.0",
+      "version": "[VERSION]",
       "project": "[ROOT]",
       "checks": [
         {
@@ -287,7 +288,6 @@ fn settings_that_claude_code_ignores_are_named_and_do_not_count() {
     insta::assert_snapshot!(checks(&test, "settings"), @"
     exit 1
     problem: Claude Code ignores all of .claude/settings.json, since it is not plain JSON: Comments are not allowed on line 1 column 1 → ${EDITOR:-vi} [ROOT]/.claude/settings.json  # remove comments and trailing commas
-    problem: conclaude is not registered with Claude Code for this project → conclaude install
     ");
 }
 

@@ -75,7 +75,7 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
         let own = known.len() - BUILT_IN.len();
         let text = match all.len() {
             0 => return Vec::new(),
-            n => format!("{} fit an agent that is known ({} of your own)", count(n as u64, "pattern"), own),
+            n => format!("{}: each matches a known agent ({own} of your own)", count(n as u64, "pattern")),
         };
         return vec![Check::good("patterns", text)];
     }

@@ -12,6 +12,10 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
         installation.settings_files.iter().flat_map(|file| of_file(file, installation)).collect();
     let locations = installation.locations();
     if locations.is_empty() {
+        // Registering again in a file that Claude Code ignores would not help.
+        if installation.settings_files.iter().any(Found::is_ignored) {
+            return checks;
+        }
         let text = "conclaude is not registered with Claude Code for this project";
         checks.push(Check::problem("settings", text, "conclaude install"));
         return checks;

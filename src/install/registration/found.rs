@@ -20,6 +20,12 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// Whether we are registered in it, and Claude Code ignores that.
+    pub(crate) fn is_ignored(&self) -> bool {
+        let is = |settings: &Settings| settings.ignored.is_some() && !settings.registered.is_empty();
+        self.settings.as_ref().is_ok_and(is)
+    }
+
     /// The registrations that Claude Code reads.
     pub(crate) fn registered(&self) -> &[Registration] {
         match &self.settings {
