@@ -13,7 +13,6 @@ use crate::hooks::Environment;
 use crate::root::Root;
 use crate::{config, hooks};
 
-mod agents;
 mod audit;
 mod demo;
 mod des;
@@ -44,9 +43,9 @@ enum Verb {
         #[arg(long)]
         keep: bool,
     },
-    /// Begin: write a .conclaude.yaml fitted to this project, and register conclaude with Claude Code
+    /// Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code
     ///
-    /// Everything in the file is commented out: nothing runs until you say so.
+    /// Everything in the file is commented out: nothing runs until you uncomment it.
     Init {
         #[command(flatten)]
         request: init::Request,
@@ -59,7 +58,7 @@ enum Verb {
         #[command(flatten)]
         request: install::Request,
     },
-    /// Take conclaude out of Claude Code's settings again
+    /// Remove conclaude from Claude Code's settings
     Uninstall {
         #[command(flatten)]
         request: install::Request,
@@ -71,10 +70,10 @@ enum Verb {
         #[command(flatten)]
         request: trust::Request,
     },
-    /// Look over the whole installation, and say how to mend what is wrong; exits with 0 or 1
+    /// Check the installation, and say how to fix what is wrong; exits with 0 or 1
     ///
-    /// Checks program, settings, config, patterns, trust, audit trail, state and client; calls the registered command line
-    /// as the client would; and says when each event last really arrived.
+    /// Checks program, settings, config, patterns, trust, audit trail, state and Claude Code; calls the registered command
+    /// line as Claude Code would; and says when each event last really arrived.
     Doctor {
         /// Print JSON
         #[arg(long)]

@@ -107,6 +107,12 @@ impl ConclaudeConfig {
         self.des.as_ref().and_then(|des| des.judge.as_ref())
     }
 
+    /// The events that it names for notifications.
+    #[must_use]
+    pub fn notified_events(&self) -> Vec<Event> {
+        self.notifications.iter().flat_map(NotificationsConfig::named).collect()
+    }
+
     /// Reads the config from its text, and checks the patterns of this event's section. The path is for messages alone.
     ///
     /// # Errors

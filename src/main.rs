@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use conclaude::event::Event;
-use conclaude::install::registration::IF_TRUSTED;
+use conclaude::install::settings::IF_TRUSTED;
 use conclaude::{cli, hooks, process};
 
 fn main() -> ExitCode {

@@ -86,6 +86,11 @@ pub fn touch_last(root: &Path, event: &str) {
     }
 }
 
+/// Makes the folder for that: from now on `doctor` can tell when events arrived.
+pub(crate) fn expect_arrivals(root: &Path) {
+    let _ = make_folder(root, &root.join(FOLDER).join("state/last"));
+}
+
 /// Keeps a folder of what may never be asked for from growing without end: the oldest go.
 /// How many went is the answer.
 pub fn make_room(folder: &Path) -> u64 {

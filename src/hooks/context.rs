@@ -15,7 +15,7 @@ use crate::git::WorkTree;
 use crate::log;
 use crate::plan::{self, Facts, Plan};
 use crate::root::{self, Root};
-use crate::store::trust::{self, Standing};
+use crate::store::trust::{self, TrustStatus};
 use crate::store::{self, Session};
 use crate::transcript::identity;
 use crate::types::{HookEvent, HookPayload, PayloadError};
@@ -188,8 +188,8 @@ impl Config {
             Ok(settings) => {
                 let runs_code = settings.commands() > 0 || settings.judge().is_some();
                 let untrusted = (environment.only_if_trusted && runs_code)
-                    .then(|| trust::standing(path, &text))
-                    .and_then(|standing| why_untrusted(standing, path));
+                    .then(|| trust::status(path, &text))
+                    .and_then(|status| why_untrusted(status, path));
                 Ok(Config { settings, error: None, untrusted })
             }
             Err(error) if event == Event::SessionStart => Err(error.into()),
@@ -203,10 +203,10 @@ impl Config {
     }
 }
 
-fn why_untrusted(standing: Standing, path: &Path) -> Option<String> {
-    match standing {
-        Standing::Trusted => None,
-        Standing::Changed => Some(format!("{} has changed since you trusted it", path.display())),
-        Standing::Unknown => Some(format!("{} is not trusted", path.display())),
+fn why_untrusted(status: TrustStatus, path: &Path) -> Option<String> {
+    match status {
+        TrustStatus::Trusted => None,
+        TrustStatus::Changed => Some(format!("{} has changed since you trusted it", path.display())),
+        TrustStatus::Unknown => Some(format!("{} is not trusted", path.display())),
     }
 }

@@ -7,8 +7,7 @@ use crate::des::unfinished::{self, Unfinished};
 use crate::error::Result;
 use crate::files::expand_home;
 use crate::finding::{Code, Finding};
-use crate::install::agents;
-use crate::install::registration::{self, Place, Problem};
+use crate::install::registration::{self, Problem};
 use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -30,8 +29,7 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
         .untrusted
         .as_ref()
         .map(|why| messages::untrusted_session(why, settings.commands(), settings.judge().is_some()));
-    let agents = agents::all(&context.project, Place::Project);
-    let problems = registration::drift(&registration::found(&context.project), &agents, settings);
+    let problems = registration::out_of_sync(&registration::found(&context.project), settings);
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync);
     parts.map(Outcome::note).collect()
@@ -40,7 +38,7 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
 fn out_of_sync(problems: &[Problem]) -> String {
     let lines: Vec<String> =
         problems.iter().map(|problem| format!("⚠ {}", clean_line(&problem.what))).collect();
-    let mut fixes: Vec<&str> = problems.iter().map(|problem| problem.mend.as_str()).collect();
+    let mut fixes: Vec<&str> = problems.iter().map(|problem| problem.fix.as_str()).collect();
     fixes.dedup();
     format!(
         "the registration with Claude Code is out of sync with the config:\n{}\nTo fix it: {}",
