@@ -1,11 +1,11 @@
-//! The verbs for people. Events never come here, unless something is wrong with their arguments.
+//! The subcommands for users. Events never come here, unless something is wrong with their arguments.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::event::{self, Event};
 use crate::exit::Exit;
@@ -29,17 +29,21 @@ const LITERAL: Style = AnsiColor::Cyan.on_default().bold();
 /// Hooks for Claude Code that make subagents trustworthy.
 #[derive(Parser)]
 #[command(name = "conclaude", version, max_term_width = 100, styles = styles())]
-#[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs", disable_help_subcommand = false)]
+#[command(
+    subcommand_value_name = "COMMAND",
+    subcommand_help_heading = "Commands",
+    disable_help_subcommand = false
+)]
 struct Cli {
     #[command(subcommand)]
-    verb: Verb,
+    subcommand: Subcommand,
 }
 
-#[derive(Subcommand)]
-enum Verb {
-    /// Play a subagent's life in a scratch project and show what is matched, run, shown and answered
+#[derive(clap::Subcommand)]
+enum Subcommand {
+    /// Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
     Demo {
-        /// Keep the scratch project, and say where it is
+        /// Keep the scratch project, and print its path
         #[arg(long)]
         keep: bool,
     },
@@ -52,8 +56,8 @@ enum Verb {
     },
     /// Register conclaude in Claude Code's settings
     ///
-    /// Everything else in the file stays byte for byte as it was, and the settings as they were are kept as a copy. Installing
-    /// twice changes nothing.
+    /// Everything else in the file stays byte for byte as it was, and a copy of the old settings is kept. Installing twice
+    /// changes nothing.
     Install {
         #[command(flatten)]
         request: install::Request,
@@ -63,9 +67,9 @@ enum Verb {
         #[command(flatten)]
         request: install::Request,
     },
-    /// Agree to what this project's config runs, where conclaude is registered with --user
+    /// Trust the commands of this project's config, where conclaude is registered with --user
     ///
-    /// Shows every command first. The agreement ends when the config changes.
+    /// Shows every command first. A changed config must be trusted again.
     Trust {
         #[command(flatten)]
         request: trust::Request,
@@ -79,22 +83,22 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Check a config and print every problem with its place
+    /// Check a config and print every problem with its line and column
     ///
     /// Exits with 0 if the config is valid, and with 1 if it is not or if there is none.
     Validate {
-        /// The config file, or a folder to search from upward [default: CLAUDE_PROJECT_DIR, else the current folder]
+        /// The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
         path: Option<PathBuf>,
     },
-    /// Record the phases of a step honestly, and make, check and list step files
+    /// Record the phases of a step, and create, check and list step files
     Des {
         #[command(subcommand)]
-        verb: des::Verb,
+        subcommand: des::Subcommand,
     },
-    /// Look into the audit trail: who did what, and is it whole
+    /// Show, verify and summarise the audit trail
     Audit {
         #[command(subcommand)]
-        verb: audit::Verb,
+        subcommand: audit::Subcommand,
     },
     /// Print the JSON Schema of the config, for editors
     Schema,
@@ -109,7 +113,7 @@ fn styles() -> clap::builder::Styles {
     clap::builder::Styles::styled().header(HEADING).usage(HEADING).literal(LITERAL)
 }
 
-/// The command line with its events: hidden from the list of verbs, known to help, completions and suggestions.
+/// The command line with its events: hidden from the list of commands, known to help, completions and suggestions.
 fn command() -> clap::Command {
     let mut command = Cli::command().after_help(about_events());
     for name in event::names() {
@@ -117,7 +121,7 @@ fn command() -> clap::Command {
             .about(format!("Handle the hook event {name}: Claude Code calls it with the payload on stdin"))
             .hide(true)
             .arg(if_trusted())
-            .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.");
+            .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.");
         command = command.subcommand(event);
     }
     command
@@ -127,21 +131,21 @@ fn if_trusted() -> clap::Arg {
     clap::Arg::new("if-trusted")
         .long("if-trusted")
         .action(clap::ArgAction::SetTrue)
-        .help("Run commands and judge only if `conclaude trust` was given; for registrations with --user")
+        .help("Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user")
 }
 
 fn about_events() -> String {
     format!(
-        "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. With behaviour:\n  \
+        "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. These do something:\n  \
          PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd;\n  all others are accepted.\n\n\
-         {HEADING}Exit codes:{HEADING:#}\n  0  fine\n  1  something is wrong with the arguments, the payload or the config\n  2  blocked on purpose\n\n\
+         {HEADING}Exit codes:{HEADING:#}\n  0  success\n  1  error in the arguments, the payload or the config\n  2  blocked on purpose\n\n\
          {HEADING}Environment:{HEADING:#}\n  CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
          CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
-         CLAUDE_PROJECT_DIR        where the config is searched from, upward; set by Claude Code"
+         CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code"
     )
 }
 
-/// Runs the verb that was asked for.
+/// Runs the subcommand on the command line.
 #[must_use]
 pub fn run() -> Exit {
     let matches = match command().try_get_matches() {
@@ -152,29 +156,29 @@ pub fn run() -> Exit {
     if let Some((name, arguments)) = matches.subcommand()
         && let Some(event) = Event::named(name)
     {
-        let asks = arguments.get_flag("if-trusted");
-        return if asks { hooks::call_if_trusted(event) } else { hooks::call(event) };
+        let if_trusted = arguments.get_flag("if-trusted");
+        return if if_trusted { hooks::call_if_trusted(event) } else { hooks::call(event) };
     }
     match Cli::from_arg_matches(&matches) {
-        Ok(cli) => cli.verb.run(),
+        Ok(cli) => cli.subcommand.run(),
         Err(error) => refuse(&error),
     }
 }
 
-impl Verb {
+impl Subcommand {
     fn run(self) -> Exit {
         let done = match self {
-            Verb::Demo { keep } => demo::run(keep),
-            Verb::Init { request } => init::run(&request),
-            Verb::Trust { request } => trust::run(&request),
-            Verb::Doctor { json } => doctor::run(json),
-            Verb::Install { request } => install::install(&request),
-            Verb::Uninstall { request } => install::uninstall(&request),
-            Verb::Validate { path } => validate::run(path.as_deref()),
-            Verb::Des { verb } => verb.run(),
-            Verb::Audit { verb } => verb.run(),
-            Verb::Schema => print(&config::schema_text()),
-            Verb::Completions { shell } => {
+            Subcommand::Demo { keep } => demo::run(keep),
+            Subcommand::Init { request } => init::run(&request),
+            Subcommand::Trust { request } => trust::run(&request),
+            Subcommand::Doctor { json } => doctor::run(json),
+            Subcommand::Install { request } => install::install(&request),
+            Subcommand::Uninstall { request } => install::uninstall(&request),
+            Subcommand::Validate { path } => validate::run(path.as_deref()),
+            Subcommand::Des { subcommand } => subcommand.run(),
+            Subcommand::Audit { subcommand } => subcommand.run(),
+            Subcommand::Schema => print(&config::schema_text()),
+            Subcommand::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command(), "conclaude", &mut script);
                 print(&String::from_utf8_lossy(&script))
@@ -182,14 +186,14 @@ impl Verb {
         };
         match done {
             Ok(exit) => exit,
-            // Whoever read our output has seen enough.
+            // The reader of our output, such as `head`, has closed the pipe.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Success,
             Err(error) => fail(&error.to_string()),
         }
     }
 }
 
-/// The project that a verb is about.
+/// The project that a subcommand works in.
 fn root() -> std::io::Result<Root> {
     Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }
@@ -214,13 +218,13 @@ fn refuse(error: &clap::Error) -> Exit {
             return Exit::Success;
         }
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
-            let verbs = command();
-            let names = verbs.get_subcommands().map(clap::Command::get_name);
+            let command = command();
+            let names = command.get_subcommands().map(clap::Command::get_name);
             let hint = match crate::text::nearest(typed, names) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`conclaude --help` lists the verbs and events".into(),
+                None => "`conclaude --help` lists the commands and events".into(),
             };
-            return fail(&format!("unknown event or verb `{typed}`; {hint}"));
+            return fail(&format!("unknown event or command `{typed}`; {hint}"));
         }
         _ => {}
     }
@@ -228,7 +232,7 @@ fn refuse(error: &clap::Error) -> Exit {
     Exit::Failure
 }
 
-/// Rows with a heading, each column as wide as it must be.
+/// Prints aligned columns; the first row is the heading.
 fn table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], heading: Style) -> std::io::Result<()> {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -246,8 +250,8 @@ fn table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], heading: St
     Ok(())
 }
 
-/// Whether colours suit the place that stdout leads to.
-fn is_colourful() -> bool {
+/// Whether stdout is a terminal that shows colours.
+fn shows_colours() -> bool {
     std::io::stdout().is_terminal()
         && anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }

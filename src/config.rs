@@ -1,4 +1,4 @@
-//! `.conclaude.yaml`: the structs are the reference and the schema; a file that breaks a rule is reported whole.
+//! `.conclaude.yaml`: the structs are the reference and the schema; all problems of a file are reported together.
 
 use std::fmt;
 use std::path::Path;
@@ -22,29 +22,27 @@ pub use bounded::{Bounded, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use notifications::{HookName, NotificationsConfig};
-pub use schema::schema_text;
+pub(crate) use schema::schema_text;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction};
 
-/// The section `subagentStop`.
+// The names of the specification.
 pub type SubagentStopConfig = EventConfig;
-/// One command of `subagentStop`.
 pub type SubagentStopCommand = CommandConfig;
 
-/// The default of `maxBlocks`.
-pub const DEFAULT_MAX_BLOCKS: u32 = 3;
+const DEFAULT_MAX_BLOCKS: u32 = 3;
 
 /// The configuration of conclaude, `.conclaude.yaml` in the project's root.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ConclaudeConfig {
-    /// How often one agent may be blocked before its stop is allowed anyway. Default: 3.
+    /// How often the stop of one agent may be blocked before it is allowed anyway. Default: 3.
     pub max_blocks: Option<Bounded<1, 7>>,
-    /// The sections of events, one for each row of the table that has commands.
+    /// The sections of events, such as `subagentStop`.
     #[schemars(skip)]
     pub sections: Vec<(Event, EventConfig)>,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
-    /// Gates for the steps of a workflow.
+    /// The gates for the steps of a workflow.
     pub des: Option<DesConfig>,
     /// The audit trail.
     pub audit: Option<AuditConfig>,
@@ -86,24 +84,23 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
 
 impl ConclaudeConfig {
     #[must_use]
-    pub fn section(&self, event: Event) -> Option<&EventConfig> {
+    pub(crate) fn section(&self, event: Event) -> Option<&EventConfig> {
         self.sections.iter().find(|(of, _)| *of == event).map(|(_, section)| section)
     }
 
-    /// The limit on blocks per agent.
     #[must_use]
     pub fn max_blocks(&self) -> u32 {
         self.max_blocks.map_or(DEFAULT_MAX_BLOCKS, Bounded::get)
     }
 
-    /// How many commands it has.
+    /// The number of commands in all sections.
     #[must_use]
-    pub fn commands(&self) -> usize {
+    pub(crate) fn commands(&self) -> usize {
         self.sections.iter().map(|(_, section)| section.commands().count()).sum()
     }
 
     #[must_use]
-    pub fn judge(&self) -> Option<&JudgeConfig> {
+    pub(crate) fn judge(&self) -> Option<&JudgeConfig> {
         self.des.as_ref().and_then(|des| des.judge.as_ref())
     }
 
@@ -117,33 +114,33 @@ impl ConclaudeConfig {
     ///
     /// # Errors
     /// Lists every problem of the file with its position.
-    pub fn parse_for(event: Event, text: &str, path: &Path) -> Result<Self, ConfigError> {
-        Self::parse_and(text, path, |config| {
+    pub(crate) fn parse_for(event: Event, text: &str, path: &Path) -> Result<Self, ConfigError> {
+        Self::parse_with(text, path, |config| {
             let section = config.section(event);
             section.is_none_or(|section| section.check_patterns().is_ok())
         })
     }
 
-    /// The same, with the patterns of every section checked.
+    /// Reads the config from its text, and checks the patterns of every section.
     ///
     /// # Errors
     /// Lists every problem of the file with its position.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        Self::parse_and(text, path, |config| {
+        Self::parse_with(text, path, |config| {
             config.sections.iter().all(|(_, section)| section.check_patterns().is_ok())
         })
     }
 
-    /// The section `notifications` of a config whose patterns are broken, if it can be read otherwise.
+    /// The section `notifications` of a config that has broken patterns and is valid otherwise.
     #[must_use]
-    pub fn notifications_in(text: &str) -> Option<NotificationsConfig> {
+    pub(crate) fn notifications_in(text: &str) -> Option<NotificationsConfig> {
         let config: Option<ConclaudeConfig> =
             serde_saphyr::from_str_with_options(text, tree::options()).ok()?;
         config?.notifications
     }
 
-    /// Only when something is wrong is the file read again, as a tree, to find all that is.
-    fn parse_and(
+    /// A file with an error is read again, as a tree, to find all its problems.
+    fn parse_with(
         text: &str,
         path: &Path,
         are_patterns_valid: impl Fn(&Self) -> bool,
@@ -160,9 +157,9 @@ impl ConclaudeConfig {
     }
 
     fn blocks_only_where_possible(&self) -> bool {
-        self.sections.iter().all(|(event, section)| {
-            abilities::blocking(*event) != Blocking::Never || !section.asks_to_block()
-        })
+        self.sections
+            .iter()
+            .all(|(event, section)| abilities::blocking(*event) != Blocking::Never || !section.may_block())
     }
 
     /// What is valid but probably a mistake.
@@ -174,8 +171,8 @@ impl ConclaudeConfig {
         }
         if let Some(des) = &self.des {
             des.warnings(&mut found);
-            let audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);
-            if !audited && !des.evidence().is_empty() {
+            let is_audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);
+            if !is_audited && !des.evidence().is_empty() {
                 found.push(
                     "des: `evidence` needs the audit trail, which `audit.enabled: false` switches off".into(),
                 );

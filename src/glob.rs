@@ -1,20 +1,18 @@
-//! Globs: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`, `\` before a sign that means itself. All ways through a pattern are
-//! followed at once, so the time grows with the lengths of pattern and text, whatever somebody thought of.
+//! Globs: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`, `\` to escape the next character. A pattern is compiled to an NFA
+//! and all its states are followed at once, so no pattern needs more time than its length times that of the text.
 
 use std::fmt;
 
-/// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A name: `*` is anything.
     Name,
     /// A path: `*`, `?` and classes stop at `/`; `**` as a whole part crosses it.
     Path,
 }
 
-/// Why a glob cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GlobError(&'static str);
+pub(crate) struct GlobError(&'static str);
 
 impl fmt::Display for GlobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,71 +20,74 @@ impl fmt::Display for GlobError {
     }
 }
 
-/// Braces within braces, as deep as anybody nests them.
-const DEEPEST: usize = 10;
+/// The nesting of braces.
+const MAX_DEPTH: usize = 10;
 
-/// No honest pattern or text is longer.
-const LONGEST_PATTERN: usize = 1_024;
-const LONGEST_TEXT: usize = 4_096;
+/// No real pattern or text is longer.
+const MAX_PATTERN_CHARS: usize = 1_024;
+const MAX_TEXT_BYTES: usize = 4_096;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// This letter.
-    Letter(char),
-    /// Any letter, perhaps also `/`.
-    Any { slash: bool },
-    /// One of these, or none of these.
-    Class { ranges: Vec<(char, char)>, negated: bool, slash: bool },
-    /// Go on at both places.
+    Char(char),
+    /// Any character; `/` only with `slash`.
+    Any {
+        slash: bool,
+    },
+    Class {
+        ranges: Vec<(char, char)>,
+        negated: bool,
+        slash: bool,
+    },
+    /// Continue at both positions.
     Split(usize, usize),
-    /// Go on there.
     Jump(usize),
     /// The text must end here.
     End,
 }
 
-/// A glob, ready to be compared.
+/// A compiled glob.
 #[derive(Clone, Debug)]
-pub struct Glob {
+pub(crate) struct Glob {
     program: Vec<Op>,
 }
 
 impl Glob {
-    /// Reads a glob.
+    /// Compiles a glob.
     ///
     /// # Errors
     /// Says what is wrong with it.
-    pub fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
-        let letters: Vec<char> = pattern.chars().collect();
-        if letters.len() > LONGEST_PATTERN {
-            return Err(GlobError("it is longer than 1,024 letters"));
+    pub(crate) fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
+        let chars: Vec<char> = pattern.chars().collect();
+        if chars.len() > MAX_PATTERN_CHARS {
+            return Err(GlobError("it is longer than 1,024 characters"));
         }
-        let mut reader = Reader { letters: &letters, at: 0, kind, program: Vec::new(), opens: true };
-        reader.sequence(0)?;
-        if reader.at < letters.len() {
+        let mut compiler = Compiler { chars: &chars, at: 0, kind, program: Vec::new(), opens: true };
+        compiler.sequence(0)?;
+        if compiler.at < chars.len() {
             return Err(GlobError("`}` without a `{` before it"));
         }
-        reader.program.push(Op::End);
-        Ok(Glob { program: reader.program })
+        compiler.program.push(Op::End);
+        Ok(Glob { program: compiler.program })
     }
 
     /// Whether the whole text matches; none if it is too long to be compared.
     #[must_use]
-    pub fn matches(&self, text: &str) -> Option<bool> {
-        if text.len() > LONGEST_TEXT {
+    pub(crate) fn matches(&self, text: &str) -> Option<bool> {
+        if text.len() > MAX_TEXT_BYTES {
             return None;
         }
-        let mut now = Places::new(self.program.len());
-        let mut next = Places::new(self.program.len());
+        let mut now = States::new(self.program.len());
+        let mut next = States::new(self.program.len());
         now.add(&self.program, 0);
-        for letter in text.chars() {
+        for c in text.chars() {
             for at in &now.list {
                 let takes = match self.program.get(*at) {
-                    Some(Op::Letter(own)) => *own == letter,
-                    Some(Op::Any { slash }) => *slash || letter != '/',
+                    Some(Op::Char(own)) => *own == c,
+                    Some(Op::Any { slash }) => *slash || c != '/',
                     Some(Op::Class { ranges, negated, slash }) => {
-                        let inside = ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter));
-                        inside != *negated && (*slash || letter != '/')
+                        let inside = ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
+                        inside != *negated && (*slash || c != '/')
                     }
                     _ => false,
                 };
@@ -104,15 +105,15 @@ impl Glob {
     }
 }
 
-/// A set of places in a program.
-struct Places {
+/// A set of positions in a program.
+struct States {
     list: Vec<usize>,
     has: Vec<bool>,
 }
 
-impl Places {
-    fn new(size: usize) -> Places {
-        Places { list: Vec::new(), has: vec![false; size] }
+impl States {
+    fn new(size: usize) -> States {
+        States { list: Vec::new(), has: vec![false; size] }
     }
 
     fn clear(&mut self) {
@@ -123,7 +124,7 @@ impl Places {
         }
     }
 
-    /// Adds a place, and those that it leads to without a letter.
+    /// Adds a position, and those that are reached from it without a character.
     fn add(&mut self, program: &[Op], at: usize) {
         let mut open = vec![at];
         while let Some(at) = open.pop() {
@@ -141,45 +142,45 @@ impl Places {
     }
 }
 
-struct Reader<'a> {
-    letters: &'a [char],
+struct Compiler<'a> {
+    chars: &'a [char],
     at: usize,
     kind: Kind,
     program: Vec<Op>,
-    /// The alternatives that are being read stand where a part of a path begins.
+    /// Whether the current alternatives are at the start of a part of a path.
     opens: bool,
 }
 
-impl Reader<'_> {
+impl Compiler<'_> {
     fn peek(&self) -> Option<char> {
-        self.letters.get(self.at).copied()
+        self.chars.get(self.at).copied()
     }
 
     fn next(&mut self) -> Option<char> {
-        let letter = self.peek();
-        self.at += usize::from(letter.is_some());
-        letter
+        let c = self.peek();
+        self.at += usize::from(c.is_some());
+        c
     }
 
-    /// Reads until the end, or until what ends an alternative.
+    /// Compiles up to the end of the pattern or of an alternative.
     fn sequence(&mut self, depth: usize) -> Result<(), GlobError> {
-        while let Some(letter) = self.peek() {
-            match letter {
+        while let Some(c) = self.peek() {
+            match c {
                 '}' => return Ok(()),
                 ',' if depth > 0 => return Ok(()),
                 _ => self.at += 1,
             }
             let slash = self.kind == Kind::Name;
-            match letter {
+            match c {
                 '?' => self.program.push(Op::Any { slash }),
                 '*' => self.stars(depth),
                 '[' => self.class()?,
                 '{' => self.alternatives(depth + 1)?,
                 '\\' => {
-                    let meant = self.next().ok_or(GlobError("`\\` at the end, with nothing behind it"))?;
-                    self.program.push(Op::Letter(meant));
+                    let meant = self.next().ok_or(GlobError("`\\` at the end, with nothing after it"))?;
+                    self.program.push(Op::Char(meant));
                 }
-                other => self.program.push(Op::Letter(other)),
+                other => self.program.push(Op::Char(other)),
             }
         }
         Ok(())
@@ -191,7 +192,7 @@ impl Reader<'_> {
         while self.peek() == Some('*') {
             self.at += 1;
         }
-        let before = start.checked_sub(1).and_then(|at| self.letters.get(at));
+        let before = start.checked_sub(1).and_then(|at| self.chars.get(at));
         let opens = match before {
             None | Some('/') => true,
             Some('{' | ',') => depth > 0 && self.opens,
@@ -204,12 +205,12 @@ impl Reader<'_> {
         };
         let crosses = self.kind == Kind::Path && self.at - start == 2 && opens && closes;
         if crosses && self.peek() == Some('/') {
-            // Folders, as many as there are, or none: (any* /)?
+            // Any number of folders, also none: (any* /)?
             self.at += 1;
             let split = self.program.len();
             self.program.push(Op::Split(split + 1, 0));
             self.repeat(true);
-            self.program.push(Op::Letter('/'));
+            self.program.push(Op::Char('/'));
             let end = self.program.len();
             self.patch(split, Op::Split(split + 1, end));
         } else {
@@ -225,8 +226,8 @@ impl Reader<'_> {
     }
 
     fn patch(&mut self, at: usize, op: Op) {
-        if let Some(place) = self.program.get_mut(at) {
-            *place = op;
+        if let Some(old) = self.program.get_mut(at) {
+            *old = op;
         }
     }
 
@@ -236,20 +237,20 @@ impl Reader<'_> {
         let negated = matches!(self.peek(), Some('!' | '^'));
         self.at += usize::from(negated);
         let mut ranges: Vec<(char, char)> = Vec::new();
-        // A dash behind a letter opens a range that the next letter ends, also where that letter ended another one.
+        // A dash after a character opens a range that the next character ends, also where the first one ended another range.
         let mut is_open = false;
         loop {
-            let letter = self.next().ok_or(OPEN)?;
+            let c = self.next().ok_or(OPEN)?;
             match ranges.last_mut() {
-                Some(_) if letter == ']' => break,
-                Some(_) if letter == '-' && !is_open => is_open = true,
+                Some(_) if c == ']' => break,
+                Some(_) if c == '-' && !is_open => is_open = true,
                 Some((from, to)) if is_open => {
-                    if letter < *from {
+                    if c < *from {
                         return Err(GlobError("a range in `[…]` that runs backward"));
                     }
-                    (*to, is_open) = (letter, false);
+                    (*to, is_open) = (c, false);
                 }
-                _ => ranges.push((letter, letter)),
+                _ => ranges.push((c, c)),
             }
         }
         if is_open {
@@ -261,10 +262,10 @@ impl Reader<'_> {
 
     /// Alternatives; their `{` has been read.
     fn alternatives(&mut self, depth: usize) -> Result<(), GlobError> {
-        if depth > DEEPEST {
-            return Err(GlobError("braces within braces, too deep"));
+        if depth > MAX_DEPTH {
+            return Err(GlobError("braces are nested too deeply"));
         }
-        let before = self.at.checked_sub(2).and_then(|at| self.letters.get(at));
+        let before = self.at.checked_sub(2).and_then(|at| self.chars.get(at));
         let outer = self.opens;
         self.opens = match before {
             None | Some('/') => true,
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_count_and_not_bytes() {
+    fn characters_count_and_not_bytes() {
         assert!(matches("m?n", Kind::Name, "mün") && matches("[ä-ü]x", Kind::Name, "öx"));
         assert!(!matches("m??n", Kind::Name, "mün"));
     }
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_said() {
+    fn broken_globs_are_errors() {
         for broken in [
             "[a",
             "[",
@@ -374,7 +375,7 @@ mod tests {
         );
     }
 
-    /// The same by the crate that others use.
+    /// What `globset` answers.
     fn by_globset(pattern: &str, kind: Kind, text: &str) -> Option<bool> {
         let glob = globset::GlobBuilder::new(pattern)
             .literal_separator(kind == Kind::Path)
@@ -388,18 +389,18 @@ mod tests {
         #![proptest_config(proptest::test_runner::Config::with_cases(4_000))]
 
         #[test]
-        fn names_match_as_they_do_for_others(pattern in r"([ab?\-!]|\*|\[[ab]|\]|\{[ab],?|\}|,|\\[ab*]){1,8}", text in "[abc,*]{0,6}") {
+        fn names_match_as_with_globset(pattern in r"([ab?\-!]|\*|\[[ab]|\]|\{[ab],?|\}|,|\\[ab*]){1,8}", text in "[abc,*]{0,6}") {
             proptest::prop_assume!(!pattern.contains("**"));
             let own = Glob::new(&pattern, Kind::Name).ok().map(|glob| glob.matches(&text).unwrap());
             proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Name, &text));
         }
 
         #[test]
-        fn paths_match_as_they_do_for_others(
+        fn paths_match_as_with_globset(
             pattern in r"((\*\*|[ab?]|\*|a\*b|b\*\*|\{a,b\}|\[ab\]b)/){0,3}([ab?]|\*|\*\*|a\*|\{a,bb\})",
             text in "[ab]{1,2}(/[ab]{1,2}){0,3}",
         ) {
-            // Of folders' stars in a row others have ideas of their own.
+            // `globset` has its own rules for several `**` in a row.
             proptest::prop_assume!(!pattern.contains("**/**"));
             let own = Glob::new(&pattern, Kind::Path).ok().map(|glob| glob.matches(&text).unwrap());
             proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Path, &text));

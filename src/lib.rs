@@ -1,33 +1,33 @@
 //! conclaude: one small binary that Claude Code calls for its hook events, and that makes subagents trustworthy.
 //!
-//! The path of one event is a straight line: read the payload, plan what applies, run it, answer. Plans and answers
-//! are pure data; side effects live in `hooks::run`, `state` and `notify`.
+//! The path of one event is a straight line: parse the payload, plan what applies, run it, decide, render the answer.
+//! ARCHITECTURE.md is a tour of the modules; those that tests, benchmarks and fuzz targets need are public.
 
 pub mod agent;
 pub mod audit;
 pub mod cli;
 pub mod config;
-pub mod decide;
+pub(crate) mod decide;
 pub mod des;
 pub mod dialect;
-pub mod error;
+pub(crate) mod error;
 pub mod event;
-pub mod exit;
+pub(crate) mod exit;
 pub mod files;
 pub mod finding;
-pub mod git;
-pub mod glob;
+pub(crate) mod git;
+pub(crate) mod glob;
 pub mod hooks;
-pub mod http;
+pub(crate) mod http;
 pub mod install;
-pub mod log;
-pub mod messages;
-pub mod notify;
-pub mod outcome;
-pub mod pattern;
-pub mod plan;
+pub(crate) mod log;
+pub(crate) mod messages;
+pub(crate) mod notify;
+pub(crate) mod outcome;
+pub(crate) mod pattern;
+pub(crate) mod plan;
 pub mod process;
-pub mod root;
+pub(crate) mod root;
 pub mod store;
 pub mod text;
 pub mod transcript;

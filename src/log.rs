@@ -1,21 +1,17 @@
-//! Log lines for people who debug: held back until the answer is known, since the stderr of an exit 1 or 2
-//! is read by people and models and must hold the reason alone.
+//! Log lines for debugging: buffered until the answer is known, since the stderr of an exit 1 or 2 is shown to
+//! users and models and must contain the reason alone.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// How much is worth a line. `CONCLAUDE_LOG` picks the lowest that is written.
+/// `CONCLAUDE_LOG` selects the lowest level that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Details of interest only when something is being looked for.
+pub(crate) enum Level {
     Debug,
-    /// What was done.
     Info,
-    /// Something is not as it should be; the hook goes on.
+    /// The hook continues.
     Warn,
-    /// Something could not be done.
     Error,
-    /// Nothing is written.
     Off,
 }
 
@@ -63,32 +59,29 @@ fn push(line: String) {
     LINES.lock().unwrap_or_else(PoisonError::into_inner).push(line);
 }
 
-/// Adds a line, if the level is wanted. The text is only made when it is.
-pub fn line(level: Level, text: impl FnOnce() -> String) {
+/// Adds a line if the level is enabled. The text is built only then.
+pub(crate) fn line(level: Level, text: impl FnOnce() -> String) {
     if level >= threshold() {
-        // A line break or an escape in the text would let data pose as a line of the log.
+        // A line break or an escape in the text would let data imitate a log line.
         push(format!("conclaude: {level}: {}", crate::text::clean_line(&text())));
     }
 }
 
-/// A line at level `debug`.
-pub fn debug(text: impl FnOnce() -> String) {
+pub(crate) fn debug(text: impl FnOnce() -> String) {
     line(Level::Debug, text);
 }
 
-/// A line at level `info`.
-pub fn info(text: impl FnOnce() -> String) {
+pub(crate) fn info(text: impl FnOnce() -> String) {
     line(Level::Info, text);
 }
 
-/// A line at level `warn`.
-pub fn warn(text: impl FnOnce() -> String) {
+pub(crate) fn warn(text: impl FnOnce() -> String) {
     line(Level::Warn, text);
 }
 
-/// Takes all lines that were held back.
+/// Takes all buffered lines.
 #[must_use]
-pub fn take() -> Vec<String> {
+pub(crate) fn take() -> Vec<String> {
     std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

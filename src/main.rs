@@ -1,4 +1,4 @@
-//! argv in, exit code out. Events are dispatched before any argument parser is touched: they come all day long.
+//! argv in, exit code out. Events are dispatched before the argument parser is built, since they are frequent.
 
 use std::ffi::OsStr;
 use std::process::ExitCode;

@@ -18,18 +18,10 @@ impl<'de> Deserialize<'de> for Pattern {
     }
 }
 
-/// Why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternError {
-    /// It is empty or blank.
     Empty,
-    /// The glob does not parse.
-    Glob {
-        /// The pattern.
-        pattern: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Glob { pattern: String, reason: String },
 }
 
 impl fmt::Display for PatternError {
@@ -78,15 +70,14 @@ fn first_glob_character(text: &str) -> Option<usize> {
 }
 
 impl Pattern {
-    /// The pattern as written.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Whether it is `*` alone.
     #[must_use]
-    pub fn is_wildcard(&self) -> bool {
+    pub(crate) fn is_wildcard(&self) -> bool {
         &*self.0 == "*"
     }
 
@@ -94,17 +85,17 @@ impl Pattern {
     ///
     /// # Errors
     /// Says what is wrong with the glob.
-    pub fn check(&self) -> Result<(), PatternError> {
+    pub(crate) fn check(&self) -> Result<(), PatternError> {
         if first_glob_character(&self.0).is_some() { self.compile().map(drop) } else { Ok(()) }
     }
 
     /// Whether the pattern matches the agent.
     ///
-    /// Building a matcher is the cost, so the usual forms (`*`, a name, `prefix*`, `*suffix`) are decided without one.
+    /// Compiling a glob is the cost, so the usual forms (`*`, a name, `prefix*`, `*suffix`) are decided without one.
     ///
     /// # Errors
     /// Says what is wrong with the glob.
-    pub fn matches(&self, name: &str, agent_id: Option<&str>) -> Result<bool, PatternError> {
+    pub(crate) fn matches(&self, name: &str, agent_id: Option<&str>) -> Result<bool, PatternError> {
         let pattern = self.as_str();
         let Some(first) = first_glob_character(pattern) else {
             return Ok(pattern == name || Some(pattern) == agent_id);
@@ -132,7 +123,7 @@ impl Pattern {
 ///
 /// # Errors
 /// Says which pattern cannot be evaluated: a broken rule must not silently mean "does not apply".
-pub fn select<'a, T>(
+pub(crate) fn select<'a, T>(
     entries: &'a [(Pattern, T)],
     mode: MatchMode,
     name: &str,
@@ -262,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_globs_are_said_aloud() {
+    fn broken_globs_are_reported() {
         for broken in ["[a", "{a", "a}", "[z-a]", "\\"] {
             let pattern = Pattern::try_from(broken.to_owned()).unwrap();
             let error = pattern.matches("a", None).unwrap_err().to_string();
@@ -274,7 +265,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_short_cuts_agree_with_the_glob(pattern in "[ab*:/]{1,5}", name in "[ab:/]{0,6}") {
+        fn the_shortcuts_agree_with_the_glob(pattern in "[ab*:/]{1,5}", name in "[ab:/]{0,6}") {
             let pattern = Pattern::try_from(pattern).unwrap();
             let quick = pattern.matches(&name, None).unwrap();
             proptest::prop_assert_eq!(quick, pattern.compile().unwrap().matches(&name).unwrap());

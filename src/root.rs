@@ -1,40 +1,39 @@
-//! Where the config lies and what the project's root is.
+//! Finds the config and the project's root.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::{ConclaudeConfig, ConfigError};
 use crate::{files, log};
 
-/// The names of the config file, the first one preferred.
-pub const FILE_NAMES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
+/// The names of the config file, in order of preference.
+pub(crate) const FILE_NAMES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
 
-/// A config of a person is never this large; what is larger is something else.
+/// Larger than any config that is written by hand.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Where the client keeps the checkouts of agents with `isolation: worktree`.
+/// Where Claude Code keeps the checkouts of agents with `isolation: worktree`.
 const WORKTREES: &str = ".claude/worktrees";
 
-/// The folders that a call works with.
+/// The folders that an event or a subcommand works with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
-    /// The project: state lies here.
+pub(crate) struct Root {
+    /// The project: the state is here.
     pub folder: PathBuf,
-    /// The config file, if there is one.
     pub config: Option<PathBuf>,
     /// Where commands run: the config's folder, or the top level of the agent's own worktree.
     pub work: PathBuf,
 }
 
 impl Root {
-    /// Finds config and root from `CLAUDE_PROJECT_DIR` when the client sets it, else from the payload's `cwd`: an
+    /// Finds config and root from `CLAUDE_PROJECT_DIR` when Claude Code sets it, else from the payload's `cwd`: an
     /// agent that changes directory must not change the rules.
     #[must_use]
-    pub fn find(project_dir: Option<&Path>, cwd: &Path) -> Root {
+    pub(crate) fn find(project_dir: Option<&Path>, cwd: &Path) -> Root {
         let (outside, worktree) = split_worktree(cwd);
         let project_dir = project_dir.filter(|folder| {
             if !folder.is_absolute() {
                 log::warn(|| {
-                    format!("CLAUDE_PROJECT_DIR is not absolute, and not used: {}", folder.display())
+                    format!("CLAUDE_PROJECT_DIR is not absolute, ignoring it: {}", folder.display())
                 });
             }
             folder.is_absolute()
@@ -46,7 +45,7 @@ impl Root {
             (None, Some(project)) => project.to_owned(),
             (None, None) => own_folder(start).or_else(|| git_top_level(start)).unwrap_or(start).to_owned(),
         };
-        // A worktree of another project is none of ours.
+        // A worktree of another project does not count.
         let is_own = |tree: &PathBuf| tree.starts_with(&folder) && tree.is_dir();
         let work = worktree.filter(is_own).unwrap_or_else(|| folder.clone());
         Root { folder, config, work }
@@ -55,16 +54,16 @@ impl Root {
 
 /// The nearest config file in this folder or above it.
 #[must_use]
-pub fn find_upward(start: &Path) -> Option<PathBuf> {
+pub(crate) fn find_upward(start: &Path) -> Option<PathBuf> {
     start.ancestors().find_map(in_folder)
 }
 
 fn in_folder(folder: &Path) -> Option<PathBuf> {
-    // Whatever has the name is meant to be the config, also a dangling link: an error about it beats silence.
+    // Anything with this name is meant to be the config, also a dangling symlink: an error is better than silence.
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
 }
 
-/// Where we have left state before: what a hook began, a verb goes on with, wherever it is called.
+/// The folder with existing state: a subcommand continues what a hook started, wherever it is called.
 fn own_folder(start: &Path) -> Option<&Path> {
     start.ancestors().find(|folder| files::is_real_folder(&folder.join(crate::store::FOLDER)))
 }
@@ -87,19 +86,17 @@ fn split_worktree(cwd: &Path) -> (&Path, Option<PathBuf>) {
     (cwd, None)
 }
 
-/// Reads a config file, which must be a regular file of a sensible size in UTF-8.
+/// Reads a config file, which must be a regular file of a limited size in UTF-8.
 ///
 /// # Errors
-/// Says why the file cannot be read.
-pub fn read(path: &Path) -> Result<String, ConfigError> {
+/// When the file cannot be read.
+pub(crate) fn read(path: &Path) -> Result<String, ConfigError> {
     files::read_text(path, MAX_BYTES).map_err(|error| ConfigError::unreadable(path, &error.to_string()))
 }
 
-/// Reads the config file.
-///
 /// # Errors
 /// When the file cannot be read, or breaks a rule.
-pub fn load(path: &Path) -> Result<ConclaudeConfig, ConfigError> {
+pub(crate) fn load(path: &Path) -> Result<ConclaudeConfig, ConfigError> {
     ConclaudeConfig::parse(&read(path)?, path)
 }
 

@@ -1,4 +1,4 @@
-//! `.conclaude/` at the project's root and the user's own state: where they are, and what is kept there.
+//! `.conclaude/` at the project's root, and the user's own state outside of projects.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,44 +9,44 @@ use sha2::{Digest, Sha256};
 
 use crate::{files, log};
 
-pub mod outbox;
-pub mod session;
+pub(crate) mod outbox;
+pub(crate) mod session;
 pub mod trust;
 
-pub use session::Session;
+pub(crate) use session::Session;
 
-/// The folder of everything that we write.
-pub const FOLDER: &str = ".conclaude";
+/// The folder of everything that we write in a project.
+pub(crate) const FOLDER: &str = ".conclaude";
 
-/// How many long outputs, and how many messages that nobody took, are kept of a session.
-pub(crate) const MOST_OUTPUTS: usize = 100;
+/// The number of long outputs, and of undelivered messages, that are kept for a session.
+pub(crate) const MAX_OUTPUTS: usize = 100;
 
-/// Where we keep what a project must not be able to change by itself: `$XDG_STATE_HOME/conclaude`. None without a home.
+/// The folder for state that a project must not be able to change: `$XDG_STATE_HOME/conclaude`. None without a home.
 #[must_use]
-pub fn outside() -> Option<PathBuf> {
+pub(crate) fn outside() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
     home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
 }
 
-/// The name of an id in the file system.
+/// The file name for an id, which cannot lead to another folder.
 #[must_use]
 pub fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Bytes as hexadecimal digits, without the machinery of formatting: this is done at every event.
+/// Bytes as hexadecimal digits, without `format!`: this is done at every event.
 #[must_use]
-pub fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Makes the folder and those between the root and it, none of which may be a link to somewhere else.
+/// Creates the folder and its parents below the root, none of which may be a symlink.
 ///
 /// # Errors
-/// When one of them cannot be made, or is something else.
-pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
+/// When one of them cannot be created, or is not a folder.
+pub(crate) fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
     let inside = folder.strip_prefix(root).map_err(io::Error::other)?;
     let mut path = root.to_owned();
     for part in inside.components() {
@@ -54,7 +54,7 @@ pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
         if !files::is_real_folder(&path) {
             match fs::create_dir(&path) {
                 Ok(()) => {}
-                // Another call may have been faster.
+                // Another process may have been faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     if !files::is_real_folder(&path) {
                         let problem = format!("{} is not a folder", path.display());
@@ -66,7 +66,7 @@ pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
                 }
             }
         }
-        // Also where a person made the folder, or a call was killed between the two.
+        // Also where the user created the folder, or we were killed between the two.
         if path.ends_with(FOLDER) && !path.join(".gitignore").exists() {
             open_new(&path.join(".gitignore"))?.write_all(b"*\n")?;
         }
@@ -74,15 +74,15 @@ pub fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Notes that the event really arrived, once the folder for that exists.
-pub fn touch_last(root: &Path, event: &str) {
+/// Records when the event last arrived, if the folder for that exists.
+pub(crate) fn touch_last(root: &Path, event: &str) {
     let ours = root.join(FOLDER);
     let folder = ours.join("state/last");
     let times = fs::FileTimes::new().set_modified(SystemTime::now());
     if [&ours, &ours.join("state"), &folder].into_iter().all(|path| files::is_real_folder(path))
         && let Err(error) = open_new(&folder.join(event)).and_then(|file| file.set_times(times))
     {
-        log::debug(|| format!("cannot note the arrival of {event}: {error}"));
+        log::debug(|| format!("cannot record the arrival of {event}: {error}"));
     }
 }
 
@@ -91,14 +91,13 @@ pub(crate) fn expect_arrivals(root: &Path) {
     let _ = make_folder(root, &root.join(FOLDER).join("state/last"));
 }
 
-/// Keeps a folder of what may never be asked for from growing without end: the oldest go.
-/// How many went is the answer.
-pub fn make_room(folder: &Path) -> u64 {
+/// Removes the oldest files so that the folder stays bounded, and returns how many were removed.
+pub(crate) fn make_room(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> =
         entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
     files.sort_unstable();
-    let surplus = (files.len() + 1).saturating_sub(MOST_OUTPUTS);
+    let surplus = (files.len() + 1).saturating_sub(MAX_OUTPUTS);
     for (_, path) in files.iter().take(surplus) {
         let _ = fs::remove_file(path);
     }

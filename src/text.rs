@@ -1,9 +1,9 @@
-//! Text that we did not write ourselves, made fit to be shown: cleaned, and cut to what the client takes.
+//! Sanitising and truncating untrusted text before it is shown.
 
-/// The client cuts strings at 10,000 characters; we stay below, and say ourselves what is missing.
-pub const LIMIT: usize = 9_000;
+/// Claude Code cuts strings at 10,000 characters; we stay below, and report ourselves what is left out.
+pub(crate) const LIMIT: usize = 9_000;
 
-/// Removes what could steer a terminal or pose as markup of the client: escape sequences, control and
+/// Removes what could control a terminal or imitate markup of Claude Code: escape sequences, control and
 /// bidi characters, and the `<` of anything that looks like a tag.
 #[must_use]
 pub fn clean(text: &str) -> String {
@@ -13,7 +13,7 @@ pub fn clean(text: &str) -> String {
         match c {
             '\n' | '\t' => out.push(c),
             '\r' => {
-                // A carriage return alone starts the line over, as progress bars do; before a line feed it is an ending.
+                // A carriage return alone restarts the line, as progress bars do; before a line feed it ends the line.
                 if chars.peek() != Some(&'\n') {
                     out.truncate(out.rfind('\n').map_or(0, |at| at + 1));
                 }
@@ -29,9 +29,9 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// The same on one line: for names and paths inside a sentence.
+/// [`clean`], on one line: for names and paths inside a sentence.
 #[must_use]
-pub fn clean_line(text: &str) -> String {
+pub(crate) fn clean_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 
@@ -57,10 +57,9 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// The text with everything that a terminal would not show as it is made visible, but for ends of lines: for a person who is
-/// to judge it.
+/// The text with invisible characters escaped, except for line breaks: for a user who is to decide about it.
 #[must_use]
-pub fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '"' | '\'' | '\\' => c.to_string(),
         other => other.escape_debug().to_string(),
@@ -68,16 +67,16 @@ pub fn visible(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The length as the client counts it, in UTF-16 units.
+/// The length as Claude Code counts it, in UTF-16 units.
 #[must_use]
-pub fn length(text: &str) -> usize {
+pub(crate) fn length(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// The first and last parts of a text that together have at most `limit` units, or `None` if all of it fits.
-/// The third value is how many characters lie between.
+/// The first and last parts of a text that together have at most `limit` units, and the number of characters between
+/// them. `None` if all of it fits.
 #[must_use]
-pub fn head_and_tail(text: &str, limit: usize) -> Option<(&str, &str, usize)> {
+pub(crate) fn head_and_tail(text: &str, limit: usize) -> Option<(&str, &str, usize)> {
     if length(text) <= limit {
         return None;
     }
@@ -101,21 +100,20 @@ fn boundary(positions: impl Iterator<Item = (usize, char)>, limit: usize) -> Opt
         .map(|(at, _)| at)
 }
 
-/// Indents every line.
 #[must_use]
-pub fn indent(text: &str, by: &str) -> String {
+pub(crate) fn indent(text: &str, by: &str) -> String {
     text.lines().map(|line| format!("{by}{line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// `1 line`, `2 lines`.
 #[must_use]
-pub fn count(n: u64, noun: &str) -> String {
+pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// The nearest of `candidates` to what was typed, if one is near enough to be meant.
-pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // No name is that long, and comparing takes time and memory by length.
+/// The candidate that is most similar to what was typed, if one is similar enough.
+pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // No name is that long, and the cost of a comparison grows with the length.
     if typed.len() > 100 {
         return None;
     }
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_ignores_case_and_small_slips() {
+    fn the_nearest_name_ignores_case_and_typos() {
         assert_eq!(nearest("subagentstop", crate::event::names()), Some("SubagentStop"));
         assert_eq!(nearest("SubagentStpo", crate::event::names()), Some("SubagentStop"));
         assert_eq!(nearest("SubagentStrat", crate::event::names()), Some("SubagentStart"));

@@ -1,4 +1,4 @@
-//! The payloads that Claude Code sends on stdin, and what must hold for them.
+//! The payloads that Claude Code sends on stdin, and their validation.
 //!
 //! Tolerant in: unknown fields, nulls and new enum values are accepted. A field that is required and missing,
 //! blank or of the wrong type is an error that names it.
@@ -18,7 +18,6 @@ pub struct BasePayload {
     pub session_id: String,
     /// The main transcript, also for events inside a subagent.
     pub transcript_path: String,
-    /// The event's name.
     pub hook_event_name: String,
     /// The session's current directory.
     pub cwd: String,
@@ -27,16 +26,16 @@ pub struct BasePayload {
     pub permission_mode: Option<String>,
 }
 
-/// A subagent begins its work.
+/// A subagent starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SubagentStartPayload {
     #[serde(flatten)]
     pub base: BasePayload,
     /// The subagent's id, unique in the session.
     pub agent_id: String,
-    /// The subagent's type, which is its name to people; the client calls the field `agent_type`.
+    /// The subagent's type, which users see as its name; Claude Code calls the field `agent_type`.
     pub subagent_type: String,
-    /// The subagent's transcript. The client does not send it with this event: see [`HookPayload::agent_transcript`].
+    /// The subagent's transcript. Claude Code does not send it with this event: see [`HookPayload::agent_transcript`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_transcript_path: Option<String>,
 }
@@ -55,10 +54,10 @@ pub struct SubagentStopPayload {
     /// The subagent's transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_transcript_path: Option<String>,
-    /// Whether a hook has already sent this agent back; older clients do not say.
+    /// Whether a hook has already blocked this agent; older clients do not send it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_hook_active: Option<bool>,
-    /// What the agent said last; the transcript may lag behind it.
+    /// The transcript may not contain it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_assistant_message: Option<String>,
 }
@@ -71,11 +70,8 @@ pub struct PreToolUsePayload {
     /// The subagent that uses it; none on the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The tool.
     pub tool_name: String,
-    /// What it is given.
     pub tool_input: Map<String, Value>,
-    /// The call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
 }
@@ -88,18 +84,15 @@ pub struct PostToolUsePayload {
     /// The subagent that used it; none on the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The tool.
     pub tool_name: String,
-    /// What came of it.
     pub tool_response: Value,
 }
 
-/// The person, or the client itself, says something to the main thread.
+/// The user, or Claude Code itself, submits a prompt to the main thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UserPromptSubmitPayload {
     #[serde(flatten)]
     pub base: BasePayload,
-    /// What is said.
     pub prompt: String,
 }
 
@@ -108,39 +101,32 @@ pub struct UserPromptSubmitPayload {
 pub struct StopPayload {
     #[serde(flatten)]
     pub base: BasePayload,
-    /// What still runs in the background; older clients do not say.
+    /// Older clients do not send it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_tasks: Option<Vec<Value>>,
 }
 
-/// The payload of any event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum HookPayload {
-    /// A subagent begins.
     #[serde(rename = "SubagentStart")]
     SubagentStart(SubagentStartPayload),
-    /// A subagent stops.
     #[serde(rename = "SubagentStop")]
     SubagentStop(SubagentStopPayload),
-    /// A tool is about to be used.
     #[serde(rename = "PreToolUse")]
     PreToolUse(PreToolUsePayload),
-    /// A tool was used.
     #[serde(rename = "PostToolUse")]
     PostToolUse(PostToolUsePayload),
-    /// Something is said to the main thread.
     #[serde(rename = "UserPromptSubmit")]
     UserPromptSubmit(UserPromptSubmitPayload),
-    /// The main thread has finished its turn.
     #[serde(rename = "Stop")]
     Stop(StopPayload),
-    /// Any other event, of which the common fields are enough.
+    /// Any other event: only the common fields are read.
     Other(BasePayload),
 }
 
 impl StopPayload {
-    /// The ids of the agents that still run in the background, or nothing where the client does not say.
+    /// The ids of the agents that still run in the background; none where Claude Code does not send them.
     #[must_use]
     pub fn running(&self) -> Option<Vec<&str>> {
         let is_running = |task: &&Value| {
@@ -152,7 +138,6 @@ impl StopPayload {
 }
 
 impl HookPayload {
-    /// The fields that every payload has.
     #[must_use]
     pub fn base(&self) -> &BasePayload {
         match self {
@@ -166,31 +151,26 @@ impl HookPayload {
         }
     }
 
-    /// The session's id.
     #[must_use]
     pub fn session_id(&self) -> &str {
         &self.base().session_id
     }
 
-    /// The path of the main transcript.
     #[must_use]
     pub fn transcript_path(&self) -> &str {
         &self.base().transcript_path
     }
 
-    /// The event's name.
     #[must_use]
     pub fn hook_event_name(&self) -> &str {
         &self.base().hook_event_name
     }
 
-    /// The session's current directory.
     #[must_use]
     pub fn cwd(&self) -> &str {
         &self.base().cwd
     }
 
-    /// The subagent's id, for the events of a subagent.
     #[must_use]
     pub fn agent_id(&self) -> Option<&str> {
         match self {
@@ -213,7 +193,7 @@ impl HookPayload {
         .filter(|name| !is_blank(name))
     }
 
-    /// The path of the subagent's transcript: as given, else where the client puts it.
+    /// The path of the subagent's transcript: as given, else where Claude Code puts it.
     #[must_use]
     pub fn agent_transcript(&self) -> Option<String> {
         let given = match self {
@@ -228,15 +208,15 @@ impl HookPayload {
         }
     }
 
-    /// Whether this is certainly the first stop of the agent that a hook sees: none has sent it back before.
+    /// Whether this is certainly the first stop of the agent that a hook sees: none has blocked it before.
     #[must_use]
     pub fn is_first_stop(&self) -> bool {
         matches!(self, HookPayload::SubagentStop(payload) if payload.stop_hook_active == Some(false))
     }
 }
 
-/// Where the client keeps a subagent's transcript. Nothing is derived from a path or an id that does not have the
-/// client's form, since it could lead anywhere.
+/// Where Claude Code keeps a subagent's transcript. Nothing is derived from a path or an id of another form, since it
+/// could point anywhere.
 fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
     let folder = main.strip_suffix(".jsonl")?;
     let unsafe_id = agent_id.contains(['/', '\\', '\0']) || agent_id.contains("..");

@@ -1,4 +1,4 @@
-//! `conclaude demo`: a subagent's life in a scratch project, played through the same code as the real thing.
+//! `conclaude demo`: a subagent's start and stop in a scratch project, handled by the same code as real events.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ const BAD: Style = AnsiColor::Red.on_default();
 const CONFIG: &str = r#"subagentStart:
   commands:
     "*":
-      - run: echo "$CONCLAUDE_SUBAGENT_NAME begins"
+      - run: echo "$CONCLAUDE_SUBAGENT_NAME starts"
         showStdout: true
 
 subagentStop:
@@ -91,7 +91,7 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
     });
     let environment = Environment { project_dir: Some(folder.to_owned()), ..Environment::default() };
     let traced = hooks::trace(event, payload.to_string().as_bytes(), &environment);
-    // The log belongs to the hook's stderr, which is shown below as the client would see it.
+    // The log belongs to the hook's stderr, which is shown below as Claude Code would see it.
     let log_lines = log::take();
     let result = match traced {
         Ok(Trace { plan, outcomes, result }) => {
@@ -102,7 +102,7 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
                 if patterns.is_empty() { "nothing".into() } else { patterns.join(", ") }
             )?;
             for run in outcomes.iter().filter_map(Outcome::run) {
-                ran(out, run)?;
+                show_run(out, run)?;
             }
             Ok(result)
         }
@@ -120,7 +120,7 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
     writeln!(out, "  stdout    {stdout}\n")
 }
 
-fn ran(out: &mut impl Write, run: &CommandRun) -> io::Result<()> {
+fn show_run(out: &mut impl Write, run: &CommandRun) -> io::Result<()> {
     let (style, mark) = if run.is_success { (GOOD, "✓") } else { (BAD, "✗") };
     let (script, status) = (&run.command.script, &run.status);
     writeln!(out, "  ran       {style}{mark}{style:#} {script}  {FAINT}({status}){FAINT:#}")?;

@@ -29,7 +29,7 @@ pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
     let config = match checked {
         Ok(config) => config,
         Err(error) => {
-            let style = if super::is_colourful() { config::Style::Colour } else { config::Style::Plain };
+            let style = if super::shows_colours() { config::Style::Colour } else { config::Style::Plain };
             let report = error.report(style);
             if !report.is_empty() {
                 writeln!(out, "{report}\n")?;

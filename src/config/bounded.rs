@@ -1,4 +1,4 @@
-//! Values that carry their rule: they cannot be made from anything else.
+//! Values that are checked when they are read: an invalid one cannot exist.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,8 @@ use serde::{Deserialize, Deserializer, de};
 pub struct Bounded<const MIN: u32, const MAX: u32>(u32);
 
 impl<const MIN: u32, const MAX: u32> Bounded<MIN, MAX> {
-    /// The number.
     #[must_use]
-    pub fn get(self) -> u32 {
+    pub(crate) fn get(self) -> u32 {
         self.0
     }
 }
@@ -49,9 +48,8 @@ impl<const MIN: u32, const MAX: u32> JsonSchema for Bounded<MIN, MAX> {
 pub struct NonBlank(Box<str>);
 
 impl NonBlank {
-    /// The text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -25,23 +25,23 @@ pub const TDD_14: [&str; 14] = [
     "COMMIT",
 ];
 
-/// How steps of a workflow are gated. Markers in a prompt switch the gates on; nothing here is needed for that.
+/// The gates for the steps of a workflow. Markers in a prompt switch them on; this section is not needed for that.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DesConfig {
-    /// Switches all gates. Default: true.
+    /// Enables the gates. Default: true.
     pub enabled: Option<bool>,
-    /// What a finding does. Default: `block`.
+    /// What a finding of a gate does. Default: `block`.
     pub on_violation: Option<Reaction>,
     /// What a change outside a step's `allowed_file_patterns` does. Default: `block`.
     pub scope: Option<ScopeMode>,
     /// The phases of a step: `tdd-14`, or a list of names. Default: `tdd-14`.
     pub phases: Option<PhaseList>,
-    /// Sections that a gated prompt must have: a heading, or `<!-- DES-SECTION: NAME -->`.
+    /// Sections that a gated prompt must have, as a heading or as `<!-- DES-SECTION: NAME -->`.
     pub required_sections: Option<Vec<NonBlank>>,
-    /// Phases that need the record of a real run, made by `conclaude des run`.
+    /// Phases that count only when `conclaude des run` recorded the run of a command.
     pub evidence: Option<Vec<NonBlank>>,
-    /// A language model that has a say when an agent stops.
+    /// A language model that is asked when an agent stops.
     pub judge: Option<JudgeConfig>,
 }
 
@@ -49,49 +49,40 @@ pub struct DesConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeMode {
-    /// It blocks.
+    /// The stop is blocked.
     Block,
-    /// It is told.
+    /// A warning is shown.
     Warn,
-    /// Nobody looks.
+    /// Changes are not checked.
     Off,
 }
 
-/// A language model that has a say when an agent stops. It can only add a block, never remove one.
+/// A language model that is asked when an agent stops. It can only add a block, never remove one.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct JudgeConfig {
-    /// What it is asked. It is given the step file, what git says has changed, and the agent's last message.
+    /// The question. The model also gets the step file, the changes according to git, and the agent's last message.
     pub prompt: NonBlank,
     /// The model. Default: `claude-haiku-5-5`.
     pub model: Option<NonBlank>,
-    /// Seconds that it may take. Default: 30.
+    /// The timeout in seconds. Default: 30.
     pub timeout: Option<Bounded<1, 600>>,
-    /// What follows when it cannot be asked, or answers something else. Default: `allow`.
+    /// What happens when the model cannot be asked or gives no valid answer. Default: `allow`.
     pub on_error: Option<OnJudgeError>,
 }
 
-/// What follows when the judge cannot be asked.
+/// What happens when the judge cannot be asked or gives no valid answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnJudgeError {
-    /// The stop goes ahead, and it is told.
+    /// The stop is allowed, and the error is reported.
     Allow,
-    /// The agent is sent back.
+    /// The stop is blocked.
     Block,
 }
 
-/// The phases of a step, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseList(pub(crate) Vec<String>);
-
-impl PhaseList {
-    /// The names.
-    #[must_use]
-    pub fn names(&self) -> &[String] {
-        &self.0
-    }
-}
 
 impl Default for PhaseList {
     fn default() -> Self {
@@ -121,10 +112,7 @@ impl<'de> Deserialize<'de> for PhaseList {
                 let mut names: Vec<String> = Vec::new();
                 while let Some(name) = list.next_element::<NonBlank>()? {
                     if names.iter().any(|known| known == name.as_str()) {
-                        return Err(de::Error::custom(format!(
-                            "the phase `{}` stands twice in the list",
-                            name.as_str()
-                        )));
+                        return Err(de::Error::custom(format!("duplicate phase `{}`", name.as_str())));
                     }
                     names.push(name.as_str().to_owned());
                 }
@@ -146,7 +134,7 @@ impl JsonSchema for PhaseList {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "`tdd-14`, or a list of names in the order of the work.",
+            "description": "`tdd-14`, or a list of phase names in their order.",
             "type": ["string", "array"],
             "items": { "type": "string", "minLength": 1 },
             "minLength": 1,
@@ -158,48 +146,42 @@ impl JsonSchema for PhaseList {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct AuditConfig {
-    /// Switches the trail. Default: true.
+    /// Enables the trail. Default: true.
     pub enabled: Option<bool>,
-    /// A record that cannot be written is an error, and not only a warning. Default: false.
+    /// Whether a record that cannot be written is an error instead of a warning. Default: false.
     pub required: Option<bool>,
-    /// The size at which a new file is begun, in bytes. Default: 16777216.
+    /// The size in bytes at which a new file is started. Default: 16777216.
     pub max_file_bytes: Option<Bounded<1_024, 1_073_741_824>>,
 }
 
 impl DesConfig {
-    /// Whether the gates are on.
     #[must_use]
-    pub fn is_enabled(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         self.enabled.unwrap_or(true)
     }
 
-    /// The phases of a step, in order.
     #[must_use]
-    pub fn phase_names(&self) -> Vec<String> {
+    pub(crate) fn phase_names(&self) -> Vec<String> {
         self.phases.clone().unwrap_or_default().0
     }
 
-    /// What a change outside the scope does.
     #[must_use]
-    pub fn scope(&self) -> ScopeMode {
+    pub(crate) fn scope(&self) -> ScopeMode {
         self.scope.unwrap_or(ScopeMode::Block)
     }
 
-    /// Whether findings block.
     #[must_use]
-    pub fn blocks(&self) -> bool {
+    pub(crate) fn blocks(&self) -> bool {
         self.on_violation != Some(Reaction::Warn)
     }
 
-    /// The phases that need evidence.
     #[must_use]
-    pub fn evidence(&self) -> Vec<&str> {
+    pub(crate) fn evidence(&self) -> Vec<&str> {
         self.evidence.iter().flatten().map(NonBlank::as_str).collect()
     }
 
-    /// The sections that a prompt must have.
     #[must_use]
-    pub fn required_sections(&self) -> Vec<&str> {
+    pub(crate) fn required_sections(&self) -> Vec<&str> {
         self.required_sections.iter().flatten().map(NonBlank::as_str).collect()
     }
 

@@ -1,4 +1,4 @@
-//! All problems of a config at once, each with its place, the line itself, and what to do.
+//! All problems of a config at once, each with its position, the line itself, and what to do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,17 @@ use super::rules::{Problem, problems};
 use super::tree;
 use crate::text::count;
 
-/// Whether a report is for a terminal or for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// With colours.
     Colour,
-    /// Without.
     Plain,
 }
 
-/// More problems than this are counted and not shown.
-const MOST_SHOWN: usize = 20;
+/// Further problems are counted, not shown.
+const MAX_SHOWN: usize = 20;
 
-/// A line is shown only so far. One of a megabyte takes long to lay out, and nobody reads it.
-const LONGEST_LINE: usize = 2_000;
+/// Longer lines are cut: one of a megabyte takes long to render, and nobody reads it.
+const MAX_LINE_BYTES: usize = 2_000;
 
 /// Why a config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,9 +43,9 @@ impl ConfigError {
         ConfigError { path: path.to_owned(), kind: Kind::Invalid { text: text.to_owned(), problems } }
     }
 
-    /// One line that says what is wrong with which file.
+    /// One line with the file and the number of problems.
     #[must_use]
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         match &self.kind {
             Kind::Unreadable(reason) => format!("cannot read the config {}: {reason}", self.path.display()),
             Kind::Invalid { problems, .. } => {
@@ -57,38 +54,37 @@ impl ConfigError {
         }
     }
 
-    /// Every problem with its place and the line itself.
+    /// Every problem with its position and the line itself.
     #[must_use]
-    pub fn report(&self, style: Style) -> String {
+    pub(crate) fn report(&self, style: Style) -> String {
         let Kind::Invalid { text, problems } = &self.kind else { return String::new() };
         let path = self.path.display().to_string();
         let renderer = match style {
             Style::Colour => Renderer::styled(),
             Style::Plain => Renderer::plain(),
         };
-        let shown = problems.iter().take(MOST_SHOWN);
+        let shown = problems.iter().take(MAX_SHOWN);
         let mut rendered: Vec<String> =
             shown.map(|problem| render(problem, &path, text, &renderer)).collect();
-        if problems.len() > MOST_SHOWN {
-            rendered
-                .push(format!("… and {}", count((problems.len() - MOST_SHOWN) as u64, "further problem")));
+        if problems.len() > MAX_SHOWN {
+            rendered.push(format!("… and {}", count((problems.len() - MAX_SHOWN) as u64, "further problem")));
         }
         rendered.join("\n\n")
     }
 }
 
 fn render(problem: &Problem, path: &str, text: &str, renderer: &Renderer) -> String {
-    // Only the line itself: the whole file would be looked at anew for each problem.
+    // Only the line itself: the whole file would be scanned again for each problem.
     let start = text.get(..problem.span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let number = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
     let before = line.get(..problem.span.start - start).unwrap_or(line);
     let title = Level::ERROR.primary_title(problem.title.as_str());
-    let mut group = if before.len() > LONGEST_LINE {
-        let place = Origin::path(path).line(number).char_column(before.chars().count() + 1);
-        title.element(place).element(Level::NOTE.message(problem.label.as_str()))
+    let mut group = if before.len() > MAX_LINE_BYTES {
+        let position = Origin::path(path).line(number).char_column(before.chars().count() + 1);
+        title.element(position).element(Level::NOTE.message(problem.label.as_str()))
     } else {
-        let line = line.get(..line.floor_char_boundary(2 * LONGEST_LINE)).unwrap_or(line);
+        let line = line.get(..line.floor_char_boundary(2 * MAX_LINE_BYTES)).unwrap_or(line);
         let end = (problem.span.end - start).min(line.len());
         let span = before.len().min(end)..end;
         let label = AnnotationKind::Primary.span(span).label(problem.label.as_str());
@@ -112,7 +108,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Reads the file again as a tree, to report all that is wrong and not only what the typed reader met first.
+/// Reads the file again as a tree, to report all problems: the typed reader stops at the first.
 pub(super) fn explain(text: &str, path: &Path, first: Option<&serde_saphyr::Error>) -> ConfigError {
     let mut found = match tree::read(text) {
         Ok(tree) => problems(&tree, text),
@@ -126,7 +122,7 @@ pub(super) fn explain(text: &str, path: &Path, first: Option<&serde_saphyr::Erro
 
 fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
     let location = error.location();
-    let span = location.as_ref().map_or(0..0, |location| place_of(location, text));
+    let span = location.as_ref().map_or(0..0, |location| position_of(location, text));
     let line_start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let here = text.get(span.start..).unwrap_or_default();
@@ -134,17 +130,14 @@ fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
         Some(key) => (
             format!("`{key}` must be quoted"),
             format!(
-                "YAML reads a leading `{}` as syntax of its own: write \"{key}\"",
+                "YAML reads a leading `{}` as its own syntax: write \"{key}\"",
                 key.chars().next().unwrap_or('*')
             ),
         ),
         None if line.trim_start_matches(' ').starts_with('\t') => {
             ("tabs cannot indent YAML".into(), "indent with spaces".into())
         }
-        None => (
-            "this cannot be read".into(),
-            "check the indentation, quotes and colons around this place".into(),
-        ),
+        None => ("invalid YAML".into(), "check the indentation, quotes and colons near this position".into()),
     };
     let reason = error.without_snippet().to_string();
     // The position is shown by the snippet already.
@@ -153,7 +146,7 @@ fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
 }
 
 /// The error's own position: some errors have line and column but no byte offset.
-fn place_of(location: &serde_saphyr::Location, text: &str) -> std::ops::Range<usize> {
+fn position_of(location: &serde_saphyr::Location, text: &str) -> std::ops::Range<usize> {
     if location.span().byte_offset().is_some() {
         return tree::range(location, text);
     }
@@ -165,13 +158,13 @@ fn place_of(location: &serde_saphyr::Location, text: &str) -> std::ops::Range<us
     at..at
 }
 
-/// A star that YAML took for an alias, as in `[*]`.
+/// A star that YAML reads as an alias, as in `[*]`.
 fn unquoted_alias(here: &str) -> Option<&str> {
     let end = here.find(|c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}')).unwrap_or(here.len());
     here.get(..end).filter(|word| word.starts_with('*'))
 }
 
-/// The key of a line such as `*coder:`, `[ab]*:` or `{a,b}:`, which YAML does not take for text.
+/// The key of a line such as `*coder:`, `[ab]*:` or `{a,b}:`, which YAML does not read as text.
 fn unquoted_pattern(line: &str) -> Option<&str> {
     let line = line.trim();
     let key = line.split_once(": ").map_or_else(|| line.strip_suffix(':'), |(key, _)| Some(key))?.trim_end();

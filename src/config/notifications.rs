@@ -9,7 +9,7 @@ use crate::event::{self, Event};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct NotificationsConfig {
-    /// Switches all notifications. Default: false.
+    /// Enables notifications. Default: false.
     pub enabled: Option<bool>,
     /// The events to notify about; `*` means every event that is registered with Claude Code.
     pub hooks: Option<Vec<HookName>>,
@@ -30,7 +30,7 @@ pub enum HookName {
 
 impl HookName {
     #[must_use]
-    pub fn covers(self, event: Event) -> bool {
+    pub(crate) fn covers(self, event: Event) -> bool {
         match self {
             HookName::All => true,
             HookName::One(one) => one == event,
@@ -66,9 +66,9 @@ impl JsonSchema for HookName {
 }
 
 impl NotificationsConfig {
-    /// Events that the config names for notifications. `*` means those that are registered anyway: all 33 of them would
-    /// start a process with every word that is displayed.
-    pub fn named(&self) -> impl Iterator<Item = Event> {
+    /// Events that `hooks` names one by one. `*` is left out, since it means those that are registered anyway: all 33 of them
+    /// would start a process with every word that is displayed.
+    pub(crate) fn named(&self) -> impl Iterator<Item = Event> {
         let hooks = self.hooks.iter().flatten().filter(|_| self.enabled == Some(true));
         hooks.filter_map(|hook| match hook {
             HookName::One(event) => Some(*event),

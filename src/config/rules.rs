@@ -1,5 +1,5 @@
-//! Walks a config with the schema in hand and notes everything that breaks a rule, since the typed reader stops at
-//! the first. The schema comes from the structs, so the rules are written once.
+//! Checks a config against the JSON Schema and collects all problems, since the typed reader stops at the first. The
+//! schema is generated from the structs, so the rules are written once.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,34 +8,31 @@ use serde_json::Value;
 use serde_saphyr::Spanned;
 
 use super::schema::schema;
-use super::tree::{Node, Place, range};
+use super::tree::{Node, SpannedNode, range};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event;
 use crate::pattern::Pattern;
-use crate::text::head_and_tail;
-use crate::text::nearest;
+use crate::text::{head_and_tail, nearest};
 
-/// Of so many problems few are shown: looking for what was meant by all of them would take long.
-const MOST_HELPED: usize = 100;
+/// Suggestions are searched for this many problems only: few are shown, and the search takes time.
+const MAX_SUGGESTIONS: usize = 100;
 
 /// Longer titles are cut in the middle.
-const LONGEST_TITLE: usize = 300;
+const MAX_TITLE_CHARS: usize = 300;
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
-    /// Where, in bytes of the text.
+    /// In bytes of the text.
     pub(super) span: Range<usize>,
-    /// What is wrong.
     pub(super) title: String,
-    /// What stands at the place.
+    /// What is at this position.
     pub(super) label: String,
     /// What to do.
     pub(super) help: Option<String>,
 }
 
 /// All problems of the tree, in the order of the file.
-pub(super) fn problems(tree: &Place, text: &str) -> Vec<Problem> {
+pub(super) fn problems(tree: &SpannedNode, text: &str) -> Vec<Problem> {
     let schema = schema();
     let mut walk = Walk { root: &schema, text, found: Vec::new() };
     // `null` equals absent, also for the whole file.
@@ -53,9 +50,9 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn note(&mut self, span: Range<usize>, title: String, label: String, help: Option<String>) {
-        // Keys and values of the file are in it, which may be long.
-        let title = match head_and_tail(&title, LONGEST_TITLE) {
+    fn add(&mut self, span: Range<usize>, title: String, label: String, help: Option<String>) {
+        // The title contains keys and values of the file, which may be long.
+        let title = match head_and_tail(&title, MAX_TITLE_CHARS) {
             Some((head, tail, _)) => format!("{head}…{tail}"),
             None => title,
         };
@@ -76,13 +73,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn value(&mut self, place: &Place, schema: &'a Value, what: &str) {
+    fn value(&mut self, node: &SpannedNode, schema: &'a Value, what: &str) {
         let allows_null = schema.to_string().contains("\"null\"");
         let schema = self.resolve(schema);
-        let fits = match &place.value {
+        let fits = match &node.value {
             Node::Null => allows_null,
             Node::Map(entries) if is_type(schema, "object") => {
-                self.mapping(place, entries, schema, what);
+                self.mapping(node, entries, schema, what);
                 true
             }
             Node::List(items) if is_type(schema, "array") => {
@@ -93,13 +90,13 @@ impl<'a> Walk<'a> {
                 }
                 true
             }
-            node => scalar_fits(node, schema),
+            scalar => scalar_fits(scalar, schema),
         };
         if !fits {
-            let help = misplaced_help(&place.value, schema).or_else(|| choice_help(&place.value, schema));
-            let title = format!("invalid value for {what}: {}", place.value.describe());
-            self.note(
-                range(&place.referenced, self.text),
+            let help = misplaced_help(&node.value, schema).or_else(|| choice_help(&node.value, schema));
+            let title = format!("invalid value for {what}: {}", node.value.describe());
+            self.add(
+                range(&node.referenced, self.text),
                 title,
                 format!("expected {}", expected(schema)),
                 help,
@@ -109,8 +106,8 @@ impl<'a> Walk<'a> {
 
     fn mapping(
         &mut self,
-        place: &Place,
-        entries: &[(Spanned<String>, Place)],
+        node: &SpannedNode,
+        entries: &[(Spanned<String>, SpannedNode)],
         schema: &'a Value,
         what: &str,
     ) {
@@ -121,7 +118,7 @@ impl<'a> Walk<'a> {
             if let Some(line) = seen.insert(&key.value, key.referenced.line()) {
                 let title = format!("duplicate key `{}` in {what}", key.value);
                 let label = format!("already given on line {line}");
-                self.note(span, title, label, Some("merge the two, or remove one".into()));
+                self.add(span, title, label, Some("merge the two, or remove one".into()));
                 continue;
             }
             if let Some(property) = properties.and_then(|known| known.get(&key.value)) {
@@ -131,7 +128,7 @@ impl<'a> Walk<'a> {
                 self.pattern(key, span);
                 self.value(value, entry, &format!("`{}`", key.value));
             } else {
-                let help = (self.found.len() < MOST_HELPED).then(|| {
+                let help = (self.found.len() < MAX_SUGGESTIONS).then(|| {
                     let known: Vec<&str> =
                         properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
                     match nearest(&key.value, known.iter().copied()) {
@@ -140,7 +137,7 @@ impl<'a> Walk<'a> {
                     }
                 });
                 let title = format!("unknown key `{}` in {what}", key.value);
-                self.note(span, title, "not a key of this section".into(), help);
+                self.add(span, title, "not a key of this section".into(), help);
             }
         }
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -150,7 +147,7 @@ impl<'a> Walk<'a> {
             if !given {
                 let title = format!("missing field `{name}` in {what}");
                 let label = format!("`{name}` is required here");
-                self.note(first_key(place, entries, self.text), title, label, None);
+                self.add(first_key(node, entries, self.text), title, label, None);
             }
         }
     }
@@ -158,15 +155,16 @@ impl<'a> Walk<'a> {
     fn pattern(&mut self, key: &Spanned<String>, span: Range<usize>) {
         let problem = Pattern::try_from(key.value.clone()).and_then(|pattern| pattern.check());
         if let Err(error) = problem {
-            let help = "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next";
-            self.note(span, error.to_string(), "not a usable pattern".into(), Some(help.into()));
+            let help =
+                "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
+            self.add(span, error.to_string(), "not a valid pattern".into(), Some(help.into()));
         }
     }
 }
 
-/// A mapping is pointed at by its first key: the place of the mapping itself may lie on the line before.
-fn first_key(place: &Place, entries: &[(Spanned<String>, Place)], text: &str) -> Range<usize> {
-    range(entries.first().map_or(&place.referenced, |(key, _)| &key.referenced), text)
+/// The position of a mapping is that of its first key: its own may be on the line before.
+fn first_key(node: &SpannedNode, entries: &[(Spanned<String>, SpannedNode)], text: &str) -> Range<usize> {
+    range(entries.first().map_or(&node.referenced, |(key, _)| &key.referenced), text)
 }
 
 fn is_type(schema: &Value, name: &str) -> bool {
@@ -242,10 +240,10 @@ fn expected(schema: &Value) -> String {
     names.iter().find(|(kind, _)| is_type(schema, kind)).map_or("another value", |(_, words)| words).into()
 }
 
-/// The two slips that YAML makes easy.
+/// The two mistakes that YAML makes easy.
 fn misplaced_help(node: &Node, schema: &Value) -> Option<String> {
     match node {
-        Node::Map(_) if is_type(schema, "array") => Some("begin each entry with `- `".into()),
+        Node::Map(_) if is_type(schema, "array") => Some("start each entry with `- `".into()),
         Node::Text(text) if is_type(schema, "array") => {
             let of_names = schema.get("items").is_some_and(|items| items.to_string().contains("HookName"));
             Some(if of_names {
@@ -273,8 +271,8 @@ fn choice_help(node: &Node, schema: &Value) -> Option<String> {
 
 /// The sections of events that can be blocked by a command.
 fn blockable() -> Vec<&'static str> {
-    let can = event::with_commands().filter(|event| abilities::blocking(*event) != Blocking::Never);
-    can.map(|event| event.row().section).collect()
+    let blockable = event::with_commands().filter(|event| abilities::blocking(*event) != Blocking::Never);
+    blockable.map(|event| event.row().section).collect()
 }
 
 fn quoted(words: &[&str]) -> String {

@@ -1,17 +1,16 @@
-//! The JSON Schema of the config, for editors and for our own messages. It is made from the structs by a test and kept as a
-//! file: what makes it has no place in the binary.
+//! The JSON Schema of the config, for editors and for our own messages. A test generates it from the structs and the file is
+//! committed, so that the generator is not part of the binary.
 
 use serde_json::Value;
 
-/// The schema as a value.
 pub(super) fn schema() -> Value {
-    // A test reads it too.
+    // A test checks that it is valid JSON.
     serde_json::from_str(&schema_text()).unwrap_or_default()
 }
 
-/// The schema as text, as `conclaude schema` prints it.
+/// What `conclaude schema` prints.
 #[must_use]
-pub fn schema_text() -> String {
+pub(crate) fn schema_text() -> String {
     include_str!("../../conclaude.schema.json").to_owned()
 }
 
@@ -24,7 +23,7 @@ mod tests {
     use crate::dialect::claude::abilities::{self, Blocking};
 
     /// The schema of the structs, with a section for every event that has commands. Where an event cannot be blocked, its
-    /// section knows no `block`.
+    /// section does not accept `block`.
     fn generate() -> Value {
         let mut generator = schemars::generate::SchemaSettings::draft07().into_generator();
         generator.subschema_for::<Option<EventConfig>>();

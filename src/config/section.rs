@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::{Bounded, NonBlank};
 use crate::pattern::{MatchMode, Pattern, PatternError};
 
-/// Commands of one event, chosen by pattern.
+/// The commands of one event, selected by pattern.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventConfig {
@@ -25,15 +25,15 @@ pub struct EventConfig {
 pub struct CommandConfig {
     /// The shell script to run, of one line or many.
     pub run: NonBlank,
-    /// What to say when it fails.
+    /// The message that is shown when it fails.
     pub message: Option<String>,
     /// Show its stdout. Default: false.
     pub show_stdout: Option<bool>,
     /// Show its stderr. Default: false.
     pub show_stderr: Option<bool>,
-    /// At most this many lines of each stream are shown, the first and the last. Default: no limit.
+    /// The maximum number of lines shown of each stream: the first and the last ones. Default: no limit.
     pub max_output_lines: Option<Bounded<1, 10_000>>,
-    /// Seconds after which it is terminated with all its children. Default: none.
+    /// The timeout in seconds, after which it is terminated with all its children. Default: none.
     pub timeout: Option<Bounded<1, 3_600>>,
     /// What a failure does. Default: `warn`.
     pub on_failure: Option<Reaction>,
@@ -43,11 +43,11 @@ pub struct CommandConfig {
     pub shell: Option<NonBlank>,
 }
 
-/// What follows from a command that failed or timed out.
+/// What a command that failed or timed out does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reaction {
-    /// It is logged and shown; the event goes ahead.
+    /// The failure is logged and shown; the event proceeds.
     Warn,
     /// The event is blocked.
     Block,
@@ -96,13 +96,13 @@ impl JsonSchema for CommandMap {
 }
 
 impl EventConfig {
-    /// The patterns and their commands, in the order of the file.
+    /// In the order of the file.
     #[must_use]
-    pub fn entries(&self) -> &[(Pattern, Vec<CommandConfig>)] {
+    pub(crate) fn entries(&self) -> &[(Pattern, Vec<CommandConfig>)] {
         self.commands.as_ref().map_or(&[], |map| &map.0)
     }
 
-    pub fn commands(&self) -> impl Iterator<Item = &CommandConfig> {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &CommandConfig> {
         self.entries().iter().flat_map(|(_, commands)| commands)
     }
 
@@ -110,8 +110,7 @@ impl EventConfig {
         self.entries().iter().try_for_each(|(pattern, _)| pattern.check())
     }
 
-    /// Whether a command asks for a block.
-    pub(super) fn asks_to_block(&self) -> bool {
+    pub(super) fn may_block(&self) -> bool {
         self.commands()
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
     }
@@ -133,7 +132,7 @@ impl EventConfig {
                     && command.show_stderr != Some(true)
                 {
                     found.push(format!(
-                        "{section}: `{pattern}` limits the output of a command that shows none: set `showStdout` or `showStderr`"
+                        "{section}: `{pattern}` limits output that is not shown: set `showStdout` or `showStderr`"
                     ));
                 }
             }

@@ -1,16 +1,16 @@
-//! A YAML file as a tree with positions, to say of each problem where it is.
+//! A YAML file as a tree with positions, so that each problem is reported with its line and column.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{DuplicateKeyPolicy, Location, Options, Spanned};
 
-/// No config of a person is so deep, or has so many values.
-const DEEPEST: usize = 32;
-const MOST_VALUES: usize = 50_000;
+/// Beyond what is written by hand.
+const MAX_DEPTH: usize = 32;
+const MAX_VALUES: usize = 50_000;
 
-/// What aliases may make of a config. A person repeats less; what repeats more is a bomb, and is refused at once.
-const MOST_REPEATED: usize = 10_000;
+/// The limit on what aliases expand to: anything larger is an alias bomb, and is rejected at once.
+const MAX_ALIAS_EVENTS: usize = 10_000;
 
 /// How every config is read.
 pub(super) fn options() -> Options {
@@ -18,18 +18,17 @@ pub(super) fn options() -> Options {
         strict_booleans: true,
         with_snippet: false,
         budget: serde_saphyr::budget! {
-            max_depth: DEEPEST,
-            max_nodes: MOST_VALUES,
-            max_recorded_anchor_events: MOST_REPEATED,
+            max_depth: MAX_DEPTH,
+            max_nodes: MAX_VALUES,
+            max_recorded_anchor_events: MAX_ALIAS_EVENTS,
         },
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MOST_REPEATED },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_ALIAS_EVENTS },
     }
 }
 
-/// A value with its place.
-pub(super) type Place = Spanned<Node>;
+/// A value with its position.
+pub(super) type SpannedNode = Spanned<Node>;
 
-/// A value of YAML.
 #[derive(Debug)]
 pub(super) enum Node {
     Null,
@@ -37,12 +36,12 @@ pub(super) enum Node {
     Int(i128),
     Float(f64),
     Text(String),
-    List(Vec<Place>),
-    Map(Vec<(Spanned<String>, Place)>),
+    List(Vec<SpannedNode>),
+    Map(Vec<(Spanned<String>, SpannedNode)>),
 }
 
 impl Node {
-    /// What it is, in words.
+    /// The value as an error message names it.
     pub(super) fn describe(&self) -> String {
         match self {
             Node::Null => "nothing".into(),
@@ -56,21 +55,21 @@ impl Node {
     }
 }
 
-/// Reads the tree. Keys that stand twice are both in it.
-pub(super) fn read(text: &str) -> Result<Place, serde_saphyr::Error> {
+/// Reads the tree, with both entries of a duplicate key.
+pub(super) fn read(text: &str) -> Result<SpannedNode, serde_saphyr::Error> {
     let mut options = options();
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
     serde_saphyr::from_str_with_options(text, options)
 }
 
-/// The bytes that a value takes in the text.
+/// The bytes of a value in the text.
 pub(super) fn range(location: &Location, text: &str) -> std::ops::Range<usize> {
     let span = location.span();
     let start = span.byte_offset().and_then(|at| usize::try_from(at).ok()).unwrap_or(0).min(text.len());
     let length = span.byte_len().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     let end = (start + length).min(text.len());
-    // A mapping or a list spans lines: its first line is enough to point at. No further than that is searched, since
-    // thousands of values may stand on one endless line.
+    // A mapping or a list spans lines: its first line is enough to point at. The search stops there, since
+    // one long line may contain thousands of values.
     start..text.get(start..end).and_then(|inside| inside.find(['\n', '\r'])).map_or(end, |at| start + at)
 }
 

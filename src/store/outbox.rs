@@ -1,5 +1,5 @@
-//! What a subagent's event wanted to show: the client shows it to nobody there, so it waits here for the next event of the
-//! main thread that the client does show.
+//! Messages of subagents' events. Claude Code shows them to nobody there, so they are pending here until the next event of
+//! the main thread that Claude Code shows.
 
 use std::fs;
 use std::io;
@@ -10,83 +10,79 @@ use serde::{Deserialize, Serialize};
 use crate::text::{LIMIT, length};
 use crate::{files, store};
 
-/// Something that waits to be shown.
+/// A pending message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The agent that it is about.
     pub agent_id: Option<String>,
-    /// Those that called it, nearest first: what belongs to a nested agent is shown with its ancestor.
+    /// The agents that called it, nearest first: messages of a nested agent are shown with its ancestor.
     pub ancestors: Vec<String>,
-    /// What is to be shown.
     pub text: String,
-    /// Where it waits.
+    /// The file that holds it.
     #[serde(skip)]
     pub path: PathBuf,
 }
 
 impl Entry {
-    /// Whether it belongs to this agent or to one that it called.
+    /// Whether it is about this agent or one that it called.
     #[must_use]
-    pub fn belongs_to(&self, agent_id: &str) -> bool {
+    pub(crate) fn belongs_to(&self, agent_id: &str) -> bool {
         self.agent_id.as_deref() == Some(agent_id) || self.ancestors.iter().any(|id| id == agent_id)
     }
 }
 
 /// The outbox of one session.
 #[derive(Clone, Debug)]
-pub struct Outbox {
+pub(crate) struct Outbox {
     root: PathBuf,
     folder: PathBuf,
 }
 
 impl Outbox {
-    /// The session's place. Nothing is made until something is put there.
+    /// Nothing is created until something is added.
     #[must_use]
-    pub fn of(root: &Path, session_id: &str) -> Outbox {
+    pub(crate) fn of(root: &Path, session_id: &str) -> Outbox {
         Outbox {
             root: root.to_owned(),
             folder: root.join(store::FOLDER).join("outbox").join(store::hash(session_id)),
         }
     }
 
-    /// Puts something there, to be shown after all that is there already.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn put(&self, entry: &Entry) -> io::Result<()> {
+    /// Adds a message, to be shown after those that are pending already.
+    pub(crate) fn put(&self, entry: &Entry) -> io::Result<()> {
         store::make_folder(&self.root, &self.folder)?;
         let dropped = store::make_room(&self.folder);
         if dropped > 0 {
-            self.note_dropped(dropped)?;
+            self.count_dropped(dropped)?;
         }
         let name = format!("{:020}-{}.json", jiff::Timestamp::now().as_nanosecond(), std::process::id());
         files::write_atomically(&self.folder.join(name), &serde_json::to_vec(entry)?)
     }
 
-    /// Messages that nobody took make room for new ones, but not silently.
-    fn note_dropped(&self, more: u64) -> io::Result<()> {
+    /// Undelivered messages are dropped for new ones, but not silently.
+    fn count_dropped(&self, more: u64) -> io::Result<()> {
         let path = self.folder.join("dropped.count");
         let before: u64 =
             files::read_text(&path, 64).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
         files::write_atomically(&path, (before + more).to_string().as_bytes())
     }
 
-    /// How many messages had to make room, once.
+    /// A message about dropped messages, if there are any.
     #[must_use]
-    pub fn dropped(&self) -> Option<Entry> {
+    pub(crate) fn dropped(&self) -> Option<Entry> {
         let path = self.folder.join("dropped.count");
         let count = files::read_text(&path, 64).ok()?;
         let text = format!(
-            "conclaude: {} older messages of subagents were dropped, since nobody took them",
+            "conclaude: {} older messages of subagents were dropped, since they could not be delivered",
             count.trim()
         );
         Some(Entry { text, path, ..Entry::default() })
     }
 
-    /// What waits, in order, as far as it fits into one answer; the rest waits for the next event.
+    /// The pending messages, in order, as far as they fit into one answer; the rest stays pending.
     #[must_use]
-    pub fn take(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+    pub(crate) fn take(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
         if !files::is_real_folder(&self.root.join(store::FOLDER)) || !files::is_real_folder(&self.folder) {
             return Vec::new();
         }
@@ -113,16 +109,15 @@ impl Outbox {
     }
 }
 
-/// Removes what was shown. Done after the answer was written: shown at least once, also across a crash between the two.
-pub fn remove(shown: &[PathBuf]) {
+/// Removes delivered messages. Called after the answer was written: a crash between the two shows them twice, not never.
+pub(crate) fn remove(shown: &[PathBuf]) {
     for path in shown {
         let _ = fs::remove_file(path);
     }
 }
 
-/// The texts of entries as one.
 #[must_use]
-pub fn text_of(entries: &[Entry]) -> String {
+pub(crate) fn text_of(entries: &[Entry]) -> String {
     entries.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
@@ -135,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_comes_in_order_and_stays_until_it_is_removed() {
+    fn pending_messages_come_in_order_and_stay_until_they_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let outbox = Outbox::of(root.path(), "s");
         assert_eq!(outbox.take(|_| true), []);
@@ -152,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_waits_for_the_next_event() {
+    fn what_does_not_fit_stays_pending() {
         let root = tempfile::tempdir().unwrap();
         let outbox = Outbox::of(root.path(), "s");
         for _ in 0..3 {
@@ -162,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_a_nested_agent_belongs_to_its_ancestors() {
+    fn messages_of_a_nested_agent_belong_to_its_ancestors() {
         let nested = Entry { ancestors: vec!["parent".into(), "grandparent".into()], ..entry("child", "x") };
         assert!(
             nested.belongs_to("child") && nested.belongs_to("parent") && nested.belongs_to("grandparent")

@@ -1,5 +1,5 @@
-//! What is remembered between calls, in `.conclaude/` at the project's root: one folder per session, one file per
-//! agent, named by hash so that no id can lead elsewhere.
+//! The state between events, in `.conclaude/` at the project's root: one folder per session, one file per
+//! agent, named by hash so that no id can lead to another folder.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -13,20 +13,18 @@ use crate::agent::Agent;
 use crate::decide::Count;
 use crate::{files, log};
 
-/// How long another call may keep us waiting.
+/// How long we wait for another process.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// How long a session's state stays after its end, and how long that of a session which never ended.
+/// How long a session's state is kept after its end, and without an end.
 const KEPT_AFTER_END: Duration = Duration::from_hours(7 * 24);
 const KEPT_WITHOUT_END: Duration = Duration::from_hours(30 * 24);
 
-/// What is remembered of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct AgentState {
-    /// How often its stop was blocked.
     blocks: u32,
-    /// What a newer version remembers, kept as it is.
+    /// The fields of a newer version, which are kept.
     #[serde(flatten)]
     other: serde_json::Map<String, serde_json::Value>,
 }
@@ -39,17 +37,17 @@ pub struct Session {
 }
 
 impl Session {
-    /// The session's place. Nothing is made until something is written.
+    /// Nothing is created until something is written.
     #[must_use]
-    pub fn new(root: &Path, session_id: &str) -> Session {
+    pub(crate) fn new(root: &Path, session_id: &str) -> Session {
         Session { root: root.to_owned(), folder: root.join(FOLDER).join("state").join(hash(session_id)) }
     }
 
-    /// Counts a block of the agent, unless it has reached the bound.
+    /// Counts a block of the agent, unless it has reached the limit.
     ///
     /// # Errors
     /// When the count cannot be read or written.
-    pub fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Count> {
+    pub(crate) fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Count> {
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         let _lock = self.lock()?;
@@ -63,19 +61,13 @@ impl Session {
         Ok(Count::Blocks(state.blocks))
     }
 
-    /// Remembers something under a name.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+    pub(crate) fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         files::write_atomically(&self.folder.join(format!("{name}.json")), &serde_json::to_vec(value)?)
     }
 
-    /// What is remembered under a name.
-    #[must_use]
-    pub fn read<T: for<'a> Deserialize<'a>>(&self, name: &str) -> Option<T> {
+    pub(crate) fn read<T: for<'a> Deserialize<'a>>(&self, name: &str) -> Option<T> {
         if !self.is_ours() {
             return None;
         }
@@ -83,9 +75,8 @@ impl Session {
         serde_json::from_str(&text).ok()
     }
 
-    /// The names that begin so.
-    #[must_use]
-    pub fn names(&self, prefix: &str) -> Vec<String> {
+    /// The names of stored values that start with the prefix.
+    pub(crate) fn names(&self, prefix: &str) -> Vec<String> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let mut names: Vec<String> = names
@@ -96,17 +87,11 @@ impl Session {
         names
     }
 
-    /// How often the agent was sent back.
-    #[must_use]
-    pub fn blocks(&self, agent_key: &str) -> u32 {
-        self.read::<AgentState>(&hash(agent_key)).map_or(0, |state| state.blocks)
-    }
-
     /// A new file for output that is too long to be shown.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn output_file(&self, label: &str) -> io::Result<(File, PathBuf)> {
+    /// When it cannot be created.
+    pub(crate) fn output_file(&self, label: &str) -> io::Result<(File, PathBuf)> {
         let folder = self.folder.join("output");
         make_folder(&self.root, &folder)?;
         make_room(&folder);
@@ -115,7 +100,7 @@ impl Session {
         made.keep().map_err(|error| error.error)
     }
 
-    /// The session's folders: its state, and what waits to be shown.
+    /// The session's folders: its state and its outbox.
     fn folders(&self) -> impl Iterator<Item = PathBuf> {
         let name = self.folder.file_name().map(std::ffi::OsStr::to_owned).unwrap_or_default();
         let ours = self.root.join(FOLDER);
@@ -125,21 +110,21 @@ impl Session {
         real.map(move |base| base.join(&name))
     }
 
-    /// Notes that the session goes on.
-    pub fn resume(&self) {
+    /// Removes the mark of the session's end.
+    pub(crate) fn resume(&self) {
         for folder in self.folders() {
             let _ = fs::remove_file(folder.join("ended"));
         }
     }
 
-    /// Notes that the session has ended, and removes what ended long ago.
-    pub fn end(&self) {
+    /// Marks the session as ended, and removes sessions that ended long ago.
+    pub(crate) fn end(&self) {
         for folder in self.folders() {
             if files::is_real_folder(&folder)
                 && let Err(error) =
                     open_new(&folder.join("ended")).and_then(|mut file| file.write_all(b"ended\n"))
             {
-                log::warn(|| format!("cannot note the session's end in {}: {error}", folder.display()));
+                log::warn(|| format!("cannot mark the session's end in {}: {error}", folder.display()));
             }
             let sessions = folder.parent().map(fs::read_dir).and_then(Result::ok);
             for entry in sessions.into_iter().flatten().flatten() {
@@ -147,7 +132,7 @@ impl Session {
                     entry.file_name().len() == 64 && entry.file_type().is_ok_and(|kind| kind.is_dir());
                 if is_session && is_old(&entry.path()) {
                     log::debug(|| {
-                        format!("removing what is left of an old session, {}", entry.path().display())
+                        format!("removing the state of an old session, {}", entry.path().display())
                     });
                     let _ = fs::remove_dir_all(entry.path());
                 }
@@ -155,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Whether the folders above are real ones, and not links to what is none of our business.
+    /// Whether the folders above are real ones, and not symlinks.
     fn is_ours(&self) -> bool {
         let ours = self.root.join(FOLDER);
         files::is_real_folder(&ours) && files::is_real_folder(&ours.join("state"))
@@ -167,7 +152,7 @@ impl Session {
 
     fn lock(&self) -> io::Result<File> {
         files::lock(&self.folder.join("lock"), LOCK_WAIT)?
-            .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "another call holds the lock"))
+            .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"))
     }
 }
 
@@ -195,7 +180,7 @@ fn read_state(path: &Path) -> io::Result<AgentState> {
 mod tests {
     use std::time::SystemTime;
 
-    use super::super::{MOST_OUTPUTS, touch_last};
+    use super::super::{MAX_OUTPUTS, touch_last};
     use super::*;
 
     fn agent(id: &str) -> Agent {
@@ -203,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_counted_per_session_and_agent_up_to_the_bound() {
+    fn blocks_are_counted_per_session_and_agent_up_to_the_limit() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s1");
         assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Count::Blocks(1));
@@ -236,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_newer_version_remembers_is_kept() {
+    fn fields_of_a_newer_version_are_kept() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s");
         session.count_block(&agent("a"), 9).unwrap();
@@ -251,19 +236,19 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s");
         session.count_block(&agent("a"), 9).unwrap();
-        fs::write(session.folder.join(format!("{}.json", hash("a"))), "{torn").unwrap();
+        fs::write(session.folder.join(format!("{}.json", hash("a"))), "{truncated").unwrap();
         assert!(session.count_block(&agent("a"), 9).is_err());
     }
 
     #[cfg(unix)]
     #[test]
-    fn links_in_the_place_of_our_folders_are_refused() {
+    fn symlinks_instead_of_our_folders_are_rejected() {
         let root = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER)).unwrap();
         assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1).is_err());
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
-        // Nor is anything noted or removed behind it.
+        // Nor is anything written or removed behind it.
         let old = elsewhere.path().join("state").join("0".repeat(64));
         fs::create_dir_all(&old).unwrap();
         fs::create_dir_all(elsewhere.path().join("state/last")).unwrap();
@@ -277,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_ended_long_ago_go_and_others_stay() {
+    fn sessions_that_ended_long_ago_are_removed_and_others_stay() {
         let root = tempfile::tempdir().unwrap();
         let age = |session: &Session, name: &str, days: u64| {
             let path = session.folder.join(name);
@@ -298,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_goes_on_keeps_its_counts() {
+    fn a_resumed_session_keeps_its_counts() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s");
         session.count_block(&agent("a"), 9).unwrap();
@@ -309,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_a_person_made_ignores_itself_too() {
+    fn a_folder_that_the_user_created_ignores_itself_too() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join(FOLDER)).unwrap();
         Session::new(root.path(), "s").count_block(&agent("a"), 1).unwrap();
@@ -323,14 +308,14 @@ mod tests {
     fn long_outputs_do_not_pile_up() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s");
-        for _ in 0..MOST_OUTPUTS + 5 {
+        for _ in 0..MAX_OUTPUTS + 5 {
             session.output_file("stdout").unwrap();
         }
-        assert_eq!(fs::read_dir(session.folder.join("output")).unwrap().count(), MOST_OUTPUTS);
+        assert_eq!(fs::read_dir(session.folder.join("output")).unwrap().count(), MAX_OUTPUTS);
     }
 
     #[test]
-    fn arrivals_are_noted_once_the_folder_exists() {
+    fn arrivals_are_recorded_once_the_folder_exists() {
         let root = tempfile::tempdir().unwrap();
         touch_last(root.path(), "Stop");
         assert!(!root.path().join(FOLDER).exists());

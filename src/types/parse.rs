@@ -1,4 +1,4 @@
-//! From bytes to a checked payload, with errors that name the field and say what was expected.
+//! From bytes to a validated payload, with errors that name the field and what was expected.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,16 +11,12 @@ use super::{
 };
 use crate::event::Event;
 
-/// Why a payload was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PayloadError {
-    /// Nothing came.
     Empty,
-    /// It is not JSON.
     Json(String),
-    /// It is JSON, but a field is missing, blank or of another type.
+    /// A field is missing, blank or of the wrong type.
     Field(String),
-    /// It belongs to another event than the one that was called.
     OtherEvent {
         /// The event on the command line.
         called: String,
@@ -45,7 +41,7 @@ impl fmt::Display for PayloadError {
 
 impl std::error::Error for PayloadError {}
 
-/// An event as it came: the typed payload, and all of its fields.
+/// An event with its typed payload and all fields of the JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookEvent {
     pub kind: Event,
@@ -90,7 +86,6 @@ fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
     Ok(payload)
 }
 
-/// The input without a byte order mark.
 #[must_use]
 pub fn strip_bom(input: &[u8]) -> &[u8] {
     input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input)
@@ -107,8 +102,8 @@ fn read(input: &[u8]) -> Result<Wire, PayloadError> {
         Ok(None) => return Err(PayloadError::Empty),
         Err(error) => error,
     };
-    // The client's text may hold half a surrogate pair or a byte that is not UTF-8, wherever it cut a string.
-    // That is no reason to refuse the event.
+    // Where Claude Code truncates a string, half a surrogate pair or a byte that is not UTF-8 may be left.
+    // That is no reason to reject the event.
     match first_value(&repair(input)) {
         Ok(Some(value)) => object(value),
         _ => Err(PayloadError::Json(error.to_string())),
@@ -122,7 +117,7 @@ fn object(value: Value) -> Result<Wire, PayloadError> {
     }
 }
 
-/// Replaces invalid UTF-8 and escapes of lone surrogates by the replacement character.
+/// Replaces invalid UTF-8 and escapes of lone surrogates with the replacement character.
 fn repair(input: &[u8]) -> Vec<u8> {
     let text = match String::from_utf8_lossy(input) {
         Cow::Borrowed(text) => text.to_owned(),
@@ -146,7 +141,7 @@ fn repair(input: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The code unit of the escape `\uXXXX` at this place.
+/// The code unit of the escape `\uXXXX` at this position.
 fn surrogate(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()

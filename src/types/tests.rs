@@ -114,7 +114,7 @@ fn missing_agent_id_is_named() {
 
 // Scenario: Empty agent_id value
 #[test]
-fn empty_agent_id_is_refused() {
+fn empty_agent_id_is_rejected() {
     assert_eq!(
         refusal(&with("agent_id", "".into())),
         "invalid payload: agent_id cannot be empty: expected a non-empty string"
@@ -156,7 +156,7 @@ fn every_required_field_is_named_when_missing_null_blank_or_of_another_type() {
 }
 
 #[test]
-fn a_payload_of_another_event_is_refused_by_field_and_expectation() {
+fn a_payload_of_another_event_is_rejected_by_field_and_expectation() {
     assert_eq!(
         refusal(&with("hook_event_name", "Stop".into())),
         "invalid payload: `hook_event_name` is \"Stop\", expected \"SubagentStart\": register each event with its own name"
@@ -164,7 +164,7 @@ fn a_payload_of_another_event_is_refused_by_field_and_expectation() {
 }
 
 #[test]
-fn what_is_not_an_object_is_refused() {
+fn what_is_not_an_object_is_rejected() {
     assert_eq!(refusal("[1]"), "invalid payload: expected a JSON object, found a list");
     assert!(refusal("{\"session_id\": ").starts_with("the payload is not valid JSON: "));
     assert_eq!(refusal(" \n"), "no payload on stdin: expected one JSON object");
@@ -191,7 +191,7 @@ fn unknown_fields_nulls_new_values_and_a_bom_are_accepted() {
 }
 
 #[test]
-fn half_a_surrogate_pair_or_a_stray_byte_does_not_refuse_the_event() {
+fn half_a_surrogate_pair_or_a_stray_byte_does_not_reject_the_event() {
     let stop = START.replace("SubagentStart", "SubagentStop").replace(
         r#""permission_mode": "default""#,
         r#""last_assistant_message": "half \ud83d, whole \ud83d\ude00, \\ud83d, lone \ude00""#,
@@ -222,7 +222,7 @@ fn an_eight_megabyte_message_is_accepted() {
 }
 
 #[test]
-fn deep_nesting_is_refused_without_a_crash() {
+fn deep_nesting_is_rejected_without_a_crash() {
     let deep = format!("{{\"a\":{}", "[".repeat(100_000));
     assert!(refusal(&deep).contains("not valid JSON"));
 }
@@ -266,7 +266,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn mending_keeps_valid_json_strings(text: String) {
+    fn repairing_keeps_valid_json_strings(text: String) {
         let stop = serde_json::json!({
             "session_id": "s", "transcript_path": "/t", "cwd": "/", "hook_event_name": "SubagentStop",
             "last_assistant_message": text, "agent_id": "a",

@@ -1,5 +1,5 @@
-//! What may be on the wire: every field optional, both names of a renamed one, so that nulls and older or newer
-//! clients are accepted and each missing field is named by us.
+//! The payload before validation: every field is optional and a renamed one has both names, so that nulls and older or newer
+//! versions of Claude Code are accepted, and an error names each missing field.
 
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::event::{Event, Shape};
 
-/// The fields of a payload. What is required must be a string; what is not is taken if it has the expected type.
+/// The fields of a payload. A required one must be a string; an optional one of an unexpected type is ignored.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Wire(pub(super) Map<String, Value>);
@@ -34,7 +34,7 @@ impl Wire {
         self.0.get(field).and_then(Value::as_str).map(str::to_owned)
     }
 
-    /// The type under either of its names; a blank one gives way to one that is not.
+    /// The type under either of its names; a blank one does not hide the other.
     fn agent_type(&self) -> Result<Option<String>, String> {
         let (one, other) = (self.string("agent_type")?, self.string("subagent_type")?);
         Ok(match one {

@@ -1,9 +1,10 @@
-//! The project that a verb of `conclaude des` works in: its phases, its steps, and its records.
+//! The project that a subcommand of `conclaude des` works in: its phases, its steps, and its records.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::audit::{self, Record};
 use crate::cli::root;
@@ -12,42 +13,40 @@ use crate::des::record::{self, Change};
 use crate::des::{paths, step};
 use crate::root::Root;
 
-/// The project that the verb works in.
 pub(super) struct Project {
     pub(super) root: Root,
-    /// Its defaults, if it cannot be read.
+    /// The defaults, if the file cannot be read.
     pub(super) config: ConclaudeConfig,
-    /// What is wrong with the config.
-    problem: Option<String>,
+    config_error: Option<String>,
 }
 
 impl Project {
     pub(super) fn find() -> io::Result<Project> {
         let root = root()?;
-        let (config, problem) = match root.config.as_deref().map(crate::root::load) {
+        let (config, config_error) = match root.config.as_deref().map(crate::root::load) {
             Some(Ok(config)) => (config, None),
             Some(Err(error)) => (ConclaudeConfig::default(), Some(error.to_string())),
             None => (ConclaudeConfig::default(), None),
         };
-        Ok(Project { root, config, problem })
+        Ok(Project { root, config, config_error })
     }
 
-    /// For verbs that cannot do without the config: what they make would be wrong.
-    pub(super) fn must_be_sound(&self) -> io::Result<()> {
-        self.problem.as_ref().map_or(Ok(()), |problem| Err(io::Error::other(problem.clone())))
+    /// For subcommands whose output depends on the config: with the defaults it would be wrong.
+    pub(super) fn require_valid_config(&self) -> io::Result<()> {
+        self.config_error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.clone())))
     }
 
     /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
-    pub(super) fn warn_if_broken(&self) {
-        if let Some(problem) = &self.problem {
-            let problem = problem.lines().next().unwrap_or_default();
-            let _ = writeln!(io::stderr(), "conclaude: warning: {problem}; the step's own phases count");
+    pub(super) fn warn_about_config(&self) {
+        if let Some(error) = &self.config_error {
+            let summary = error.lines().next().unwrap_or_default();
+            let _ = writeln!(io::stderr(), "conclaude: warning: {summary}; using the step's own phases");
         }
     }
 
-    /// The phases of a step: those of the config, or where it cannot be read those that the step has.
+    /// The phases of a step: those of the config, or those that the step has where the config cannot be read.
     pub(super) fn phases(&self, step: &step::Step) -> Vec<String> {
-        let log = step.phases().filter(|log| self.problem.is_some() && !log.is_empty());
+        let log = step.phases().filter(|log| self.config_error.is_some() && !log.is_empty());
         match log {
             Some(log) => log.into_iter().map(|phase| phase.name).collect(),
             None => self.configured_phases(),
@@ -58,12 +57,12 @@ impl Project {
         self.config.des.clone().unwrap_or_default().phase_names()
     }
 
-    /// Where the step really lies, and its name in records. It must be inside the project.
+    /// The real path of the step file, and its name in records. It must be inside the project.
     pub(super) fn step(&self, path: &Path) -> io::Result<(PathBuf, String)> {
         let cwd = std::env::current_dir()?;
         let outside = || {
             io::Error::other(format!(
-                "{} lies outside the project {}",
+                "{} is outside the project {}",
                 path.display(),
                 self.root.work.display()
             ))
@@ -82,7 +81,7 @@ impl Project {
     }
 
     /// A phase that counts only with proof is not recorded without it.
-    pub(super) fn needs_proof(&self, phase: &str) -> io::Result<()> {
+    pub(super) fn refuse_without_proof(&self, phase: &str) -> io::Result<()> {
         let des = self.config.des.clone().unwrap_or_default();
         if des.evidence().contains(&phase) {
             return Err(io::Error::other(format!(
@@ -92,39 +91,48 @@ impl Project {
         Ok(())
     }
 
-    /// Records a change of a phase, in the step file and in the trail.
-    pub(super) fn record(
+    /// Changes a step file under its lock, and returns the step's name.
+    pub(super) fn change_step(
         &self,
         path: &Path,
-        phase: &str,
-        change: &Change,
-        event: &str,
-        decision: &str,
-    ) -> io::Result<()> {
+        change: impl FnOnce(&mut step::Step) -> Result<(), String>,
+    ) -> io::Result<String> {
         let (real, name) = self.step(path)?;
-        record::change(&self.root.folder, &real, |step| {
-            let phases = self.phases(step);
-            record::record(step, &phases, phase, change, Timestamp::now())
-        })
-        .map_err(io::Error::other)?;
-        let proof = match change {
-            Change::Finish { evidence, .. } => evidence.clone(),
-            Change::Prove { evidence, .. } => Some(evidence.clone()),
-            _ => None,
-        };
+        record::change(&self.root.folder, &real, change).map_err(io::Error::other)?;
+        Ok(name)
+    }
+
+    /// Records a change of a phase, in the step file and in the audit trail.
+    pub(super) fn record_phase(&self, path: &Path, phase: &str, change: &Change) -> io::Result<()> {
+        let name = self.change_step(path, |step| {
+            record::record(step, &self.phases(step), phase, change, Timestamp::now())
+        })?;
+        let (event, decision, evidence) = described(change);
         self.audit(&Record {
             phase: Some(phase.into()),
-            evidence: proof,
+            evidence: evidence.cloned(),
             ..base_record(event, &name, decision)
         })
     }
 }
 
+/// A change as the audit trail names it: event, decision and evidence. Only `des run` has evidence.
+fn described(change: &Change) -> (&'static str, &'static str, Option<&Value>) {
+    let outcome = |pass: bool| if pass { "PASS" } else { "FAIL" };
+    match change {
+        Change::Start => ("des start", "IN_PROGRESS", None),
+        Change::Skip { .. } => ("des skip", "SKIPPED", None),
+        Change::Finish { pass, evidence: None, .. } => ("des finish", outcome(*pass), None),
+        Change::Finish { pass, evidence: Some(evidence), .. } | Change::Prove { pass, evidence, .. } => {
+            ("des run", outcome(*pass), Some(evidence))
+        }
+    }
+}
+
 pub(super) fn base_record(event: &str, step: &str, decision: &str) -> Record {
-    let session = std::env::var("CLAUDE_CODE_SESSION_ID").ok();
     Record {
         event: event.into(),
-        session,
+        session: std::env::var("CLAUDE_CODE_SESSION_ID").ok(),
         step: Some(step.into()),
         decision: decision.into(),
         ..Record::default()

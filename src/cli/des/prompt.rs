@@ -1,0 +1,61 @@
+//! `des prompt`: the start of a prompt that gives a step to an agent.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::project::Project;
+use crate::des::gates::{self, Opened};
+use crate::text::clean_line;
+
+#[derive(clap::Args)]
+pub(crate) struct PromptArgs {
+    /// The step file
+    step: PathBuf,
+    /// The subagent that is to do the step
+    #[arg(long)]
+    agent: String,
+    /// The command that starts the step, such as /nw:execute
+    #[arg(long)]
+    command: Option<String>,
+}
+
+pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut impl Write) -> io::Result<()> {
+    let (_, name) = project.step(&args.step)?;
+    let opened = gates::open_step(&project.root.work, &name)
+        .map_err(|finding| io::Error::other(finding.to_string()))?;
+    markers(&opened, &name, args, out)?;
+    task(&opened, &name, &args.agent, out)?;
+    let des = project.config.des.clone().unwrap_or_default();
+    writeln!(out, "{}", gates::boundaries(&opened, &project.phases(&opened.step), &des).trim_end())
+}
+
+fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "<!-- DES-VALIDATION: required -->")?;
+    writeln!(out, "<!-- DES-STEP-FILE: {name} -->")?;
+    writeln!(out, "<!-- DES-AGENT: {} -->", args.agent)?;
+    if let Some(command) = &args.command {
+        writeln!(out, "<!-- DES-COMMAND: {command} -->")?;
+    }
+    if let Some(project_id) = opened.step.project_id() {
+        writeln!(out, "<!-- DES-PROJECT-ID: {} -->", clean_line(&project_id))?;
+    }
+    Ok(())
+}
+
+fn task(opened: &Opened, name: &str, agent: &str, out: &mut impl Write) -> io::Result<()> {
+    let step = &opened.step;
+    let task = clean_line(&step.task_id().unwrap_or_else(|| name.to_owned()));
+    let project = step.project_id().map(|id| format!(" {}", clean_line(&id))).unwrap_or_default();
+    writeln!(out, "\nYou are the {agent} agent. Do step {task} of the project{project}.")?;
+    if let Some(about) = step.name() {
+        writeln!(out, "It is about: {}", clean_line(&about))?;
+    }
+    let criteria = step.acceptance_criteria();
+    if !criteria.is_empty() {
+        writeln!(out, "\nIt is accepted when:")?;
+        for criterion in criteria {
+            writeln!(out, "- {}", clean_line(&criterion))?;
+        }
+    }
+    Ok(())
+}

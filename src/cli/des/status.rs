@@ -1,0 +1,83 @@
+//! `des status`: all steps of a project with their state.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anstyle::Style;
+use serde_json::Value;
+
+use super::project::Project;
+use crate::audit::{Filter, Trail, records};
+use crate::cli::table;
+use crate::des::step;
+use crate::text::clean_line;
+
+const BOLD: Style = Style::new().bold();
+
+/// Folders that contain no step files.
+const IGNORED_FOLDERS: [&str; 6] = [".git", "node_modules", "target", ".conclaude", ".claude", "dist"];
+
+/// How many levels of folders are searched.
+const MAX_DEPTH: u32 = 6;
+
+#[derive(clap::Args)]
+pub(crate) struct StatusArgs {
+    /// The folder to search [default: the project]
+    pub(super) folder: Option<PathBuf>,
+}
+
+pub(super) fn list(project: &Project, folder: Option<&Path>, out: &mut impl Write) -> io::Result<()> {
+    let folder = match folder {
+        Some(folder) if !folder.is_dir() => {
+            return Err(io::Error::other(format!("{} is not a folder", folder.display())));
+        }
+        Some(folder) => std::path::absolute(folder)?,
+        None => project.root.work.clone(),
+    };
+    let mut files = Vec::new();
+    find_json_files(&folder, MAX_DEPTH, &mut files);
+    let trail = Trail::of(&project.root.folder, None);
+    let stops = records(&trail, &Filter { event: Some("SubagentStop".into()), ..Filter::default() })?;
+    let mut rows = vec![["STEP", "TASK", "STATE", "PHASES", "LAST AGENT", "BLOCKS"].map(str::to_owned)];
+    for path in files {
+        let Ok(step) = step::read(&path, "") else { continue };
+        let Some(log) = step.phases().or_else(|| (!step.has_phases()).then(Vec::new)) else { continue };
+        let (_, name) = project.step(&path)?;
+        let of_step = |record: &&Value| text(record, "step") == Some(name.as_str());
+        let stops: Vec<&Value> = stops.iter().map(|(_, record)| record).filter(of_step).collect();
+        let phases = project.phases(&step);
+        let finished = log.iter().filter(|phase| phases.contains(&phase.name) && phase.is_finished()).count();
+        let blocks = stops.iter().filter(|record| text(record, "decision") == Some("blocked")).count();
+        let last_agent = stops.last().and_then(|record| text(record, "agent"));
+        rows.push([
+            clean_line(&name),
+            clean_line(&step.task_id().unwrap_or_else(|| "-".into())),
+            clean_line(&step.state()),
+            if step.has_phases() { format!("{finished}/{}", phases.len()) } else { "-".into() },
+            clean_line(last_agent.unwrap_or("-")),
+            blocks.to_string(),
+        ]);
+    }
+    if rows.len() == 1 {
+        return writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display());
+    }
+    table(out, &rows, BOLD)
+}
+
+fn text<'a>(record: &'a Value, field: &str) -> Option<&'a str> {
+    record.get(field).and_then(Value::as_str)
+}
+
+fn find_json_files(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    entries.sort_unstable_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth > 0 && !IGNORED_FOLDERS.iter().any(|ignored| name == *ignored) {
+            find_json_files(&entry.path(), depth - 1, found);
+        } else if kind.is_file() && entry.path().extension().is_some_and(|extension| extension == "json") {
+            found.push(entry.path());
+        }
+    }
+}
