@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::config::NotificationsConfig;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::log;
 
 /// How long the desktop may take. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.
@@ -22,7 +22,7 @@ pub(crate) enum Outcome {
 }
 
 /// Whether the config asks for a notification about this event.
-pub(crate) fn is_wanted(config: Option<&NotificationsConfig>, event: Event, outcome: Outcome) -> bool {
+pub(crate) fn is_wanted(config: Option<&NotificationsConfig>, event: EventKind, outcome: Outcome) -> bool {
     let Some(config) = config.filter(|config| config.enabled == Some(true)) else { return false };
     if !config.hooks.iter().flatten().any(|hook| hook.covers(event)) {
         return false;
@@ -78,18 +78,18 @@ mod tests {
         serde_saphyr::from_str(yaml).unwrap()
     }
 
-    fn wanted(yaml: &str, event: Event, outcome: Outcome) -> bool {
+    fn wanted(yaml: &str, event: EventKind, outcome: Outcome) -> bool {
         is_wanted(Some(&config(yaml)), event, outcome)
     }
 
     #[test]
     fn nothing_is_sent_unless_enabled_and_listed() {
-        assert!(!is_wanted(None, Event::SubagentStop, Outcome::Success));
-        assert!(!wanted("hooks: ['*']", Event::SubagentStop, Outcome::Success));
-        assert!(!wanted("enabled: true", Event::SubagentStop, Outcome::Success));
-        assert!(!wanted("{enabled: true, hooks: [Stop]}", Event::SubagentStop, Outcome::Success));
-        assert!(wanted("{enabled: true, hooks: [SubagentStop]}", Event::SubagentStop, Outcome::Success));
-        assert!(wanted("{enabled: true, hooks: ['*']}", Event::SubagentStop, Outcome::Success));
+        assert!(!is_wanted(None, EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted("hooks: ['*']", EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted("enabled: true", EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted("{enabled: true, hooks: [Stop]}", EventKind::SubagentStop, Outcome::Success));
+        assert!(wanted("{enabled: true, hooks: [SubagentStop]}", EventKind::SubagentStop, Outcome::Success));
+        assert!(wanted("{enabled: true, hooks: ['*']}", EventKind::SubagentStop, Outcome::Success));
     }
 
     #[test]
@@ -97,20 +97,20 @@ mod tests {
         let on = "{enabled: true, hooks: ['*']}";
         let off = "{enabled: true, hooks: ['*'], showSystemEvents: false}";
         for outcome in [Outcome::Success, Outcome::Failure] {
-            assert!(wanted(on, Event::SubagentStop, outcome));
-            assert!(!wanted(off, Event::SubagentStop, outcome));
+            assert!(wanted(on, EventKind::SubagentStop, outcome));
+            assert!(!wanted(off, EventKind::SubagentStop, outcome));
         }
     }
 
     #[test]
     fn failures_and_successes_obey_theirs() {
         let errors = "{enabled: true, hooks: ['*'], showSystemEvents: false, showErrors: true}";
-        assert!(wanted(errors, Event::SubagentStop, Outcome::Failure));
-        assert!(!wanted(errors, Event::SubagentStop, Outcome::Success));
-        assert!(!wanted(errors, Event::Stop, Outcome::Success));
+        assert!(wanted(errors, EventKind::SubagentStop, Outcome::Failure));
+        assert!(!wanted(errors, EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted(errors, EventKind::Stop, Outcome::Success));
         let success = "{enabled: true, hooks: ['*'], showSuccess: true}";
-        assert!(wanted(success, Event::Stop, Outcome::Success));
-        assert!(!wanted(success, Event::Stop, Outcome::Failure));
-        assert!(!wanted("{enabled: true, hooks: ['*']}", Event::Stop, Outcome::Success));
+        assert!(wanted(success, EventKind::Stop, Outcome::Success));
+        assert!(!wanted(success, EventKind::Stop, Outcome::Failure));
+        assert!(!wanted("{enabled: true, hooks: ['*']}", EventKind::Stop, Outcome::Success));
     }
 }

@@ -10,7 +10,7 @@ use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::decide::Count;
 use crate::error::{HookError, Result};
-use crate::event::{Event, Subject};
+use crate::event::{EventKind, Subject};
 use crate::git::WorkTree;
 use crate::log;
 use crate::plan::{self, Facts, Plan};
@@ -18,12 +18,12 @@ use crate::root::{self, Root};
 use crate::store::trust::{self, TrustStatus};
 use crate::store::{self, Session};
 use crate::transcript::identity;
-use crate::types::{HookEvent, HookPayload, PayloadError};
+use crate::types::{Event, HookPayload, PayloadError};
 
 pub(super) struct Context<'a> {
     /// The payload as it came, for the stdin of commands.
     pub(super) input: &'a [u8],
-    pub(super) event: HookEvent,
+    pub(super) event: Event,
     /// The subagent, at the events of one.
     pub(super) agent: Option<Agent>,
     pub(super) root: Root,
@@ -48,7 +48,7 @@ pub(super) struct Config {
 impl<'a> Context<'a> {
     /// Reads what a plan needs. `None` for the stop of an agent that nobody started.
     pub(super) fn gather(
-        event: HookEvent,
+        event: Event,
         input: &'a [u8],
         environment: &Environment,
     ) -> Result<Option<Context<'a>>> {
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
             log_start(&event, agent);
         }
         let session = Session::new(&root.folder, payload.session_id());
-        if kind == Event::SessionStart {
+        if kind == EventKind::SessionStart {
             session.resume();
         }
         let config = Config::load(&root, kind, environment)?;
@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
         &self.event.payload
     }
 
-    pub(super) fn kind(&self) -> Event {
+    pub(super) fn kind(&self) -> EventKind {
         self.event.kind
     }
 
@@ -158,7 +158,7 @@ fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
 }
 
-fn log_start(event: &HookEvent, agent: &Agent) {
+fn log_start(event: &Event, agent: &Agent) {
     log::info(|| {
         format!(
             "Processing {} hook: session_id={}, agent_id={}, subagent_type={}",
@@ -173,15 +173,15 @@ fn log_start(event: &HookEvent, agent: &Agent) {
 impl Config {
     /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
     /// what is wrong with it.
-    fn load(root: &Root, event: Event, environment: &Environment) -> Result<Config> {
+    fn load(root: &Root, event: EventKind, environment: &Environment) -> Result<Config> {
         let Some(path) = &root.config else { return Ok(Config::default()) };
         let text = match root::read(path) {
             Ok(text) => text,
-            Err(error) if event == Event::SessionStart => return Err(error.into()),
+            Err(error) if event == EventKind::SessionStart => return Err(error.into()),
             Err(error) => return Ok(Config { error: Some(error), ..Config::default() }),
         };
         let parsed = match event {
-            Event::SessionStart => ConclaudeConfig::parse(&text, path),
+            EventKind::SessionStart => ConclaudeConfig::parse(&text, path),
             _ => ConclaudeConfig::parse_for(event, &text, path),
         };
         match parsed {
@@ -192,7 +192,7 @@ impl Config {
                     .and_then(|status| why_untrusted(status, path));
                 Ok(Config { settings, error: None, untrusted })
             }
-            Err(error) if event == Event::SessionStart => Err(error.into()),
+            Err(error) if event == EventKind::SessionStart => Err(error.into()),
             // A broken pattern must not keep the user from being notified of it.
             Err(error) => {
                 let notifications = ConclaudeConfig::notifications_in(&text);

@@ -11,7 +11,7 @@ use crate::decide::{Decision, HookResult, Word};
 use crate::des::DesContext;
 use crate::dialect::claude::abilities;
 use crate::error::{HookError, Result};
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::outcome::{CommandRun, Evidence, Outcome};
 use crate::plan::{Gate, Plan};
 use crate::store::Session;
@@ -34,7 +34,7 @@ pub(super) fn finish(
     };
     notify_user(context, plan, outcomes, &result);
     let result = delivery::deliver(context, result?);
-    if plan.event == Event::SessionEnd {
+    if plan.event == EventKind::SessionEnd {
         context.session.end();
     }
     Ok(result)

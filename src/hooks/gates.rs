@@ -11,7 +11,7 @@ use crate::des::gates::{self, Opened, Writing};
 use crate::des::judge::{self, Question};
 use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::finding::{Code, Finding};
 use crate::git::{self, Snapshot};
 use crate::messages;
@@ -158,7 +158,8 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
 pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) -> Option<&'a Snapshot> {
     let is_watched = plan.commands().next().is_some()
         && (plan.gate().is_some()
-            || (plan.event == Event::SubagentStart && Call::all(&context.session).iter().any(Call::is_open)));
+            || (plan.event == EventKind::SubagentStart
+                && Call::all(&context.session).iter().any(Call::is_open)));
     if is_watched { context.tree.snapshot().ok().flatten() } else { None }
 }
 

@@ -137,7 +137,7 @@ mod tests {
         let kinds = [Kind { file: "Cargo.toml", lint: Some("lint".into()), test: Some("test".into()) }];
         let all = uncommented(&text(&kinds, &["planner".into(), "backend-coder".into(), "tester".into()]));
         let config = ConclaudeConfig::parse(&all, Path::new("x")).unwrap();
-        let section = config.section(crate::event::Event::SubagentStop).unwrap();
+        let section = config.section(crate::event::EventKind::SubagentStop).unwrap();
         let patterns: Vec<(&str, &str)> = section
             .entries()
             .iter()

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::check::Check;
 use super::installation::Installation;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::install::registration;
 use crate::install::scope::Scope;
 use crate::store;
@@ -23,7 +23,7 @@ pub(super) struct Arrival {
 pub(super) fn arrivals(installation: &Installation) -> Vec<Arrival> {
     let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
     let folder = installation.root.folder.join(store::FOLDER).join("state/last");
-    let one = |event: Event| {
+    let one = |event: EventKind| {
         let time = folder.join(event.name()).metadata().and_then(|metadata| metadata.modified()).ok();
         let stamp = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
         let last = stamp.map(|stamp| stamp.strftime("%FT%TZ").to_string());

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::check::Check;
 use super::installation::Installation;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::install::settings::IF_TRUSTED;
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use crate::store;
@@ -44,14 +44,14 @@ impl fmt::Display for Answer {
 /// Calls what is registered: a stop in a scratch project whose outcome is known, and the start of a session here.
 pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
     let locations = installation.locations();
-    let line = |event: Event| {
+    let line = |event: EventKind| {
         let all = locations.iter().flat_map(|file| file.registered());
         all.filter(|one| one.event == event).map(|one| one.command.clone()).next()
     };
     // Registered again, it is this program that is called.
     let fix = installation.install_again();
     let (mut answers, mut checks) = (Vec::new(), Vec::new());
-    if let Some(command) = line(Event::SubagentStop) {
+    if let Some(command) = line(EventKind::SubagentStop) {
         match in_scratch(&command, &fix) {
             Ok((answer, check)) => {
                 answers.push(answer);
@@ -63,7 +63,7 @@ pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
             }
         }
     }
-    if let Some(command) = line(Event::SessionStart) {
+    if let Some(command) = line(EventKind::SessionStart) {
         let (answer, check) = here(&command, &fix, installation);
         answers.push(answer);
         checks.extend(check);
@@ -71,7 +71,7 @@ pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
     (answers, checks)
 }
 
-fn call(command: &str, event: Event, payload: &Value, project: &Path) -> Answer {
+fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
     let env = [("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned()))];
     let input = format!("{payload}\n");
     let spec = CommandSpec {
@@ -102,7 +102,7 @@ fn call(command: &str, event: Event, payload: &Value, project: &Path) -> Answer 
     }
 }
 
-fn payload(event: Event, project: &Path) -> Value {
+fn payload(event: EventKind, project: &Path) -> Value {
     json!({
         "session_id": AGENT,
         "transcript_path": project.join("no-transcript.jsonl"),
@@ -119,14 +119,14 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
     let config =
         format!("subagentStop: {{commands: {{{AGENT}: [{{run: echo {SAYS}, showStdout: true}}]}}}}\n");
     std::fs::write(project.join(".conclaude.yaml"), config)?;
-    let mut payload = payload(Event::SubagentStop, &project);
+    let mut payload = payload(EventKind::SubagentStop, &project);
     if let Some(fields) = payload.as_object_mut() {
         fields.insert("agent_id".into(), AGENT.into());
         fields.insert("agent_type".into(), AGENT.into());
         fields.insert("agent_transcript_path".into(), json!(project.join("none.jsonl")));
         fields.insert("stop_hook_active".into(), false.into());
     }
-    let answer = Answer { scratch: true, ..call(command, Event::SubagentStop, &payload, &project) };
+    let answer = Answer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
     crate::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
@@ -149,13 +149,13 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
 fn here(command: &str, fix: &str, installation: &Installation) -> (Answer, Option<Check>) {
     let project = &installation.project;
     let last =
-        installation.root.folder.join(store::FOLDER).join("state/last").join(Event::SessionStart.name());
+        installation.root.folder.join(store::FOLDER).join("state/last").join(EventKind::SessionStart.name());
     let before = last.metadata().and_then(|metadata| metadata.modified());
-    let mut payload = payload(Event::SessionStart, project);
+    let mut payload = payload(EventKind::SessionStart, project);
     if let Some(fields) = payload.as_object_mut() {
         fields.insert("source".into(), "startup".into());
     }
-    let answer = call(command, Event::SessionStart, &payload, project);
+    let answer = call(command, EventKind::SessionStart, &payload, project);
     // It was not Claude Code that called.
     match before {
         Ok(time) => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::needed::needed;
 use crate::config::ConclaudeConfig;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::files;
 use crate::install::scope::{Scope, is_users_own};
 use crate::install::settings::{self, IF_TRUSTED, Refusal, Registration, Settings};
@@ -56,7 +56,7 @@ pub(crate) fn locations(found: &[Found]) -> Vec<&Found> {
 }
 
 /// Whether the project itself has registered us for this event, so that the registration for all projects defers to it.
-pub(crate) fn project_has(project: &Path, event: Event) -> bool {
+pub(crate) fn project_has(project: &Path, event: EventKind) -> bool {
     let needed = needed(&ConclaudeConfig::default(), "conclaude", Scope::Project);
     let Some(need) = needed.into_iter().find(|one| one.event == event) else { return false };
     let own =

@@ -1,7 +1,7 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{Bounded, ConclaudeConfig, DesConfig, EventConfig};
-use crate::event::{self, Event, Registered};
+use crate::event::{self, EventKind, Registered};
 use crate::install::scope::Scope;
 use crate::install::settings::{IF_TRUSTED, Registration};
 use crate::transcript::WRITING_TOOLS;
@@ -17,9 +17,9 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     let config = if scope == Scope::User { &default } else { config };
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = config.notified_events();
-    let is_needed = |event: &Event| match event.row().registered {
+    let is_needed = |event: &EventKind| match event.row().registered {
         Registered::Never => false,
-        Registered::Always if *event == Event::PreToolUse => gates_on || is_used(*event, config, &named),
+        Registered::Always if *event == EventKind::PreToolUse => gates_on || is_used(*event, config, &named),
         Registered::Always => true,
         Registered::WhenUsed => is_used(*event, config, &named),
     };
@@ -37,7 +37,7 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
 }
 
 /// Whether the config has something for the event.
-fn is_used(event: Event, config: &ConclaudeConfig, notified: &[Event]) -> bool {
+fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -> bool {
     notified.contains(&event)
         || config.section(event).is_some_and(|section| section.commands().next().is_some())
 }
@@ -48,22 +48,22 @@ pub(crate) fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration
     registrations
 }
 
-fn matcher(event: Event, gates_on: bool, is_notified: bool) -> Option<String> {
+fn matcher(event: EventKind, gates_on: bool, is_notified: bool) -> Option<String> {
     match event {
         // Notifications of a tool event are about every tool.
-        Event::PreToolUse | Event::PostToolUse if is_notified => None,
-        Event::PreToolUse if gates_on => Some(format!("Agent|{}", writing_tools())),
-        Event::PostToolUse => Some("Agent".into()),
+        EventKind::PreToolUse | EventKind::PostToolUse if is_notified => None,
+        EventKind::PreToolUse if gates_on => Some(format!("Agent|{}", writing_tools())),
+        EventKind::PostToolUse => Some("Agent".into()),
         _ => None,
     }
 }
 
-fn timeout(event: Event, config: &ConclaudeConfig, scope: Scope) -> u64 {
+fn timeout(event: EventKind, config: &ConclaudeConfig, scope: Scope) -> u64 {
     // The commands of a project that is not known yet may take an hour, like one without a limit.
     let least = if scope == Scope::User { UNLIMITED } else { 0 };
     match event {
         _ if event.row().commands => (seconds(config.section(event)) + judge(event, config)).max(least),
-        Event::SessionEnd => 10,
+        EventKind::SessionEnd => 10,
         _ => 60,
     }
 }
@@ -72,8 +72,8 @@ fn timeout(event: Event, config: &ConclaudeConfig, scope: Scope) -> u64 {
 const UNLIMITED: u64 = 3_600;
 
 /// Seconds for the judge, which is asked when an agent stops.
-fn judge(event: Event, config: &ConclaudeConfig) -> u64 {
-    let judge = config.judge().filter(|_| event == Event::SubagentStop);
+fn judge(event: EventKind, config: &ConclaudeConfig) -> u64 {
+    let judge = config.judge().filter(|_| event == EventKind::SubagentStop);
     judge.map_or(0, |judge| judge.timeout.map_or(30, Bounded::get).into())
 }
 

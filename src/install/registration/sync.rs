@@ -3,7 +3,7 @@
 use super::found::{Found, covers, locations, satisfies};
 use super::needed::needed;
 use crate::config::ConclaudeConfig;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::install::scope::Scope;
 use crate::install::settings::Registration;
 
@@ -71,7 +71,7 @@ fn fix(need: &Registration, here: &[(Scope, &Registration)], locations: &[&Found
 }
 
 /// The same command line is run once, however often it is registered; two that differ are both run.
-fn registered_twice(locations: &[&Found], event: Event) -> Option<Problem> {
+fn registered_twice(locations: &[&Found], event: EventKind) -> Option<Problem> {
     let own = locations.iter().filter(|file| file.scope != Scope::User);
     let lines: Vec<(&Found, &str)> = own
         .flat_map(|file| file.registered().iter().map(move |one| (*file, one)))

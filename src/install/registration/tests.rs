@@ -3,7 +3,7 @@ use std::path::Path;
 use super::found::covers;
 use super::*;
 use crate::config::ConclaudeConfig;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, Settings};
 
@@ -137,6 +137,6 @@ fn events_that_notifications_name_are_registered_unless_that_changes_claude_code
     let needed = needed(&config, "conclaude", Scope::Project);
     let events: Vec<&str> = needed.iter().map(|one| one.event.name()).collect();
     assert!(events.contains(&"PreCompact") && !events.contains(&"WorktreeCreate"), "{events:?}");
-    let tool = needed.iter().find(|one| one.event == Event::PreToolUse).unwrap();
+    let tool = needed.iter().find(|one| one.event == EventKind::PreToolUse).unwrap();
     assert_eq!(tool.matcher, None, "every tool");
 }

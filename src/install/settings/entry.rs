@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::event::Event;
+use crate::event::EventKind;
 
 /// The argument with which a registration for all projects of a user asks whether a project is trusted.
 pub const IF_TRUSTED: &str = "--if-trusted";
@@ -14,7 +14,7 @@ pub(super) const BOM: char = '\u{feff}';
 /// A hook that is or should be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Registration {
-    pub(crate) event: Event,
+    pub(crate) event: EventKind,
     /// What Claude Code compares before it calls; none calls always.
     pub(crate) matcher: Option<String>,
     pub(crate) command: String,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::document::options;
 use super::entry::{BOM, IF_TRUSTED, Refusal, Registration};
-use crate::event::Event;
+use crate::event::EventKind;
 
 /// What a settings file says about us.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ pub(crate) fn read(text: &str) -> Result<Settings, Refusal> {
 /// A hook as a registration, if it is ours.
 fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Registration> {
     let command = hook.get("command").and_then(Value::as_str).filter(|line| is_own_command(line, event))?;
-    let event = Event::named(event)?;
+    let event = EventKind::named(event)?;
     Some(Registration {
         event,
         matcher: matcher.map(str::to_owned),
@@ -67,16 +67,16 @@ fn calls_us(command: &str, event: &str) -> bool {
 }
 
 /// What Claude Code gives a hook without `timeout`.
-fn default_timeout(event: Event) -> u64 {
+fn default_timeout(event: EventKind) -> u64 {
     match event {
-        Event::UserPromptSubmit => 30,
-        Event::SessionEnd => 1,
+        EventKind::UserPromptSubmit => 30,
+        EventKind::SessionEnd => 1,
         _ => 600,
     }
 }
 
 /// What Claude Code does with the entry that keeps it from working.
-fn flaw(hook: &Value, event: Event) -> Option<&'static str> {
+fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
     let is_tool = matches!(event.name(), "PreToolUse" | "PostToolUse");
     let is_command = hook.get("type").and_then(Value::as_str).is_none_or(|kind| kind == "command");
     match hook {

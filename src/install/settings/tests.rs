@@ -3,7 +3,7 @@ use serde_json::json;
 use super::edit::pretty;
 use super::read::is_ours;
 use super::*;
-use crate::event::Event;
+use crate::event::EventKind;
 
 fn wanted() -> Vec<Registration> {
     let registration = |event, matcher: Option<&str>| Registration {
@@ -13,7 +13,7 @@ fn wanted() -> Vec<Registration> {
         timeout: 60,
         flaw: None,
     };
-    vec![registration(Event::SubagentStop, None), registration(Event::PostToolUse, Some("Agent"))]
+    vec![registration(EventKind::SubagentStop, None), registration(EventKind::PostToolUse, Some("Agent"))]
 }
 
 fn ours(text: &str) -> usize {
@@ -21,7 +21,7 @@ fn ours(text: &str) -> usize {
 }
 
 /// What is registered for an event.
-fn registered(text: &str, event: Event) -> Vec<Registration> {
+fn registered(text: &str, event: EventKind) -> Vec<Registration> {
     read(text).unwrap().registered.into_iter().filter(|one| one.event == event).collect()
 }
 
@@ -103,9 +103,9 @@ fn a_second_entry_of_ours_goes() {
     // By hand, since we would not do it.
     let group = pretty(&old[0].value(), "\t");
     let doubled = first.replacen("\"SubagentStop\": [", &format!("\"SubagentStop\": [{group},"), 1);
-    assert_eq!(registered(&doubled, Event::SubagentStop).len(), 2);
+    assert_eq!(registered(&doubled, EventKind::SubagentStop).len(), 2);
     let fixed = install(&doubled, &wanted()).unwrap();
-    assert_eq!(registered(&fixed, Event::SubagentStop), wanted()[..1]);
+    assert_eq!(registered(&fixed, EventKind::SubagentStop), wanted()[..1]);
 }
 
 #[test]
@@ -136,10 +136,10 @@ fn entries_that_cannot_work_are_known_and_fixed_by_installing() {
         let text = format!(
             r#"{{"hooks": {{"SubagentStop": [{{"hooks": [{{{key}, "command": "conclaude SubagentStop", "timeout": 60}}]}}]}}}}"#
         );
-        let found = registered(&text, Event::SubagentStop);
+        let found = registered(&text, EventKind::SubagentStop);
         assert!(found[0].flaw.unwrap().contains(why), "{found:?}");
         let fixed = install(&text, &wanted()).unwrap();
-        assert_eq!(registered(&fixed, Event::SubagentStop), wanted()[..1]);
+        assert_eq!(registered(&fixed, EventKind::SubagentStop), wanted()[..1]);
     }
 }
 
