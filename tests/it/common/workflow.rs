@@ -9,6 +9,12 @@ pub const PHASES: [&str; 14] = conclaude::des::phases::TDD_14;
 /// The markers of a prompt for `steps/01-01.json`.
 pub const MARKERS: &str = "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n<!-- DES-AGENT: coder -->\n<!-- DES-COMMAND: /nw:execute -->\n<!-- DES-PROJECT-ID: greeting -->\n\nDo step 01-01.";
 
+/// The codes of the findings in a message that are no mere warnings, in order.
+pub fn codes(message: &str) -> Vec<&str> {
+    let findings = message.lines().filter_map(|line| line.strip_prefix("✗ "));
+    findings.filter_map(|finding| finding.split([' ', ':']).next()).collect()
+}
+
 /// A step in which every phase has passed.
 pub fn done() -> Value {
     let log: Vec<Value> = PHASES
@@ -110,12 +116,9 @@ impl Test {
     /// Calls git in the project.
     pub fn git(self, arguments: &[&str]) -> Self {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
-        let git = std::process::Command::new("git")
-            .args(identity)
-            .args(arguments)
-            .current_dir(self.root())
-            .output();
-        assert!(git.unwrap().status.success(), "{arguments:?}");
+        let mut git = self.program("git");
+        let output = git.args(identity).args(arguments).current_dir(self.root()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
         self
     }
 }
@@ -133,7 +136,7 @@ impl Outcome {
         );
         let reason = output["permissionDecisionReason"].as_str().unwrap().to_owned();
         assert_eq!(self.stderr, format!("{reason}\n"), "the reason, and nothing else");
-        reason
+        self.steady(&reason)
     }
 
     /// Expects that the call is let through, and gives the input that it gets instead.
