@@ -7,9 +7,9 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::dialect::claude::Exit;
 use crate::event::{self, Event};
-use crate::hooks::Surroundings;
+use crate::exit::Exit;
+use crate::hooks::Environment;
 use crate::root::Root;
 use crate::{config, hooks};
 
@@ -192,7 +192,7 @@ impl Verb {
 
 /// The project that a verb is about.
 fn root() -> std::io::Result<Root> {
-    Ok(Root::find(Surroundings::of_process().project_dir.as_deref(), &std::env::current_dir()?))
+    Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }
 
 fn print(text: &str) -> std::io::Result<Exit> {
@@ -217,7 +217,7 @@ fn refuse(error: &clap::Error) -> Exit {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
             let verbs = command();
             let names = verbs.get_subcommands().map(clap::Command::get_name);
-            let hint = match event::nearest(typed, names) {
+            let hint = match crate::text::nearest(typed, names) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`conclaude --help` lists the verbs and events".into(),
             };

@@ -1,75 +1,100 @@
-//! The table of hook events: one row says everything that conclaude needs to know about an event.
+//! The table of hook events: one row says what conclaude needs to know of an event. What a client does at it is in the
+//! client's dialect.
 
-/// What an event's `block` looks like to the client.
+use std::fmt;
+
+/// What the patterns of an event's section are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocking {
-    /// Nothing that we answer holds the client up.
+pub enum Subject {
+    /// The subagent's name; a pattern without glob characters may also be its id.
+    Agent,
+    /// This field of the payload.
+    Field(&'static str),
+    /// Nothing: only `*` makes sense.
+    Nothing,
+}
+
+/// When an event is registered with the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registered {
+    /// conclaude needs it whatever the config says.
+    Always,
+    /// The config has something for it.
+    WhenUsed,
+    /// To register it changes what the client does, so it is left alone.
     Never,
-    /// The answer `decision: block` sends the agent back to work.
-    Stop,
-    /// The answer `permissionDecision: deny` keeps the tool from being used.
-    Tool,
 }
 
-/// The section of the config whose commands an event runs.
+/// What a payload has beside the fields that all have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Commands {
-    /// The event runs no commands.
-    None,
-    /// `subagentStart`, with patterns over the subagent's name.
+pub enum Shape {
     SubagentStart,
-    /// `subagentStop`, with patterns over the subagent's name.
     SubagentStop,
+    PreToolUse,
+    PostToolUse,
+    UserPromptSubmit,
+    Stop,
+    Other,
 }
 
-/// One row of the table.
 #[derive(Debug)]
 pub struct Row {
     /// The name in the payload and on the command line.
     pub name: &'static str,
-    /// Whose commands run.
-    pub commands: Commands,
-    /// Whether and how the event can block.
-    pub blocking: Blocking,
+    /// The key of its section in the config.
+    pub section: &'static str,
+    /// What the patterns of its section are compared with.
+    pub subject: Subject,
+    /// Its section may have commands.
+    pub commands: bool,
+    pub payload: Shape,
+    pub registered: Registered,
     /// Notifications about it obey `showSystemEvents`.
     pub system: bool,
-    /// The client shows the event's `systemMessage` to the person, so an error can be told there.
-    pub shown: bool,
+}
+
+macro_rules! subject {
+    (-) => {
+        Subject::Nothing
+    };
+    (agent) => {
+        Subject::Agent
+    };
+    ($field:literal) => {
+        Subject::Field($field)
+    };
 }
 
 macro_rules! flag {
-    (system system) => {
-        true
-    };
-    (shown shown) => {
-        true
-    };
-    ($have:ident $want:ident) => {
+    (-) => {
         false
+    };
+    ($set:ident) => {
+        true
     };
 }
 
 macro_rules! events {
-    ($($name:ident: $commands:ident $blocking:ident $($flag:ident)*;)*) => {
+    ($($name:ident $section:literal $subject:tt $commands:tt $payload:ident $registered:ident $system:tt;)*) => {
         /// A hook event of Claude Code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[expect(missing_docs, reason = "the names are the client's own")]
         pub enum Event { $($name),* }
 
         /// All events, in the order of the table.
         pub const ALL: &[Event] = &[$(Event::$name),*];
 
         impl Event {
-            /// The event's row of the table.
             #[must_use]
             pub fn row(self) -> &'static Row {
                 match self {
                     $(Event::$name => const { &Row {
                         name: stringify!($name),
-                        commands: Commands::$commands,
-                        blocking: Blocking::$blocking,
-                        system: false $(|| flag!($flag system))*,
-                        shown: false $(|| flag!($flag shown))*,
+                        section: $section,
+                        subject: subject!($subject),
+                        commands: flag!($commands),
+                        payload: Shape::$payload,
+                        registered: Registered::$registered,
+                        system: flag!($system),
                     } },)*
                 }
             }
@@ -82,44 +107,54 @@ macro_rules! events {
                     _ => None,
                 }
             }
+
+            /// The event with exactly this section in the config.
+            #[must_use]
+            pub fn of_section(section: &str) -> Option<Event> {
+                match section {
+                    $($section => Some(Event::$name),)*
+                    _ => None,
+                }
+            }
         }
     };
 }
 
 events! {
-    PreToolUse:          None          Tool  shown;
-    PostToolUse:         None          Never shown;
-    PostToolUseFailure:  None          Never;
-    PostToolBatch:       None          Never;
-    PermissionRequest:   None          Never;
-    PermissionDenied:    None          Never;
-    UserPromptSubmit:    None          Never system shown;
-    UserPromptExpansion: None          Never;
-    SessionStart:        None          Never system shown;
-    SessionEnd:          None          Never system;
-    Setup:               None          Never;
-    SubagentStart:       SubagentStart Never system;
-    SubagentStop:        SubagentStop  Stop  system;
-    Stop:                None          Never shown;
-    StopFailure:         None          Never;
-    Notification:        None          Never system;
-    PreCompact:          None          Never system;
-    PostCompact:         None          Never;
-    PreModelSwitch:      None          Never;
-    PostModelSwitch:     None          Never;
-    TaskCreated:         None          Never;
-    TaskCompleted:       None          Never;
-    TeammateIdle:        None          Never;
-    Elicitation:         None          Never;
-    ElicitationResult:   None          Never;
-    ConfigChange:        None          Never;
-    InstructionsLoaded:  None          Never;
-    CwdChanged:          None          Never;
-    FileChanged:         None          Never;
-    DirectoryAdded:      None          Never;
-    WorktreeCreate:      None          Never;
-    WorktreeRemove:      None          Never;
-    MessageDisplay:      None          Never;
+//  name                 section                compared            commands payload          registered
+    SessionStart         "sessionStart"         "source"            -        Other            Always   system;
+    PreToolUse           "preToolUse"           "tool_name"         -        PreToolUse       Always   -;
+    PostToolUse          "postToolUse"          "tool_name"         -        PostToolUse      Always   -;
+    UserPromptSubmit     "userPromptSubmit"     -                   -        UserPromptSubmit Always   system;
+    SubagentStart        "subagentStart"        agent               commands SubagentStart    Always   system;
+    SubagentStop         "subagentStop"         agent               commands SubagentStop     Always   system;
+    Stop                 "stop"                 -                   -        Stop             Always   -;
+    SessionEnd           "sessionEnd"           "reason"            -        Other            Always   system;
+    PostToolUseFailure   "postToolUseFailure"   "tool_name"         -        Other            WhenUsed -;
+    PostToolBatch        "postToolBatch"        -                   -        Other            WhenUsed -;
+    PermissionRequest    "permissionRequest"    "tool_name"         -        Other            WhenUsed -;
+    PermissionDenied     "permissionDenied"     "tool_name"         -        Other            WhenUsed -;
+    UserPromptExpansion  "userPromptExpansion"  "command_name"      -        Other            WhenUsed -;
+    Setup                "setup"                "trigger"           -        Other            WhenUsed -;
+    StopFailure          "stopFailure"          "error"             -        Other            WhenUsed -;
+    Notification         "notification"         "notification_type" -        Other            WhenUsed system;
+    PreCompact           "preCompact"           "trigger"           -        Other            WhenUsed system;
+    PostCompact          "postCompact"          "trigger"           -        Other            WhenUsed -;
+    PreModelSwitch       "preModelSwitch"       "to_model"          -        Other            WhenUsed -;
+    PostModelSwitch      "postModelSwitch"      "to_model"          -        Other            WhenUsed -;
+    TaskCreated          "taskCreated"          "task_subject"      -        Other            WhenUsed -;
+    TaskCompleted        "taskCompleted"        "task_subject"      -        Other            WhenUsed -;
+    TeammateIdle         "teammateIdle"         "teammate_name"     -        Other            WhenUsed -;
+    Elicitation          "elicitation"          "mcp_server_name"   -        Other            WhenUsed -;
+    ElicitationResult    "elicitationResult"    "mcp_server_name"   -        Other            WhenUsed -;
+    ConfigChange         "configChange"         "source"            -        Other            WhenUsed -;
+    InstructionsLoaded   "instructionsLoaded"   "memory_type"       -        Other            WhenUsed -;
+    CwdChanged           "cwdChanged"           "new_cwd"           -        Other            WhenUsed -;
+    FileChanged          "fileChanged"          "file_path"         -        Other            Never    -;
+    DirectoryAdded       "directoryAdded"       "source"            -        Other            WhenUsed -;
+    WorktreeCreate       "worktreeCreate"       -                   -        Other            Never    -;
+    WorktreeRemove       "worktreeRemove"       -                   -        Other            Never    -;
+    MessageDisplay       "messageDisplay"       -                   -        Other            WhenUsed -;
 }
 
 impl Event {
@@ -130,24 +165,20 @@ impl Event {
     }
 }
 
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// The names of all events.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|event| event.name())
 }
 
-/// The nearest of `candidates` to what was typed, if one is near enough to be meant.
-pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // No name is that long, and comparing takes time and memory by length.
-    if typed.len() > 100 {
-        return None;
-    }
-    let folded = typed.to_lowercase();
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()), candidate))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(folded.len()) / 3)
-        .map(|(_, candidate)| candidate)
+/// The events whose sections may have commands.
+pub fn with_commands() -> impl Iterator<Item = Event> {
+    ALL.iter().copied().filter(|event| event.row().commands)
 }
 
 #[cfg(test)]
@@ -170,18 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_ignores_case_and_small_slips() {
-        assert_eq!(nearest("subagentstop", names()), Some("SubagentStop"));
-        assert_eq!(nearest("SubagentStpo", names()), Some("SubagentStop"));
-        assert_eq!(nearest("SubagentStrat", names()), Some("SubagentStart"));
-        assert_eq!(nearest("frobnicate", names()), None);
-        assert_eq!(nearest("", names()), None);
-    }
-
-    #[test]
-    fn only_a_tool_and_a_subagents_stop_can_be_blocked() {
-        let blocking: Vec<_> =
-            ALL.iter().filter(|e| e.row().blocking != Blocking::Never).map(|e| e.name()).collect();
-        assert_eq!(blocking, ["PreToolUse", "SubagentStop"]);
+    fn a_section_is_the_name_in_camel_case() {
+        for event in ALL {
+            let section = event.row().section;
+            let (first, rest) = event.name().split_at(1);
+            assert_eq!(section, first.to_lowercase() + rest);
+            assert_eq!(Event::of_section(section), Some(*event));
+        }
+        assert_eq!(Event::of_section("SubagentStop"), None);
     }
 }

@@ -1,111 +1,96 @@
-//! What handling a hook came to, between those who decide and the one who answers.
+//! What came of one step of a plan, whatever kind of step it was.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::config::ConfigError;
-use crate::types::PayloadError;
+use crate::des::findings::Finding;
+use crate::plan::Command;
 
-/// What a hook decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Nothing is in the way.
-    Allow,
-    /// The agent is sent back, with this reason.
-    Block(String),
-    /// The tool is not used, for this reason.
-    Deny(String),
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    Pass,
+    Warn,
+    Block,
 }
 
-/// What a hook came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookResult {
-    /// What was decided.
-    pub decision: Decision,
-    /// What is to be shown.
-    pub message: Option<String>,
-    /// What Claude is told beside it.
-    pub context: Option<String>,
-    /// What the tool is given instead.
-    pub updated_input: Option<Map<String, Value>>,
-    /// What waited in the outbox and is shown with this: it is removed once the answer was written.
-    pub delivered: Vec<PathBuf>,
-}
-
-impl HookResult {
-    /// Allowed, and nothing to show.
+impl Verdict {
+    /// What blocks must be told from what only warns: a blocked agent fixes the first.
     #[must_use]
-    pub fn success() -> Self {
-        HookResult {
-            decision: Decision::Allow,
-            message: None,
-            context: None,
-            updated_input: None,
-            delivered: Vec::new(),
-        }
-    }
-
-    /// Allowed, with something to show.
-    #[must_use]
-    pub fn showing(message: impl Into<String>) -> Self {
-        HookResult { message: Some(message.into()), ..HookResult::success() }
-    }
-
-    /// Blocked for this reason.
-    #[must_use]
-    pub fn blocked(reason: impl Into<String>) -> Self {
-        HookResult { decision: Decision::Block(reason.into()), ..HookResult::success() }
-    }
-
-    /// A tool is not used, for this reason.
-    #[must_use]
-    pub fn denied(reason: impl Into<String>) -> Self {
-        HookResult { decision: Decision::Deny(reason.into()), ..HookResult::success() }
-    }
-}
-
-/// Why a hook could not be handled. Always exit 1, never a block.
-#[derive(Debug)]
-pub enum HookError {
-    /// stdin did not give a payload.
-    Input(String),
-    /// The payload is not valid.
-    Payload(PayloadError),
-    /// The config is not valid.
-    Config(Box<ConfigError>),
-    /// We were told to stop.
-    Interrupted(String),
-    /// A record that must be written cannot be.
-    Audit(String),
-}
-
-impl fmt::Display for HookError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub fn mark(self) -> char {
         match self {
-            HookError::Input(reason) | HookError::Interrupted(reason) | HookError::Audit(reason) => {
-                f.write_str(reason)
-            }
-            HookError::Payload(error) => error.fmt(f),
-            HookError::Config(error) => error.fmt(f),
+            Verdict::Pass => '✓',
+            Verdict::Warn => '⚠',
+            Verdict::Block => '✗',
         }
     }
 }
 
-impl std::error::Error for HookError {}
-
-impl From<PayloadError> for HookError {
-    fn from(error: PayloadError) -> Self {
-        HookError::Payload(error)
-    }
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    /// What is shown, cleaned; empty for nothing.
+    pub message: String,
+    pub evidence: Evidence,
 }
 
-impl From<ConfigError> for HookError {
-    fn from(error: ConfigError) -> Self {
-        HookError::Config(Box::new(error))
-    }
+/// What a record keeps of an outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Evidence {
+    /// A remark beside the others, such as a config that cannot be read.
+    Note,
+    Finding(Finding),
+    /// A step file that admits its failure.
+    HonestFailure,
+    /// Something that was not run.
+    Skipped,
+    Command(CommandRun),
+    /// What the judge answered, and what was found by it.
+    Judge(Value, Option<Finding>),
 }
 
-/// The result of handling a hook.
-pub type Result<T, E = HookError> = std::result::Result<T, E>;
+/// A command that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRun {
+    pub command: Command,
+    pub is_success: bool,
+    /// How it ended, in words that follow "it".
+    pub status: String,
+    pub exit_code: Option<i32>,
+    pub duration: Duration,
+    /// What is shown of its output.
+    pub stdout: Option<String>,
+    pub stderr: Option<String>,
+}
+
+impl Outcome {
+    #[must_use]
+    pub fn note(message: String) -> Outcome {
+        Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Note }
+    }
+
+    /// A finding; it blocks where violations do.
+    #[must_use]
+    pub fn finding(finding: Finding, violations_block: bool) -> Outcome {
+        let verdict = if finding.blocks() && violations_block { Verdict::Block } else { Verdict::Warn };
+        // The mark is the finding's own: where violations only warn, one still sees what would have blocked.
+        let mark = if finding.blocks() { Verdict::Block.mark() } else { Verdict::Warn.mark() };
+        Outcome { verdict, message: format!("{mark} {finding}"), evidence: Evidence::Finding(finding) }
+    }
+
+    #[must_use]
+    pub fn run(&self) -> Option<&CommandRun> {
+        match &self.evidence {
+            Evidence::Command(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    #[must_use]
+    pub fn as_finding(&self) -> Option<&Finding> {
+        match &self.evidence {
+            Evidence::Finding(finding) | Evidence::Judge(_, Some(finding)) => Some(finding),
+            _ => None,
+        }
+    }
+}

@@ -13,7 +13,7 @@ pub mod outbox;
 pub mod session;
 pub mod trust;
 
-pub use session::{Bound, Session};
+pub use session::Session;
 
 /// The folder of everything that we write.
 pub const FOLDER: &str = ".conclaude";

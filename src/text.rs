@@ -113,6 +113,21 @@ pub fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// The nearest of `candidates` to what was typed, if one is near enough to be meant.
+pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // No name is that long, and comparing takes time and memory by length.
+    if typed.len() > 100 {
+        return None;
+    }
+    let folded = typed.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(folded.len()) / 3)
+        .map(|(_, candidate)| candidate)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,5 +187,14 @@ mod tests {
             proptest::prop_assert!(!once.chars().any(|c| is_invisible(c) && c != '\n' && c != '\t'));
             proptest::prop_assert_eq!(clean(&once), once);
         }
+    }
+
+    #[test]
+    fn the_nearest_name_ignores_case_and_small_slips() {
+        assert_eq!(nearest("subagentstop", crate::event::names()), Some("SubagentStop"));
+        assert_eq!(nearest("SubagentStpo", crate::event::names()), Some("SubagentStop"));
+        assert_eq!(nearest("SubagentStrat", crate::event::names()), Some("SubagentStart"));
+        assert_eq!(nearest("frobnicate", crate::event::names()), None);
+        assert_eq!(nearest("", crate::event::names()), None);
     }
 }

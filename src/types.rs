@@ -3,18 +3,16 @@
 //! Tolerant in: unknown fields, nulls and new enum values are accepted. A field that is required and missing,
 //! blank or of the wrong type is an error that names it.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 mod parse;
 mod wire;
 
-pub use parse::{PayloadError, strip_bom};
-use wire::Wire;
+pub use parse::{HookEvent, PayloadError, strip_bom};
 
 /// The fields that every payload has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BasePayload {
     /// The session; its subagents share it.
     pub session_id: String,
@@ -30,10 +28,8 @@ pub struct BasePayload {
 }
 
 /// A subagent begins its work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SubagentStartPayload {
-    /// The fields that every payload has.
     #[serde(flatten)]
     pub base: BasePayload,
     /// The subagent's id, unique in the session.
@@ -46,10 +42,8 @@ pub struct SubagentStartPayload {
 }
 
 /// A subagent says that it is done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SubagentStopPayload {
-    /// The fields that every payload has.
     #[serde(flatten)]
     pub base: BasePayload,
     /// The subagent's id; older clients send none.
@@ -70,10 +64,8 @@ pub struct SubagentStopPayload {
 }
 
 /// A tool is about to be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PreToolUsePayload {
-    /// The fields that every payload has.
     #[serde(flatten)]
     pub base: BasePayload,
     /// The subagent that uses it; none on the main thread.
@@ -89,10 +81,8 @@ pub struct PreToolUsePayload {
 }
 
 /// A tool was used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PostToolUsePayload {
-    /// The fields that every payload has.
     #[serde(flatten)]
     pub base: BasePayload,
     /// The subagent that used it; none on the main thread.
@@ -105,10 +95,8 @@ pub struct PostToolUsePayload {
 }
 
 /// The person, or the client itself, says something to the main thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UserPromptSubmitPayload {
-    /// The fields that every payload has.
     #[serde(flatten)]
     pub base: BasePayload,
     /// What is said.
@@ -116,10 +104,8 @@ pub struct UserPromptSubmitPayload {
 }
 
 /// The main thread has finished its turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StopPayload {
-    /// The fields that every payload has.
     #[serde(flatten)]
     pub base: BasePayload,
     /// What still runs in the background; older clients do not say.

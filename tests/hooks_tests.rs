@@ -8,7 +8,7 @@ mod common;
 use common::desktop::Desktop;
 use common::{Outcome, Test, capture};
 use conclaude::event::Event;
-use conclaude::hooks::{self, HookResult, Surroundings};
+use conclaude::hooks::{self, Environment, HookResult};
 use insta::assert_snapshot;
 
 const ENV_CONFIG: &str = r#"
@@ -30,16 +30,15 @@ fn start_payload(agent: &str) -> String {
 #[test]
 fn valid_payload_returns_success() {
     let folder = tempfile::tempdir().unwrap();
-    let surroundings =
-        Surroundings { project_dir: Some(folder.path().to_owned()), ..Surroundings::default() };
-    let result = hooks::handle(Event::SubagentStart, start_payload("coder").as_bytes(), &surroundings);
+    let environment = Environment { project_dir: Some(folder.path().to_owned()), ..Environment::default() };
+    let result = hooks::handle(Event::SubagentStart, start_payload("coder").as_bytes(), &environment);
     assert_eq!(result.unwrap(), HookResult::success());
 }
 
 #[test]
 fn invalid_payload_returns_error() {
     let payload = start_payload("coder").replace("\"agent_id\":\"coder\",", "");
-    let result = hooks::handle(Event::SubagentStart, payload.as_bytes(), &Surroundings::default());
+    let result = hooks::handle(Event::SubagentStart, payload.as_bytes(), &Environment::default());
     assert_snapshot!(result.unwrap_err().to_string(), @"invalid payload: missing required field `agent_id`: expected a non-empty string");
 }
 

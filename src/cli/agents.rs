@@ -6,7 +6,7 @@ use std::path::Path;
 use super::diff;
 use super::install::{Target, program};
 use crate::config::ConclaudeConfig;
-use crate::dialect::claude::Exit;
+use crate::exit::Exit;
 use crate::install::agents::{self, AgentFile};
 use crate::install::frontmatter;
 use crate::install::registration::{self, Place};

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::audit::{Filter, Stats, Trail, records, verify};
-use crate::dialect::claude::Exit;
+use crate::exit::Exit;
 use crate::text::{clean_line, count};
 
 const GOOD: Style = AnsiColor::Green.on_default();

@@ -7,10 +7,12 @@ use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
 use crate::audit::Trail;
-use crate::dialect::claude::{Answer, Exit};
+use crate::dialect::claude::Answer;
 use crate::event::Event;
-use crate::hooks::{self, Run, Surroundings, Trace};
+use crate::exit::Exit;
+use crate::hooks::{self, Environment, Trace};
 use crate::log;
+use crate::outcome::{CommandRun, Outcome};
 use crate::text::indent;
 
 const TITLE: Style = AnsiColor::Cyan.on_default().bold();
@@ -71,7 +73,7 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     }
     writeln!(
         out,
-        "Next: `conclaude init` in your project begins one, and `conclaude doctor` looks over it."
+        "Next: `conclaude init` in your project sets it up, and `conclaude doctor` checks the installation."
     )?;
     out.flush()?;
     Ok(Exit::Success)
@@ -87,19 +89,19 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
         "agent_type": "coder",
         "stop_hook_active": again,
     });
-    let surroundings = Surroundings { project_dir: Some(folder.to_owned()), ..Surroundings::default() };
-    let traced = hooks::trace(event, payload.to_string().as_bytes(), &surroundings);
+    let environment = Environment { project_dir: Some(folder.to_owned()), ..Environment::default() };
+    let traced = hooks::trace(event, payload.to_string().as_bytes(), &environment);
     // The log belongs to the hook's stderr, which is shown below as the client would see it.
     let log_lines = log::take();
     let result = match traced {
-        Ok(Trace { plan, runs, result }) => {
-            let patterns: Vec<&str> = plan.steps.iter().map(|step| step.pattern.as_str()).collect();
+        Ok(Trace { plan, outcomes, result }) => {
+            let patterns: Vec<&str> = plan.commands().map(|command| command.pattern.as_str()).collect();
             writeln!(
                 out,
                 "  matched   {}",
                 if patterns.is_empty() { "nothing".into() } else { patterns.join(", ") }
             )?;
-            for run in &runs {
+            for run in outcomes.iter().filter_map(Outcome::run) {
                 ran(out, run)?;
             }
             Ok(result)
@@ -111,18 +113,18 @@ fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::R
     let meaning = match answer.exit {
         Exit::Success => "it may go on",
         Exit::Failure | Exit::Of(_) => "an error",
-        Exit::Blocked => "it is sent back to work",
+        Exit::Blocked => "it is blocked",
     };
     writeln!(out, "  answered  {style}exit {} ({meaning}){style:#}", answer.exit.code())?;
     let stdout = if answer.stdout.is_empty() { "(empty)" } else { &answer.stdout };
     writeln!(out, "  stdout    {stdout}\n")
 }
 
-fn ran(out: &mut impl Write, run: &Run) -> io::Result<()> {
-    let (style, mark) = if run.is_success() { (GOOD, "✓") } else { (BAD, "✗") };
-    let (script, status) = (&run.step.script, run.finished.status.describe());
+fn ran(out: &mut impl Write, run: &CommandRun) -> io::Result<()> {
+    let (style, mark) = if run.is_success { (GOOD, "✓") } else { (BAD, "✗") };
+    let (script, status) = (&run.command.script, &run.status);
     writeln!(out, "  ran       {style}{mark}{style:#} {script}  {FAINT}({status}){FAINT:#}")?;
-    match run.finished.stdout.excerpt(run.step.max_lines) {
+    match &run.stdout {
         Some(shown) => writeln!(out, "  shown     {shown}"),
         None => Ok(()),
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::audit::{Filter, Trail, records};
 use crate::des::record::{self, Change};
 use crate::des::{check, evidence, gates, scope, step};
-use crate::dialect::claude::Exit;
+use crate::exit::Exit;
 use crate::text::clean_line;
 
 mod project;

@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::install::session_folder;
 use super::root;
 use crate::config::{ConclaudeConfig, ConfigError};
-use crate::dialect::claude::Exit;
 use crate::event::Event;
+use crate::exit::Exit;
 use crate::install::agents::{self, AgentFile};
 use crate::install::registration::{self, Found, Place};
 use crate::root::{self, Root};
@@ -80,7 +80,7 @@ impl Patient {
         let config = root
             .config
             .as_ref()
-            .map(|path| root::read(path).and_then(|text| ConclaudeConfig::parse_and_check(&text, path)));
+            .map(|path| root::read(path).and_then(|text| ConclaudeConfig::parse(&text, path)));
         let project = session_folder(&root)?;
         let found = registration::found(&project);
         let agents = agents::all(&project, Place::Project);

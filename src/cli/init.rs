@@ -8,8 +8,8 @@ use clap::Args;
 use super::install::{Change, Target, Which};
 use super::{diff, trust};
 use crate::config::{self, ConclaudeConfig};
-use crate::dialect::claude::Exit;
-use crate::hooks::Surroundings;
+use crate::exit::Exit;
+use crate::hooks::Environment;
 use crate::install::registration::Place;
 use crate::install::{agents, starter};
 use crate::root::FILE_NAMES;
@@ -78,7 +78,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 
 /// The project's folder: a config further up belongs to something larger.
 fn project() -> io::Result<PathBuf> {
-    let start = match Surroundings::of_process().project_dir {
+    let start = match Environment::of_process().project_dir {
         Some(folder) => folder,
         None => std::env::current_dir()?,
     };

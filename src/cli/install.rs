@@ -8,10 +8,10 @@ use clap::Args;
 use super::{agents, diff, root, trust};
 use crate::config::ConclaudeConfig;
 use crate::des::gates::shell_quote;
-use crate::dialect::claude::Exit;
 use crate::event;
+use crate::exit::Exit;
 use crate::files;
-use crate::hooks::Surroundings;
+use crate::hooks::Environment;
 use crate::install::registration::{self, MAX_BYTES, Place};
 use crate::install::settings;
 use crate::root::Root;
@@ -56,7 +56,7 @@ impl Which {
 /// Where the client looks for the project's settings: in the folder where its session starts. That is this one if it has
 /// settings already, else most likely the project's top.
 pub(super) fn session_folder(root: &Root) -> io::Result<PathBuf> {
-    if let Some(project) = Surroundings::of_process().project_dir {
+    if let Some(project) = Environment::of_process().project_dir {
         return Ok(project);
     }
     let here = std::env::current_dir()?;

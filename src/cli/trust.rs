@@ -6,8 +6,8 @@ use std::path::Path;
 use clap::Args;
 
 use super::root;
-use crate::config::{ConclaudeConfig, SubagentConfig};
-use crate::dialect::claude::Exit;
+use crate::config::ConclaudeConfig;
+use crate::exit::Exit;
 use crate::store::trust::{self, Standing};
 use crate::text::{indent, visible};
 
@@ -87,19 +87,17 @@ fn list(out: &mut impl Write) -> io::Result<Exit> {
 
 /// Every script in full, with nothing hidden: this is what one agrees to.
 fn contents(config: &ConclaudeConfig) -> Vec<String> {
-    fn section<R>(name: &str, section: Option<&SubagentConfig<R>>, lines: &mut Vec<String>) {
-        for (pattern, commands) in section.into_iter().flat_map(SubagentConfig::entries) {
+    let mut lines = Vec::new();
+    for (event, section) in &config.sections {
+        for (pattern, commands) in section.entries() {
             for command in commands {
                 let shell = command.shell.as_ref().map(|shell| format!(", by {}", visible(shell.as_str())));
-                let pattern = visible(pattern.as_str());
+                let (name, pattern) = (event.row().section, visible(pattern.as_str()));
                 lines.push(format!("  {name} of \"{pattern}\"{}:", shell.unwrap_or_default()));
                 lines.push(indent(&visible(command.run.as_str()), "    "));
             }
         }
     }
-    let mut lines = Vec::new();
-    section("subagentStart", config.subagent_start.as_ref(), &mut lines);
-    section("subagentStop", config.subagent_stop.as_ref(), &mut lines);
     if config.judge().is_some() {
         lines.push("  a judge: its prompt, step files, summaries of changes and agents' last words go to the API, with your key".into());
     }

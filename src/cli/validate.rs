@@ -1,19 +1,19 @@
-//! `conclaude validate`: every problem of a config, and what is allowed but cannot be meant.
+//! `conclaude validate`: every problem of a config, and what is probably a mistake.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::config::{self, ConclaudeConfig, SubagentConfig};
-use crate::dialect::claude::Exit;
-use crate::hooks::Surroundings;
+use crate::config::{self, ConclaudeConfig, EventConfig};
+use crate::exit::Exit;
+use crate::hooks::Environment;
 use crate::root::{self, FILE_NAMES};
 use crate::text::count;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
-const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
     let mut out = anstream::stdout().lock();
@@ -25,7 +25,7 @@ pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
         )?;
         return Ok(Exit::Failure);
     };
-    let checked = root::read(&path).and_then(|text| ConclaudeConfig::parse_and_check(&text, &path));
+    let checked = root::read(&path).and_then(|text| ConclaudeConfig::parse(&text, &path));
     let config = match checked {
         Ok(config) => config,
         Err(error) => {
@@ -38,8 +38,8 @@ pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
             return Ok(Exit::Failure);
         }
     };
-    for suspicion in config.suspicions().iter().chain(&second_file(&path)) {
-        writeln!(out, "{DOUBTFUL}warning{DOUBTFUL:#}: {suspicion}")?;
+    for warning in config.warnings().iter().chain(&second_file(&path)) {
+        writeln!(out, "{WARNING}warning{WARNING:#}: {warning}")?;
     }
     writeln!(out, "{GOOD}valid{GOOD:#}: {}", path.display())?;
     for line in contents(&config) {
@@ -52,7 +52,7 @@ fn locate(path: Option<&Path>) -> io::Result<Option<PathBuf>> {
     let start = match path {
         Some(path) if !path.is_dir() => return Ok(Some(path.to_owned())),
         Some(folder) => std::path::absolute(folder)?,
-        None => match Surroundings::of_process().project_dir {
+        None => match Environment::of_process().project_dir {
             Some(folder) => folder,
             None => std::env::current_dir()?,
         },
@@ -69,24 +69,20 @@ fn second_file(path: &Path) -> Option<String> {
 }
 
 fn contents(config: &ConclaudeConfig) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some(section) = &config.subagent_start {
-        lines.push(section_line("subagentStart", section));
-    }
-    if let Some(section) = &config.subagent_stop {
-        lines.push(section_line("subagentStop", section));
-    }
+    let sections = config.sections.iter();
+    let mut lines: Vec<String> =
+        sections.map(|(event, section)| section_line(event.row().section, section)).collect();
     if config.notifications.as_ref().is_some_and(|notifications| notifications.enabled == Some(true)) {
         lines.push("notifications: on".into());
     }
     if lines.is_empty() {
-        lines.push("it asks for nothing".into());
+        lines.push("no rules configured".into());
     }
     lines
 }
 
-fn section_line<R>(name: &str, section: &SubagentConfig<R>) -> String {
-    let commands: usize = section.entries().iter().map(|(_, commands)| commands.len()).sum();
+fn section_line(name: &str, section: &EventConfig) -> String {
+    let commands = section.commands().count();
     let patterns = count(section.entries().len() as u64, "pattern");
     format!("{name}: {patterns}, {}", count(commands as u64, "command"))
 }

@@ -186,8 +186,7 @@ impl DesConfig {
         self.required_sections.iter().flatten().map(NonBlank::as_str).collect()
     }
 
-    /// What is allowed but cannot be meant.
-    pub(super) fn suspicions(&self, found: &mut Vec<String>) {
+    pub(super) fn warnings(&self, found: &mut Vec<String>) {
         let phases = self.phase_names();
         for phase in self.evidence().iter().filter(|phase| !phases.iter().any(|known| known == *phase)) {
             found.push(format!("des: `evidence` names the phase `{phase}`, which is not one of `phases`"));

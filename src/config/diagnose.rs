@@ -113,24 +113,15 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// Reads the file again as a tree, to report all that is wrong and not only what the typed reader met first.
-pub(super) fn explain(text: &str, path: &Path, first: &serde_saphyr::Error) -> ConfigError {
-    let found = match tree::read(text) {
+pub(super) fn explain(text: &str, path: &Path, first: Option<&serde_saphyr::Error>) -> ConfigError {
+    let mut found = match tree::read(text) {
         Ok(tree) => problems(&tree, text),
         Err(error) => vec![syntax_problem(&error, text)],
     };
-    let found = if found.is_empty() { vec![syntax_problem(first, text)] } else { found };
+    if found.is_empty() {
+        found.extend(first.map(|error| syntax_problem(error, text)));
+    }
     ConfigError::invalid(path, text, found)
-}
-
-/// Checks what the typed reader leaves to the events: the syntax of every pattern.
-pub(super) fn check_patterns(text: &str, path: &Path) -> Result<(), ConfigError> {
-    let found = match tree::read(text) {
-        Ok(tree) => problems(&tree, text),
-        // An empty file has no tree.
-        Err(_) if super::ConclaudeConfig::deserialize_strictly(text).is_ok() => Vec::new(),
-        Err(error) => vec![syntax_problem(&error, text)],
-    };
-    if found.is_empty() { Ok(()) } else { Err(ConfigError::invalid(path, text, found)) }
 }
 
 fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {

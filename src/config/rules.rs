@@ -9,9 +9,11 @@ use serde_saphyr::Spanned;
 
 use super::schema::schema;
 use super::tree::{Node, Place, range};
-use crate::event::nearest;
+use crate::dialect::claude::abilities::{self, Blocking};
+use crate::event;
 use crate::pattern::Pattern;
 use crate::text::head_and_tail;
+use crate::text::nearest;
 
 /// Of so many problems few are shown: looking for what was meant by all of them would take long.
 const MOST_HELPED: usize = 100;
@@ -261,9 +263,18 @@ fn choice_help(node: &Node, schema: &Value) -> Option<String> {
     let choices = choices(schema);
     let Node::Text(text) = node else { return None };
     if text == "block" && choices == ["warn"] {
-        return Some("a subagent's start cannot be blocked: use `subagentStop`, or `warn`".into());
+        return Some(format!(
+            "this event cannot be blocked, use `warn`; events that can: {}",
+            quoted(&blockable())
+        ));
     }
     nearest(text, choices).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// The sections of events that can be blocked by a command.
+fn blockable() -> Vec<&'static str> {
+    let can = event::with_commands().filter(|event| abilities::blocking(*event) != Blocking::Never);
+    can.map(|event| event.row().section).collect()
 }
 
 fn quoted(words: &[&str]) -> String {

@@ -17,15 +17,51 @@ pub fn schema_text() -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::config::ConclaudeConfig;
+    use crate::config::{ConclaudeConfig, EventConfig};
+    use crate::dialect::claude::abilities::{self, Blocking};
+
+    /// The schema of the structs, with a section for every event that has commands. Where an event cannot be blocked, its
+    /// section knows no `block`.
+    fn generate() -> Value {
+        let mut generator = schemars::generate::SchemaSettings::draft07().into_generator();
+        generator.subschema_for::<Option<EventConfig>>();
+        let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
+        let definitions = root["definitions"].as_object_mut().unwrap();
+        for name in ["EventConfig", "Commands", "CommandConfig"] {
+            let text = definitions[name]
+                .to_string()
+                .replace("#/definitions/Commands", "#/definitions/WarnOnlyCommands");
+            let text = text.replace("#/definitions/CommandConfig", "#/definitions/WarnOnlyCommandConfig");
+            let text = text.replace("#/definitions/Reaction", "#/definitions/WarnOnlyReaction");
+            definitions.insert(format!("WarnOnly{name}"), serde_json::from_str(&text).unwrap());
+        }
+        let mut reaction = definitions["Reaction"].clone();
+        reaction["oneOf"].as_array_mut().unwrap().retain(|choice| choice["const"] == "warn");
+        definitions.insert("WarnOnlyReaction".into(), reaction);
+        let sections = crate::event::with_commands().map(|event| {
+            let can_block = abilities::blocking(event) != Blocking::Never;
+            let definition = if can_block { "EventConfig" } else { "WarnOnlyEventConfig" };
+            let effect = if can_block { "They may block it." } else { "They cannot block it." };
+            let section = json!({
+                "anyOf": [{ "$ref": format!("#/definitions/{definition}") }, { "type": "null" }],
+                "description": format!("Commands that run at {event}. {effect}"),
+            });
+            (event.row().section.to_owned(), section)
+        });
+        let properties = root["properties"].as_object_mut().unwrap();
+        // In the order of the reference: the limit, the events, the rest.
+        let (limit, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(properties).into_iter().partition(|(key, _)| key == "maxBlocks");
+        properties.extend(limit.into_iter().chain(sections).chain(rest));
+        root
+    }
 
     #[test]
-    fn the_schema_is_that_of_the_structs() {
-        let made = schemars::generate::SchemaSettings::draft07()
-            .into_generator()
-            .into_root_schema_for::<ConclaudeConfig>();
-        let text = serde_json::to_string_pretty(&made.to_value()).unwrap() + "\n";
+    fn the_schema_is_that_of_the_structs_and_of_the_table() {
+        let text = serde_json::to_string_pretty(&generate()).unwrap() + "\n";
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             std::fs::write("conclaude.schema.json", &text).unwrap();
         }

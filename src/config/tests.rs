@@ -1,12 +1,11 @@
 use super::*;
 
 fn parse(text: &str) -> ConclaudeConfig {
-    ConclaudeConfig::parse_and_check(text, Path::new(".conclaude.yaml"))
-        .unwrap_or_else(|error| panic!("{error}"))
+    ConclaudeConfig::parse(text, Path::new(".conclaude.yaml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refused(text: &str) -> String {
-    ConclaudeConfig::parse_and_check(text, Path::new(".conclaude.yaml")).unwrap_err().to_string()
+    ConclaudeConfig::parse(text, Path::new(".conclaude.yaml")).unwrap_err().to_string()
 }
 
 // Scenario: Valid subagentStop configuration
@@ -43,8 +42,8 @@ notifications:
 "#,
     );
     assert_eq!(config.max_blocks(), 5);
-    let stop = config.subagent_stop.unwrap();
-    assert_eq!(stop.mode, Some(MatchMode::First));
+    let stop = config.section(Event::SubagentStop).unwrap();
+    assert_eq!(stop.mode, Some(crate::pattern::MatchMode::First));
     let [(coder, commands), (test, scripts)] = stop.entries() else { panic!("two patterns expected") };
     assert_eq!((coder.as_str(), test.as_str()), ("coder", "test*"));
     assert_eq!(commands[0].run.as_str(), "npm run lint");
@@ -62,7 +61,7 @@ notifications:
 fn wildcard_and_specific_patterns_live_together_in_the_order_of_the_file() {
     let config =
         parse("subagentStop:\n  commands:\n    z: [{run: a}]\n    \"*\": [{run: b}]\n    a: [{run: c}]\n");
-    let section = config.subagent_stop.unwrap();
+    let section = config.section(Event::SubagentStop).unwrap();
     let patterns: Vec<_> = section.entries().iter().map(|(p, _)| p.as_str()).collect();
     assert_eq!(patterns, ["z", "*", "a"]);
 }
@@ -84,19 +83,19 @@ fn null_equals_absent_everywhere() {
     let config = parse(
         "subagentStart:\n  match:\n  commands:\nsubagentStop:\n  commands:\n    a:\n    b: [{run: x, message: null, timeout: ~}]\nnotifications:\n  hooks:\n  enabled:\n",
     );
-    assert_eq!(config.subagent_stop.unwrap().entries().len(), 2);
+    assert_eq!(config.section(Event::SubagentStop).unwrap().entries().len(), 2);
 }
 
 #[test]
 fn crlf_and_a_bom_do_not_matter() {
     let config = parse("\u{feff}subagentStop:\r\n  commands:\r\n    a:\r\n      - run: x\r\n");
-    assert_eq!(config.subagent_stop.unwrap().entries()[0].1[0].run.as_str(), "x");
+    assert_eq!(config.section(Event::SubagentStop).unwrap().entries()[0].1[0].run.as_str(), "x");
 }
 
 #[test]
 fn a_command_named_like_a_boolean_is_text() {
     let config = parse("subagentStop: {commands: {a: [{run: true}]}}");
-    assert_eq!(config.subagent_stop.unwrap().entries()[0].1[0].run.as_str(), "true");
+    assert_eq!(config.section(Event::SubagentStop).unwrap().entries()[0].1[0].run.as_str(), "true");
 }
 
 // Scenario: Invalid command structure
@@ -318,12 +317,12 @@ fn what_cannot_be_meant_is_suspicious() {
     let config = parse(
         "subagentStop:\n  match: first\n  commands:\n    \"*\": [{run: x, maxOutputLines: 5}]\n    coder: []\nnotifications: {enabled: true}\n",
     );
-    let suspicions = config.suspicions();
-    assert_eq!(suspicions.len(), 4, "{suspicions:?}");
-    assert!(suspicions.iter().any(|s| s.contains("`coder` can never run")));
-    assert!(suspicions.iter().any(|s| s.contains("`coder` has no commands")));
-    assert!(suspicions.iter().any(|s| s.contains("shows none")));
-    assert!(suspicions.iter().any(|s| s.contains("names no event")));
+    let warnings = config.warnings();
+    assert_eq!(warnings.len(), 4, "{warnings:?}");
+    assert!(warnings.iter().any(|s| s.contains("`coder` can never run")));
+    assert!(warnings.iter().any(|s| s.contains("`coder` has no commands")));
+    assert!(warnings.iter().any(|s| s.contains("shows none")));
+    assert!(warnings.iter().any(|s| s.contains("names no event")));
 }
 
 #[test]
@@ -344,7 +343,7 @@ fn files_that_are_no_config_are_refused() {
 proptest::proptest! {
     #[test]
     fn no_text_makes_the_config_panic(text in "[-a-z:*\\[\\]{}\"'#&! \n\t0-9]{0,80}") {
-        if let Err(error) = ConclaudeConfig::parse_and_check(&text, Path::new("x")) {
+        if let Err(error) = ConclaudeConfig::parse(&text, Path::new("x")) {
             proptest::prop_assert!(error.to_string().contains("x:"), "{}", error);
         }
     }

@@ -117,6 +117,12 @@ impl Call {
         session.write(&Call::name(&self.tool_use_id), self)
     }
 
+    /// The agent was called, and neither stopped nor was reported as unfinished.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !self.stopped && !self.told
+    }
+
     /// The call with this id, if it was remembered.
     #[must_use]
     pub fn recall(session: &Session, tool_use_id: &str) -> Option<Call> {

@@ -54,7 +54,7 @@ pub fn record(
 ) -> Result<(), String> {
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
     let rank = phases.iter().position(|known| known == name).ok_or_else(|| {
-        let near = crate::event::nearest(name, phases.iter().map(String::as_str));
+        let near = crate::text::nearest(name, phases.iter().map(String::as_str));
         let hint = near.map_or_else(
             || format!("the phases are {}", phases.join(", ")),
             |near| format!("did you mean {near}?"),

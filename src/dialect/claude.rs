@@ -1,46 +1,23 @@
-//! What the client is told: exit code, stdout and stderr, made in one place from a result.
-
-use std::io::Write;
-use std::process::ExitCode;
+//! Claude Code: how its payload becomes an event, and how a result becomes exit code, stdout and stderr.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::decide::{Decision, HookResult};
+use crate::error::HookError;
 use crate::event::Event;
-use crate::log;
-use crate::outcome::{Decision, HookError, HookResult};
+use crate::exit::Exit;
 use crate::text::{LIMIT, head_and_tail};
+use crate::types::{HookEvent, PayloadError};
 
-/// The exit codes of conclaude.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// The event was handled; nothing is in the way.
-    Success,
-    /// Something is wrong with the arguments, the payload, the config or the machine. Never blocks.
-    Failure,
-    /// Blocked on purpose.
-    Blocked,
-    /// The code of a command that was run for someone: `conclaude des run`.
-    Of(u8),
-}
+pub mod abilities;
 
-impl Exit {
-    /// The number.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        match self {
-            Exit::Success => 0,
-            Exit::Failure => 1,
-            Exit::Blocked => 2,
-            Exit::Of(code) => code,
-        }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit.code())
-    }
+/// Reads and checks the payload of the event that was called.
+///
+/// # Errors
+/// Names the field and what was expected.
+pub fn parse(event: Event, input: &[u8]) -> Result<HookEvent, PayloadError> {
+    HookEvent::parse(event, input)
 }
 
 /// Everything that a call says.
@@ -140,24 +117,13 @@ impl Answer {
         Answer { exit: Exit::Blocked, stdout, stderr: reason }
     }
 
-    /// A fault of ours or of what we were given. On the main thread the person is told; elsewhere stdout stays empty.
+    /// A fault of ours or of what we were given. Shown to the user where the client does that; elsewhere stdout stays empty.
     #[must_use]
     pub fn failure(event: Event, what: &str) -> Answer {
         let stderr = fit(&format!("conclaude: {what}"));
-        let told =
-            event.row().shown.then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
+        let told = abilities::is_shown(event)
+            .then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
         Answer { exit: Exit::Failure, stdout: told.unwrap_or_default(), stderr }
-    }
-
-    /// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
-    pub fn emit(&self) -> bool {
-        let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
-        let written = if self.stdout.is_empty() { Ok(()) } else { writeln!(stdout, "{}", self.stdout) };
-        let is_written = written.and_then(|()| stdout.flush()).is_ok();
-        if !self.stderr.is_empty() {
-            let _ = writeln!(stderr, "{}", self.stderr);
-        }
-        is_written
     }
 }
 
@@ -165,10 +131,7 @@ impl Answer {
 fn fit(text: &str) -> String {
     match head_and_tail(text, LIMIT) {
         None => text.to_owned(),
-        Some((head, tail, between)) => {
-            log::debug(|| format!("an answer was cut by {between} characters"));
-            format!("{head}\n… {between} characters left out …\n{tail}")
-        }
+        Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),
     }
 }
 

@@ -1,100 +1,104 @@
-//! Runs a plan: the one place where commands are started.
+//! Runs a plan, step by step: every step ends in outcomes, whatever became of the one before.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
-use super::plan::{Plan, Step};
-use super::report::short;
+use super::context::Context;
+use super::{gates, panics, remember, session};
 use crate::config::Reaction;
+use crate::error::Result;
+use crate::event::Event;
 use crate::log;
-use crate::process::{self, CommandSpec, Finished, Keep, Status};
-use crate::store::Session;
-use crate::text::{LIMIT, head_and_tail};
+use crate::messages;
+use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::plan::{Action, Command, Plan};
+use crate::process::{self, CommandSpec, Keep, Status};
+use crate::text::LIMIT;
 
 /// The most of one stream that is shown, and the least that is worth showing.
-const MOST_SHOWN: usize = 4_000;
-const LEAST_SHOWN: usize = 200;
+const MAX_SHOWN: usize = 4_000;
+const MIN_SHOWN: usize = 200;
 
-/// A step that was run.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// The step.
-    pub step: Step,
-    /// What came of it.
-    pub finished: Finished,
-}
-
-impl Run {
-    /// Whether the command did what it should.
-    #[must_use]
-    pub fn is_success(&self) -> bool {
-        self.finished.status.is_success()
+pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
+    panics::panic_here_in_tests("plan");
+    if plan.event == Event::SubagentStart {
+        remember::resume(context);
     }
-
-    /// Whether the config makes this outcome block.
-    #[must_use]
-    pub fn wants_block(&self) -> bool {
-        let reaction = match self.finished.status {
-            Status::TimedOut(_) => self.step.on_timeout,
-            _ => self.step.on_failure,
-        };
-        !self.is_success() && reaction == Reaction::Block
-    }
-}
-
-/// Runs all steps, whatever becomes of each, unless we are told to stop.
-pub(super) fn run(plan: &Plan, payload: &[u8], session: &Session) -> Vec<Run> {
-    // All that is shown must fit into one answer, so each stream gets its share.
-    let shown =
-        plan.steps.iter().map(|step| usize::from(step.show_stdout) + usize::from(step.show_stderr)).sum();
-    let share = (LIMIT * 8 / 10).checked_div(shown).unwrap_or(0).clamp(LEAST_SHOWN, MOST_SHOWN);
-    let mut runs = Vec::new();
+    let mut outcomes = gates::notes(plan, context);
+    let tree = gates::tree_before_commands(plan, context);
+    let share = share(plan);
     for step in &plan.steps {
-        let run = run_step(plan, step, payload, session, share);
-        runs.push(run);
+        let more = match &step.action {
+            Action::Gate(gate) => gates::run(gate, plan, context),
+            Action::Report(report) => session::run(*report, context)?,
+            Action::Command(command) => vec![run_command(command, context, share)],
+            Action::Judge(judge) => gates::judge(judge, context, &outcomes).into_iter().collect(),
+        };
+        outcomes.extend(more);
         if process::stop_signal().is_some() {
             break;
         }
     }
-    runs
+    gates::note_written_files(context, tree);
+    outcomes.extend(plan.untrusted.as_ref().map(|untrusted| Outcome {
+        verdict: Verdict::Warn,
+        message: messages::untrusted(untrusted),
+        evidence: Evidence::Skipped,
+    }));
+    Ok(outcomes)
 }
 
-fn run_step(plan: &Plan, step: &Step, payload: &[u8], session: &Session, share: usize) -> Run {
+/// All that is shown must fit into one answer, so each stream gets its share.
+fn share(plan: &Plan) -> usize {
+    let streams = plan
+        .commands()
+        .map(|command| usize::from(command.show_stdout) + usize::from(command.show_stderr))
+        .sum();
+    (LIMIT * 8 / 10).checked_div(streams).unwrap_or(0).clamp(MIN_SHOWN, MAX_SHOWN)
+}
+
+fn run_command(command: &Command, context: &Context<'_>, share: usize) -> Outcome {
     let keep = |shown: bool| if shown { Keep::Shown(share) } else { Keep::Nothing };
     let spec = CommandSpec {
-        script: &step.script,
-        shell: &step.shell,
-        cwd: &plan.cwd,
-        env: &plan.env,
-        stdin: payload,
-        timeout: step.timeout,
-        stdout: keep(step.show_stdout),
-        stderr: keep(step.show_stderr),
+        script: &command.script,
+        shell: &command.shell,
+        cwd: &command.cwd,
+        env: &command.env,
+        stdin: context.input,
+        timeout: command.timeout,
+        stdout: keep(command.show_stdout),
+        stderr: keep(command.show_stderr),
     };
-    let mut spill = |stream: &'static str| -> io::Result<(File, PathBuf)> { session.output_file(stream) };
+    let mut spill =
+        |stream: &'static str| -> io::Result<(File, PathBuf)> { context.session.output_file(stream) };
     let finished = process::run(&spec, &mut spill);
-    let level = if finished.status.is_success() { log::Level::Info } else { log::Level::Warn };
-    log::line(level, || {
-        let (pattern, script) = (&step.pattern, short(&step.script));
-        format!(
-            "pattern {pattern:?}: `{script}` {} in {} ms",
-            finished.status.describe(),
-            finished.duration.as_millis()
-        )
-    });
-    Run { step: step.clone(), finished }
+    let run = CommandRun {
+        command: command.clone(),
+        is_success: finished.status.is_success(),
+        status: finished.status.describe(),
+        exit_code: finished.status.code(),
+        duration: finished.duration,
+        stdout: finished.stdout.excerpt(command.max_lines),
+        stderr: finished.stderr.excerpt(command.max_lines),
+    };
+    log_run(&run);
+    let reaction = match finished.status {
+        Status::TimedOut(_) => command.on_timeout,
+        _ => command.on_failure,
+    };
+    let verdict = match (run.is_success, reaction) {
+        (true, _) => Verdict::Pass,
+        (false, Reaction::Warn) => Verdict::Warn,
+        (false, Reaction::Block) => Verdict::Block,
+    };
+    Outcome { verdict, message: messages::of_command(&run, verdict), evidence: Evidence::Command(run) }
 }
 
-/// A text that is too long for an answer: its beginning and its end, and where all of it is.
-pub(super) fn shorten(text: String, session: &Session) -> String {
-    let Some((head, tail, between)) = head_and_tail(&text, LIMIT - 500) else { return text };
-    let saved = session
-        .output_file("answer")
-        .and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
-    let place = match saved {
-        Ok(path) => format!("all of it is in {}", path.display()),
-        Err(error) => format!("it could not be saved: {error}"),
-    };
-    format!("{head}\n… {between} characters left out; {place} …\n{tail}")
+fn log_run(run: &CommandRun) {
+    let level = if run.is_success { log::Level::Info } else { log::Level::Warn };
+    log::line(level, || {
+        let (pattern, script) = (&run.command.pattern, messages::short(&run.command.script));
+        format!("pattern {pattern:?}: `{script}` {} in {} ms", run.status, run.duration.as_millis())
+    });
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Bounded, ConclaudeConfig, DesConfig, HookName, SubagentConfig};
-use crate::event::Event;
+use crate::config::{Bounded, ConclaudeConfig, DesConfig, EventConfig, NotificationsConfig};
+use crate::event::{self, Event, Registered};
 use crate::install::settings::Registration;
 use crate::transcript::WRITING_TOOLS;
 
@@ -21,21 +21,6 @@ pub const IF_TRUSTED: &str = "--if-trusted";
 fn writing_tools() -> String {
     WRITING_TOOLS.map(|(name, _)| name).join("|")
 }
-
-/// What is needed in any case, in the order in which it is registered.
-const EVENTS: [Event; 8] = [
-    Event::SessionStart,
-    Event::PreToolUse,
-    Event::PostToolUse,
-    Event::UserPromptSubmit,
-    Event::SubagentStart,
-    Event::SubagentStop,
-    Event::Stop,
-    Event::SessionEnd,
-];
-
-/// To register these changes what the client does, so they are left alone.
-const NEVER: [Event; 3] = [Event::WorktreeCreate, Event::WorktreeRemove, Event::FileChanged];
 
 /// The settings files that the client reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +72,15 @@ pub fn needed(config: &ConclaudeConfig, program: &str, place: Place) -> Vec<Regi
     let config = if place == Place::User { &default } else { config };
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = notified(config);
-    let mut events: Vec<Event> = EVENTS.to_vec();
-    events.retain(|event| *event != Event::PreToolUse || gates_on || named.contains(event));
-    events.extend(named.iter().filter(|event| !EVENTS.contains(event) && !NEVER.contains(event)));
+    let is_needed = |event: &Event| match event.row().registered {
+        Registered::Never => false,
+        Registered::Always if *event == Event::PreToolUse => gates_on || is_used(*event, config, &named),
+        Registered::Always => true,
+        Registered::WhenUsed => is_used(*event, config, &named),
+    };
+    let events = event::ALL.iter().copied().filter(is_needed);
     let argument = if place == Place::User { format!(" {IF_TRUSTED}") } else { String::new() };
     events
-        .into_iter()
         .map(|event| Registration {
             event,
             matcher: matcher(event, gates_on, named.contains(&event)),
@@ -101,6 +89,12 @@ pub fn needed(config: &ConclaudeConfig, program: &str, place: Place) -> Vec<Regi
             flaw: None,
         })
         .collect()
+}
+
+/// Whether the config has something for the event.
+fn is_used(event: Event, config: &ConclaudeConfig, notified: &[Event]) -> bool {
+    notified.contains(&event)
+        || config.section(event).is_some_and(|section| section.commands().next().is_some())
 }
 
 /// What must be registered in an agent's own file. The agents of a user work in projects that are not known yet.
@@ -131,28 +125,18 @@ pub fn needed_in_agent(
 /// The same registrations in the order in which they would be made.
 #[must_use]
 pub fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration> {
-    registrations
-        .sort_by_key(|one| EVENTS.iter().position(|event| *event == one.event).unwrap_or(EVENTS.len()));
+    registrations.sort_by_key(|one| event::ALL.iter().position(|event| *event == one.event));
     registrations
 }
 
-/// Events that a person wants to be notified of by name. `*` means those that are registered anyway: all 33 of them would
-/// start a process with every word that is displayed.
 fn notified(config: &ConclaudeConfig) -> Vec<Event> {
-    let wanted = config.notifications.as_ref().filter(|notifications| notifications.enabled == Some(true));
-    let hooks = wanted.and_then(|notifications| notifications.hooks.as_ref()).into_iter().flatten();
-    hooks
-        .filter_map(|hook| match hook {
-            HookName::One(event) => Some(*event),
-            HookName::All => None,
-        })
-        .collect()
+    config.notifications.iter().flat_map(NotificationsConfig::named).collect()
 }
 
-/// What is asked for in the config and must not be registered.
+/// What the config names and must not be registered.
 #[must_use]
 pub fn not_registered(config: &ConclaudeConfig) -> Vec<Event> {
-    notified(config).into_iter().filter(|event| NEVER.contains(event)).collect()
+    notified(config).into_iter().filter(|event| event.row().registered == Registered::Never).collect()
 }
 
 fn matcher(event: Event, gates_on: bool, is_notified: bool) -> Option<String> {
@@ -169,7 +153,7 @@ fn timeout(event: Event, config: &ConclaudeConfig, place: Place) -> u64 {
     // The commands of a project that is not known yet may take an hour, like one without a limit.
     let least = if place == Place::User { UNLIMITED } else { 0 };
     match event {
-        Event::SubagentStart => seconds(config.subagent_start.as_ref(), None).max(least),
+        Event::SubagentStart => seconds(config.section(event), None).max(least),
         Event::SubagentStop => at_stop(config, None).max(least),
         Event::SessionEnd => 10,
         _ => 60,
@@ -183,17 +167,17 @@ const UNLIMITED: u64 = 3_600;
 fn at_stop(config: &ConclaudeConfig, agent: Option<&str>) -> u64 {
     let judge = config.des.as_ref().and_then(|des| des.judge.as_ref());
     let judge = judge.map_or(0, |judge| judge.timeout.map_or(30, Bounded::get));
-    seconds(config.subagent_stop.as_ref(), agent) + u64::from(judge)
+    seconds(config.section(Event::SubagentStop), agent) + u64::from(judge)
 }
 
 /// Long enough for all commands of the section together, and an hour where one has no limit.
-fn seconds<R>(section: Option<&SubagentConfig<R>>, agent: Option<&str>) -> u64 {
+fn seconds(section: Option<&EventConfig>, agent: Option<&str>) -> u64 {
     const MARGIN: u64 = 60;
     let applies = |pattern: &crate::pattern::Pattern| {
         // A pattern that cannot be read may match anything.
         agent.is_none_or(|name| pattern.matches(name, None).unwrap_or(true))
     };
-    let entries = section.into_iter().flat_map(SubagentConfig::entries);
+    let entries = section.into_iter().flat_map(EventConfig::entries);
     let commands = entries.filter(|(pattern, _)| applies(pattern)).flat_map(|(_, commands)| commands);
     let limits: Option<u64> =
         commands.map(|command| command.timeout.map(|limit| u64::from(limit.get()) + 2)).sum();

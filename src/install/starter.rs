@@ -275,15 +275,12 @@ mod tests {
             for kinds in [&kinds[..], &kinds[..1], &[]] {
                 let text = text(kinds, &agents);
                 let path = Path::new("x.yaml");
-                assert_eq!(
-                    ConclaudeConfig::parse_and_check(&text, path).unwrap(),
-                    ConclaudeConfig::default()
-                );
+                assert_eq!(ConclaudeConfig::parse(&text, path).unwrap(), ConclaudeConfig::default());
                 let all = uncommented(&text);
-                let config = ConclaudeConfig::parse_and_check(&all, path)
-                    .unwrap_or_else(|error| panic!("{error}\n{all}"));
+                let config =
+                    ConclaudeConfig::parse(&all, path).unwrap_or_else(|error| panic!("{error}\n{all}"));
                 assert!(config.commands() >= 2, "{all}");
-                assert_eq!(config.suspicions(), Vec::<String>::new(), "{all}");
+                assert_eq!(config.warnings(), Vec::<String>::new(), "{all}");
             }
         }
     }
@@ -293,7 +290,7 @@ mod tests {
         let kinds = [Kind { file: "Cargo.toml", lint: Some("lint".into()), test: Some("test".into()) }];
         let all = uncommented(&text(&kinds, &["planner".into(), "backend-coder".into(), "tester".into()]));
         let config = ConclaudeConfig::parse(&all, Path::new("x")).unwrap();
-        let section = config.subagent_stop.unwrap();
+        let section = config.section(crate::event::Event::SubagentStop).unwrap();
         let patterns: Vec<(&str, &str)> = section
             .entries()
             .iter()

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FOLDER, hash, make_folder, make_room, open_new};
 use crate::agent::Agent;
+use crate::decide::Count;
 use crate::{files, log};
 
 /// How long another call may keep us waiting.
@@ -37,15 +38,6 @@ pub struct Session {
     folder: PathBuf,
 }
 
-/// What counting a block came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// It may block; it is this time of so many.
-    Blocks(u32),
-    /// It has blocked as often as it may.
-    Exhausted,
-}
-
 impl Session {
     /// The session's place. Nothing is made until something is written.
     #[must_use]
@@ -57,18 +49,18 @@ impl Session {
     ///
     /// # Errors
     /// When the count cannot be read or written.
-    pub fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Bound> {
+    pub fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Count> {
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         let _lock = self.lock()?;
         let path = self.folder.join(format!("{}.json", hash(agent.key())));
         let mut state = read_state(&path)?;
         if state.blocks >= max {
-            return Ok(Bound::Exhausted);
+            return Ok(Count::Exhausted);
         }
         state.blocks += 1;
         files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
-        Ok(Bound::Blocks(state.blocks))
+        Ok(Count::Blocks(state.blocks))
     }
 
     /// Remembers something under a name.
@@ -214,12 +206,12 @@ mod tests {
     fn blocks_are_counted_per_session_and_agent_up_to_the_bound() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s1");
-        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Bound::Blocks(1));
-        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Bound::Blocks(2));
-        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Bound::Exhausted);
-        assert_eq!(session.count_block(&agent("b"), 2).unwrap(), Bound::Blocks(1));
+        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Count::Blocks(1));
+        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Count::Blocks(2));
+        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Count::Exhausted);
+        assert_eq!(session.count_block(&agent("b"), 2).unwrap(), Count::Blocks(1));
         let other = Session::new(root.path(), "s2");
-        assert_eq!(other.count_block(&agent("a"), 2).unwrap(), Bound::Blocks(1));
+        assert_eq!(other.count_block(&agent("a"), 2).unwrap(), Count::Blocks(1));
         assert_eq!(fs::read_to_string(root.path().join(".conclaude/.gitignore")).unwrap(), "*\n");
     }
 
@@ -240,7 +232,7 @@ mod tests {
             }
         });
         let last = Session::new(root.path(), "s").count_block(&agent("a"), 100).unwrap();
-        assert_eq!(last, Bound::Blocks(17));
+        assert_eq!(last, Count::Blocks(17));
     }
 
     #[test]
@@ -250,7 +242,7 @@ mod tests {
         session.count_block(&agent("a"), 9).unwrap();
         let path = session.folder.join(format!("{}.json", hash("a")));
         fs::write(&path, r#"{"blocks":4,"novelty":{"x":1}}"#).unwrap();
-        assert_eq!(session.count_block(&agent("a"), 9).unwrap(), Bound::Blocks(5));
+        assert_eq!(session.count_block(&agent("a"), 9).unwrap(), Count::Blocks(5));
         assert!(fs::read_to_string(&path).unwrap().contains(r#""novelty":{"x":1}"#));
     }
 

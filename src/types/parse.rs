@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::wire::{STRING_FIELDS, Wire};
+use super::wire::{Wire, describe};
 use super::{
     HookPayload, validate_base_payload, validate_subagent_start_payload, validate_subagent_stop_payload,
 };
+use crate::event::Event;
 
 /// Why a payload was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,29 +45,49 @@ impl fmt::Display for PayloadError {
 
 impl std::error::Error for PayloadError {}
 
-impl HookPayload {
+/// An event as it came: the typed payload, and all of its fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookEvent {
+    pub kind: Event,
+    pub payload: HookPayload,
+    pub fields: Map<String, Value>,
+}
+
+impl HookEvent {
     /// Reads and checks the payload of the event that was called.
     ///
     /// # Errors
-    /// Says what is wrong, and with which field.
-    pub fn parse(event: &str, input: &[u8]) -> Result<HookPayload, PayloadError> {
-        let input = strip_bom(input);
-        if input.trim_ascii().is_empty() {
-            return Err(PayloadError::Empty);
-        }
-        let payload: HookPayload = read(input)?.try_into().map_err(PayloadError::Field)?;
-        match &payload {
-            HookPayload::SubagentStart(start) => validate_subagent_start_payload(start),
-            HookPayload::SubagentStop(stop) => validate_subagent_stop_payload(stop),
-            other => validate_base_payload(other.base()),
-        }
-        .map_err(|reason| PayloadError::Field(format!("{reason}: expected a non-empty string")))?;
-        let found = payload.hook_event_name();
-        if found != event {
-            return Err(PayloadError::OtherEvent { called: event.to_owned(), found: found.to_owned() });
-        }
-        Ok(payload)
+    /// Names the field and what was expected.
+    pub fn parse(kind: Event, input: &[u8]) -> Result<HookEvent, PayloadError> {
+        let wire = read(strip_bom(input))?;
+        let payload = check(kind.name(), &wire)?;
+        Ok(HookEvent { kind, payload, fields: wire.0 })
     }
+}
+
+impl HookPayload {
+    /// Reads and checks the payload of the event with this name.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub fn parse(event: &str, input: &[u8]) -> Result<HookPayload, PayloadError> {
+        check(event, &read(strip_bom(input))?)
+    }
+}
+
+fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
+    let payload: HookPayload = wire.try_into().map_err(PayloadError::Field)?;
+    match &payload {
+        HookPayload::SubagentStart(start) => validate_subagent_start_payload(start),
+        HookPayload::SubagentStop(stop) => validate_subagent_stop_payload(stop),
+        other => validate_base_payload(other.base()),
+    }
+    .map_err(|reason| PayloadError::Field(format!("{reason}: expected a non-empty string")))?;
+    let found = payload.hook_event_name();
+    if found != event {
+        return Err(PayloadError::OtherEvent { called: event.to_owned(), found: found.to_owned() });
+    }
+    Ok(payload)
 }
 
 /// The input without a byte order mark.
@@ -76,53 +97,33 @@ pub fn strip_bom(input: &[u8]) -> &[u8] {
 }
 
 /// One JSON value; what follows it is ignored.
-fn first_value<'a, T: serde::Deserialize<'a>>(input: &'a [u8]) -> serde_json::Result<Option<T>> {
+fn first_value(input: &[u8]) -> serde_json::Result<Option<Value>> {
     serde_json::Deserializer::from_slice(input).into_iter().next().transpose()
 }
 
 fn read(input: &[u8]) -> Result<Wire, PayloadError> {
-    let error = match first_value::<Wire>(input) {
-        Ok(Some(wire)) => return Ok(wire),
+    let error = match first_value(input) {
+        Ok(Some(value)) => return object(value),
         Ok(None) => return Err(PayloadError::Empty),
         Err(error) => error,
     };
     // The client's text may hold half a surrogate pair or a byte that is not UTF-8, wherever it cut a string.
     // That is no reason to refuse the event.
-    let mended = mend(input);
-    if let Ok(Some(wire)) = first_value::<Wire>(&mended) {
-        return Ok(wire);
-    }
-    match first_value::<Value>(&mended) {
-        Ok(Some(Value::Object(fields))) => {
-            Err(PayloadError::Field(wrong_type(&fields).unwrap_or(error.to_string())))
-        }
-        Ok(Some(other)) => {
-            Err(PayloadError::Field(format!("expected a JSON object, found {}", kind(&other))))
-        }
+    match first_value(&repair(input)) {
+        Ok(Some(value)) => object(value),
         _ => Err(PayloadError::Json(error.to_string())),
     }
 }
 
-fn wrong_type(fields: &serde_json::Map<String, Value>) -> Option<String> {
-    STRING_FIELDS.iter().find_map(|field| match fields.get(*field) {
-        None | Some(Value::Null | Value::String(_)) => None,
-        Some(other) => Some(format!("`{field}` is {}, expected a non-empty string", kind(other))),
-    })
-}
-
-fn kind(value: &Value) -> String {
+fn object(value: Value) -> Result<Wire, PayloadError> {
     match value {
-        Value::Null => "null".into(),
-        Value::Bool(value) => format!("the boolean {value}"),
-        Value::Number(value) => format!("the number {value}"),
-        Value::String(_) => "a string".into(),
-        Value::Array(_) => "a list".into(),
-        Value::Object(_) => "an object".into(),
+        Value::Object(fields) => Ok(Wire(fields)),
+        other => Err(PayloadError::Field(format!("expected a JSON object, found {}", describe(&other)))),
     }
 }
 
 /// Replaces invalid UTF-8 and escapes of lone surrogates by the replacement character.
-fn mend(input: &[u8]) -> Vec<u8> {
+fn repair(input: &[u8]) -> Vec<u8> {
     let text = match String::from_utf8_lossy(input) {
         Cow::Borrowed(text) => text.to_owned(),
         Cow::Owned(text) => text,

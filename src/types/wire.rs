@@ -8,184 +8,185 @@ use super::{
     BasePayload, HookPayload, PostToolUsePayload, PreToolUsePayload, StopPayload, SubagentStartPayload,
     SubagentStopPayload, UserPromptSubmitPayload,
 };
+use crate::event::{Event, Shape};
 
-/// All fields of all payloads that conclaude reads.
+/// The fields of a payload. What is required must be a string; what is not is taken if it has the expected type.
 #[derive(Deserialize)]
-pub(super) struct Wire {
-    session_id: Option<String>,
-    transcript_path: Option<String>,
-    hook_event_name: Option<String>,
-    cwd: Option<String>,
-    agent_id: Option<String>,
-    agent_type: Option<String>,
-    subagent_type: Option<String>,
-    agent_transcript_path: Option<String>,
-    // What is not required may have any type: only the expected one is taken.
-    permission_mode: Option<Value>,
-    stop_hook_active: Option<Value>,
-    last_assistant_message: Option<Value>,
-    tool_name: Option<Value>,
-    tool_input: Option<Value>,
-    tool_use_id: Option<Value>,
-    background_tasks: Option<Value>,
-    tool_response: Option<Value>,
-    prompt: Option<Value>,
-}
-
-/// The fields of [`Wire`] that must be strings where they are given.
-pub(super) const STRING_FIELDS: [&str; 8] = [
-    "session_id",
-    "transcript_path",
-    "hook_event_name",
-    "cwd",
-    "agent_id",
-    "agent_type",
-    "subagent_type",
-    "agent_transcript_path",
-];
+#[serde(transparent)]
+pub(super) struct Wire(pub(super) Map<String, Value>);
 
 impl Wire {
-    /// The type under either of its names; a blank one gives way to one that says something.
-    fn take_type(&mut self) -> Option<String> {
-        let (one, other) = (self.agent_type.take(), self.subagent_type.take());
-        match one {
-            Some(text) if !super::is_blank(&text) || other.is_none() => Some(text),
-            _ => other,
+    /// A field that must be a string where it is given.
+    fn string(&self, field: &str) -> Result<Option<String>, String> {
+        match self.0.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(format!("`{field}` is {}, expected a non-empty string", describe(other))),
         }
     }
-}
 
-fn required(field: &str, value: Option<String>) -> Result<String, String> {
-    value.ok_or_else(|| format!("missing required field `{field}`: expected a non-empty string"))
-}
-
-fn text(value: Option<Value>) -> Option<String> {
-    match value {
-        Some(Value::String(text)) => Some(text),
-        _ => None,
+    fn required(&self, field: &str) -> Result<String, String> {
+        self.string(field)?
+            .ok_or_else(|| format!("missing required field `{field}`: expected a non-empty string"))
     }
-}
 
-impl TryFrom<Wire> for BasePayload {
-    type Error = String;
+    fn optional(&self, field: &str) -> Option<String> {
+        self.0.get(field).and_then(Value::as_str).map(str::to_owned)
+    }
 
-    fn try_from(wire: Wire) -> Result<Self, String> {
-        Ok(BasePayload {
-            session_id: required("session_id", wire.session_id)?,
-            transcript_path: required("transcript_path", wire.transcript_path)?,
-            hook_event_name: required("hook_event_name", wire.hook_event_name)?,
-            cwd: required("cwd", wire.cwd)?,
-            permission_mode: text(wire.permission_mode),
+    /// The type under either of its names; a blank one gives way to one that is not.
+    fn agent_type(&self) -> Result<Option<String>, String> {
+        let (one, other) = (self.string("agent_type")?, self.string("subagent_type")?);
+        Ok(match one {
+            Some(text) if !super::is_blank(&text) || other.is_none() => Some(text),
+            _ => other,
         })
     }
 }
 
-impl TryFrom<Wire> for SubagentStartPayload {
+pub(super) fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => format!("the boolean {value}"),
+        Value::Number(value) => format!("the number {value}"),
+        Value::String(_) => "a string".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+impl TryFrom<&Wire> for BasePayload {
     type Error = String;
 
-    fn try_from(mut wire: Wire) -> Result<Self, String> {
-        let agent_id = wire.agent_id.take();
-        let kind = wire.take_type();
-        let agent_transcript_path = wire.agent_transcript_path.take();
+    fn try_from(wire: &Wire) -> Result<Self, String> {
+        Ok(BasePayload {
+            session_id: wire.required("session_id")?,
+            transcript_path: wire.required("transcript_path")?,
+            hook_event_name: wire.required("hook_event_name")?,
+            cwd: wire.required("cwd")?,
+            permission_mode: wire.optional("permission_mode"),
+        })
+    }
+}
+
+impl TryFrom<&Wire> for SubagentStartPayload {
+    type Error = String;
+
+    fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(SubagentStartPayload {
             base: wire.try_into()?,
-            agent_id: required("agent_id", agent_id)?,
-            subagent_type: kind.ok_or(
-                "missing required field `subagent_type` (the client calls it `agent_type`): expected a non-empty string",
+            agent_id: wire.required("agent_id")?,
+            subagent_type: wire.agent_type()?.ok_or(
+                "missing required field `subagent_type` (Claude Code calls it `agent_type`): expected a non-empty string",
             )?,
-            agent_transcript_path,
+            agent_transcript_path: wire.string("agent_transcript_path")?,
         })
     }
 }
 
-impl TryFrom<Wire> for SubagentStopPayload {
+impl TryFrom<&Wire> for SubagentStopPayload {
     type Error = String;
 
-    fn try_from(mut wire: Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(SubagentStopPayload {
-            agent_id: wire.agent_id.take(),
-            agent_type: wire.take_type(),
-            agent_transcript_path: wire.agent_transcript_path.take(),
-            stop_hook_active: wire.stop_hook_active.take().and_then(|value| value.as_bool()),
-            last_assistant_message: text(wire.last_assistant_message.take()),
             base: wire.try_into()?,
+            agent_id: wire.string("agent_id")?,
+            agent_type: wire.agent_type()?,
+            agent_transcript_path: wire.string("agent_transcript_path")?,
+            stop_hook_active: wire.0.get("stop_hook_active").and_then(Value::as_bool),
+            last_assistant_message: wire.optional("last_assistant_message"),
         })
     }
 }
 
-impl TryFrom<Wire> for PreToolUsePayload {
+impl TryFrom<&Wire> for PreToolUsePayload {
     type Error = String;
 
-    fn try_from(mut wire: Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(PreToolUsePayload {
-            agent_id: wire.agent_id.take(),
-            tool_name: required("tool_name", text(wire.tool_name.take()))?,
-            tool_input: match wire.tool_input.take() {
-                Some(Value::Object(input)) => input,
+            base: wire.try_into()?,
+            agent_id: wire.string("agent_id")?,
+            tool_name: wire.required("tool_name")?,
+            tool_input: match wire.0.get("tool_input") {
+                Some(Value::Object(input)) => input.clone(),
                 None | Some(Value::Null) => Map::new(),
                 Some(_) => return Err("`tool_input` is not an object".into()),
             },
-            tool_use_id: text(wire.tool_use_id.take()),
-            base: wire.try_into()?,
+            tool_use_id: wire.optional("tool_use_id"),
         })
     }
 }
 
-impl TryFrom<Wire> for PostToolUsePayload {
+impl TryFrom<&Wire> for PostToolUsePayload {
     type Error = String;
 
-    fn try_from(mut wire: Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(PostToolUsePayload {
-            agent_id: wire.agent_id.take(),
-            tool_name: required("tool_name", text(wire.tool_name.take()))?,
-            tool_response: wire.tool_response.take().unwrap_or_default(),
             base: wire.try_into()?,
+            agent_id: wire.string("agent_id")?,
+            tool_name: wire.required("tool_name")?,
+            tool_response: wire.0.get("tool_response").cloned().unwrap_or_default(),
         })
     }
 }
 
-impl TryFrom<Wire> for UserPromptSubmitPayload {
+impl TryFrom<&Wire> for UserPromptSubmitPayload {
     type Error = String;
 
-    fn try_from(mut wire: Wire) -> Result<Self, String> {
+    fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(UserPromptSubmitPayload {
-            prompt: text(wire.prompt.take()).unwrap_or_default(),
             base: wire.try_into()?,
+            prompt: wire.optional("prompt").unwrap_or_default(),
         })
     }
 }
 
-impl TryFrom<Wire> for StopPayload {
+impl TryFrom<&Wire> for StopPayload {
     type Error = String;
 
-    fn try_from(mut wire: Wire) -> Result<Self, String> {
-        let background_tasks = match wire.background_tasks.take() {
-            Some(Value::Array(tasks)) => Some(tasks),
-            _ => None,
-        };
-        Ok(StopPayload { background_tasks, base: wire.try_into()? })
+    fn try_from(wire: &Wire) -> Result<Self, String> {
+        Ok(StopPayload {
+            base: wire.try_into()?,
+            background_tasks: wire.0.get("background_tasks").and_then(Value::as_array).cloned(),
+        })
     }
 }
 
-impl TryFrom<Wire> for HookPayload {
+impl TryFrom<&Wire> for HookPayload {
     type Error = String;
 
     /// `hook_event_name` says which payload it is.
-    fn try_from(wire: Wire) -> Result<Self, String> {
-        match wire.hook_event_name.as_deref() {
-            Some("SubagentStart") => wire.try_into().map(HookPayload::SubagentStart),
-            Some("SubagentStop") => wire.try_into().map(HookPayload::SubagentStop),
-            Some("PreToolUse") => wire.try_into().map(HookPayload::PreToolUse),
-            Some("PostToolUse") => wire.try_into().map(HookPayload::PostToolUse),
-            Some("UserPromptSubmit") => wire.try_into().map(HookPayload::UserPromptSubmit),
-            Some("Stop") => wire.try_into().map(HookPayload::Stop),
-            _ => wire.try_into().map(HookPayload::Other),
+    fn try_from(wire: &Wire) -> Result<Self, String> {
+        let name = wire.0.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
+        match Event::named(name).map_or(Shape::Other, |event| event.row().payload) {
+            Shape::SubagentStart => wire.try_into().map(HookPayload::SubagentStart),
+            Shape::SubagentStop => wire.try_into().map(HookPayload::SubagentStop),
+            Shape::PreToolUse => wire.try_into().map(HookPayload::PreToolUse),
+            Shape::PostToolUse => wire.try_into().map(HookPayload::PostToolUse),
+            Shape::UserPromptSubmit => wire.try_into().map(HookPayload::UserPromptSubmit),
+            Shape::Stop => wire.try_into().map(HookPayload::Stop),
+            Shape::Other => wire.try_into().map(HookPayload::Other),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for HookPayload {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Wire::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
-    }
+macro_rules! deserialize_from_wire {
+    ($($payload:ty),*) => {
+        $(impl<'de> Deserialize<'de> for $payload {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                (&Wire::deserialize(deserializer)?).try_into().map_err(de::Error::custom)
+            }
+        })*
+    };
 }
+
+deserialize_from_wire!(
+    BasePayload,
+    SubagentStartPayload,
+    SubagentStopPayload,
+    PreToolUsePayload,
+    PostToolUsePayload,
+    UserPromptSubmitPayload,
+    StopPayload,
+    HookPayload
+);

@@ -16,6 +16,7 @@ mod doctor;
 mod init;
 mod install;
 mod judge;
+mod layers;
 mod notifications;
 mod outbox;
 mod panics;

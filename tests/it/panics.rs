@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use conclaude::dialect::claude::abilities::is_shown;
 use conclaude::event;
 use insta::assert_snapshot;
 
@@ -26,8 +27,8 @@ fn in_every_event_it_is_exit_1_and_shown_where_claude_code_shows_it() {
         let name = event.name();
         let done = panic_at("event", Test::event(name).stdin(capture(&format!("{name}.json"))));
         answers.entry(done.snapshot().replace(name, "[EVENT]")).or_default().push(name);
-        let is_shown = event.row().shown || matches!(name, "SubagentStop" | "PreToolUse");
-        assert_eq!(!done.stdout.is_empty(), is_shown, "{name}");
+        let expected = is_shown(*event) || matches!(name, "SubagentStop" | "PreToolUse");
+        assert_eq!(!done.stdout.is_empty(), expected, "{name}");
         assert!(!done.has(".conclaude"), "{name}: nothing is written");
     }
     // Whether a gate applies was not known yet at a stop of an agent, and at a call with markers.

@@ -1,7 +1,6 @@
 //! What was written down: registrations, config, patterns, trust.
 
 use super::{Check, Patient, short};
-use crate::config::SubagentConfig;
 use crate::event;
 use crate::install::registration::{self, IF_TRUSTED, Place, on_path, program_of};
 use crate::pattern::Pattern;
@@ -106,9 +105,9 @@ pub(super) fn config(patient: &Patient) -> Vec<Check> {
                 0 => "no commands".into(),
                 commands => count(commands as u64, "command"),
             };
-            let suspicions = settings.suspicions().into_iter();
+            let warnings = settings.warnings().into_iter();
             let doubtful =
-                suspicions.map(|what| Check::warning("config", what, format!("mend {}", path.display())));
+                warnings.map(|what| Check::warning("config", what, format!("mend {}", path.display())));
             std::iter::once(Check::good("config", format!("{name} is valid: {what}")))
                 .chain(doubtful)
                 .collect()
@@ -127,8 +126,11 @@ fn known_agents(patient: &Patient) -> Vec<String> {
 pub(super) fn patterns(patient: &Patient) -> Vec<Check> {
     let settings = patient.settings();
     let known = known_agents(patient);
-    let all: Vec<(&str, &Pattern)> = patterns_of("subagentStart", settings.subagent_start.as_ref())
-        .chain(patterns_of("subagentStop", settings.subagent_stop.as_ref()))
+    let sections = settings.sections.iter().filter(|(event, _)| event.row().subject == event::Subject::Agent);
+    let all: Vec<(&str, &Pattern)> = sections
+        .flat_map(|(event, section)| {
+            section.entries().iter().map(|(pattern, _)| (event.row().section, pattern))
+        })
         .collect();
     let is_dead = |pattern: &Pattern| {
         // Agents of plugins are called `plugin:name`; where they lie is the client's business.
@@ -148,7 +150,7 @@ pub(super) fn patterns(patient: &Patient) -> Vec<Check> {
         .map(|(section, pattern)| {
             let text = format!("{section}: \"{pattern}\" matches no agent that is known here");
             let own = known.iter().skip(BUILT_IN.len()).map(String::as_str);
-            let mend = match event::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
+            let mend = match crate::text::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => {
                     let own: Vec<&str> = own.collect();
@@ -159,13 +161,6 @@ pub(super) fn patterns(patient: &Patient) -> Vec<Check> {
             Check::warning("patterns", text, mend)
         })
         .collect()
-}
-
-fn patterns_of<'a, R>(
-    name: &'static str,
-    section: Option<&'a SubagentConfig<R>>,
-) -> impl Iterator<Item = (&'static str, &'a Pattern)> + use<'a, R> {
-    section.into_iter().flat_map(SubagentConfig::entries).map(move |(pattern, _)| (name, pattern))
 }
 
 /// Where conclaude is registered for all projects, whether this one may run anything.

@@ -5,12 +5,16 @@ use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::stdio;
 use crate::dialect::claude::Answer;
-use crate::event::{Blocking, Event};
+use crate::dialect::claude::abilities::{self, Blocking};
+use crate::event::Event;
+use crate::plan::Plan;
 
-static GATE_APPLIES: AtomicBool = AtomicBool::new(false);
+/// Something that was planned may block.
+static CAN_BLOCK: AtomicBool = AtomicBool::new(false);
 
-/// The gates were looked at.
+/// The plan was made.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// What came on stdin.
@@ -18,11 +22,6 @@ static PAYLOAD: Mutex<&'static [u8]> = Mutex::new(&[]);
 
 thread_local! {
     static IS_MAIN: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Says whether a gate was found to apply, and may still block. One that does is not taken back by another.
-pub(super) fn gate_applies(applies: bool) {
-    GATE_APPLIES.fetch_or(applies, Ordering::SeqCst);
 }
 
 /// Keeps the payload where a panic finds it, for the rest of the process.
@@ -34,8 +33,14 @@ pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
     payload
 }
 
-/// Says that the gates were looked at: `gate_applies` tells the rest.
-pub(super) fn gates_are_known() {
+/// From here on the plan says whether a panic must block.
+pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
+    let may_block = match abilities::blocking(plan.event) {
+        Blocking::Tool => true,
+        Blocking::Stop => is_first_stop,
+        Blocking::Never => false,
+    };
+    CAN_BLOCK.store(may_block && plan.can_block(), Ordering::SeqCst);
     IS_KNOWN.store(true, Ordering::SeqCst);
 }
 
@@ -55,7 +60,6 @@ fn gate_may_apply(event: Event) -> bool {
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
 pub(super) fn install(event: Event) {
-    // A mark of our own: std's handle of a thread costs a first call of the system's allocator.
     IS_MAIN.set(true);
     std::panic::set_hook(Box::new(move |info| {
         if !IS_MAIN.get() {
@@ -65,7 +69,7 @@ pub(super) fn install(event: Event) {
             }
         }
         let answer = answer(event, info);
-        answer.emit();
+        stdio::write(&answer);
         #[expect(clippy::exit, reason = "after a panic there is nothing to return to")]
         std::process::exit(answer.exit.code().into());
     }));
@@ -79,9 +83,9 @@ fn answer(event: Event, info: &PanicHookInfo<'_>) -> Answer {
         env!("CARGO_PKG_VERSION")
     );
     let is_open = !IS_KNOWN.load(Ordering::SeqCst) && gate_may_apply(event);
-    if GATE_APPLIES.load(Ordering::SeqCst) || is_open {
+    if CAN_BLOCK.load(Ordering::SeqCst) || is_open {
         let reason = format!("conclaude: {text}. It is blocked, since a gate could not be evaluated.");
-        match event.row().blocking {
+        match abilities::blocking(event) {
             Blocking::Tool => Answer::deny(event, &reason),
             _ => Answer::block(&reason),
         }

@@ -1,17 +1,18 @@
-//! The post: what a subagent's event wanted to show is put into the outbox, and handed over where the client shows it.
+//! What a subagent's event wanted to show is put into the outbox, and delivered where the client shows it.
 
 use serde_json::Value;
 
+use super::context::Context;
 use crate::agent::{self, Agent};
+use crate::decide::HookResult;
+use crate::error::HookError;
 use crate::log;
-use crate::outcome::HookResult;
-use crate::root::Root;
 use crate::store::outbox::{Entry, Outbox, text_of};
 use crate::types::HookPayload;
 
 /// Keeps what is shown to nobody here.
-pub(super) fn keep(payload: &HookPayload, agent: Option<&Agent>, root: &Root, text: &str) {
-    let outbox = Outbox::of(&root.folder, payload.session_id());
+pub(super) fn keep(context: &Context<'_>, agent: Option<&Agent>, text: &str) {
+    let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let own = agent.and_then(|agent| agent.transcript.as_deref()).map(agent::expand_home);
     let entry = Entry {
         agent_id: agent.and_then(|agent| agent.id.clone()),
@@ -19,8 +20,8 @@ pub(super) fn keep(payload: &HookPayload, agent: Option<&Agent>, root: &Root, te
         text: text.to_owned(),
         ..Entry::default()
     };
-    // What is the same for every event, as a broken config is, waits once.
-    if entry.agent_id.is_none() && !outbox.take(|waiting| waiting.text == entry.text).is_empty() {
+    // What is the same for every event, as a broken config is, is pending once.
+    if entry.agent_id.is_none() && !outbox.take(|pending| pending.text == entry.text).is_empty() {
         return;
     }
     if let Err(error) = outbox.put(&entry) {
@@ -28,10 +29,17 @@ pub(super) fn keep(payload: &HookPayload, agent: Option<&Agent>, root: &Root, te
     }
 }
 
-/// What waits for this event, added to its result: for the person, and for Claude where the event belongs to one agent.
-pub(super) fn deliver(payload: &HookPayload, root: &Root, result: HookResult) -> HookResult {
-    let outbox = Outbox::of(&root.folder, payload.session_id());
-    let (entries, for_claude) = match payload {
+/// Keeps an error that nobody sees at the events of a subagent.
+pub(super) fn keep_error(context: &Context<'_>, error: &HookError) {
+    if let Some(agent) = &context.agent {
+        keep(context, Some(agent), &format!("conclaude: {error}"));
+    }
+}
+
+/// What is pending for this event, added to its result: for the user, and for Claude where the event belongs to one agent.
+pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
+    let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
+    let (entries, for_claude) = match context.payload() {
         HookPayload::PostToolUse(tool)
             if tool.agent_id.is_none() && matches!(tool.tool_name.as_str(), "Agent" | "Task") =>
         {
@@ -45,7 +53,7 @@ pub(super) fn deliver(payload: &HookPayload, root: &Root, result: HookResult) ->
             (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)
         }
         HookPayload::Stop(stop) => {
-            // What belongs to an agent that still runs is shown when that one ends.
+            // What belongs to an agent that still runs is shown when that one stops.
             let running = stop.running().unwrap_or_default();
             (outbox.take(|entry| !running.iter().any(|id| entry.belongs_to(id))), false)
         }

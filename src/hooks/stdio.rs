@@ -1,7 +1,10 @@
-//! Reading the payload: one JSON value and no further, with a deadline, since a pipe may never close.
+//! stdin and stdout of a call: one JSON value is read and no further, with a deadline, since a pipe may never close; the
+//! answer is written.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
+
+use crate::dialect::claude::Answer;
 
 /// A payload is never this large; what is larger is something else.
 const MAX_BYTES: usize = 64 << 20;
@@ -9,10 +12,21 @@ const MAX_BYTES: usize = 64 << 20;
 /// As much as a pipe holds.
 const CHUNK: usize = 64 << 10;
 
+/// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
+pub(super) fn write(answer: &Answer) -> bool {
+    let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
+    let written = if answer.stdout.is_empty() { Ok(()) } else { writeln!(stdout, "{}", answer.stdout) };
+    let is_written = written.and_then(|()| stdout.flush()).is_ok();
+    if !answer.stderr.is_empty() {
+        let _ = writeln!(stderr, "{}", answer.stderr);
+    }
+    is_written
+}
+
 /// Reads one JSON value from stdin.
 ///
 /// # Errors
-/// Says why there is none, in words for a person.
+/// Says why there is none, for the user.
 pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -59,7 +73,7 @@ fn wait_for_input(stdin: &std::io::Stdin, deadline: Instant) -> bool {
         match poll(&mut fds, Some(&left_spec)) {
             Ok(0) => return false,
             Err(rustix::io::Errno::INTR) if !left.is_zero() => {}
-            // Any error shows again, and is told, when reading.
+            // Any error shows again, and is reported, when reading.
             _ => return true,
         }
     }
@@ -94,7 +108,7 @@ struct Scanner {
     depth: u64,
     in_string: bool,
     escaped: bool,
-    begun: bool,
+    started: bool,
 }
 
 impl Scanner {
@@ -115,17 +129,17 @@ impl Scanner {
         }
         match byte {
             b'{' | b'[' => {
-                self.begun = true;
+                self.started = true;
                 self.depth += 1;
             }
             b'}' | b']' => {
                 self.depth = self.depth.saturating_sub(1);
                 return self.depth == 0;
             }
-            b'"' if self.begun => self.in_string = true,
+            b'"' if self.started => self.in_string = true,
             // White space and a byte order mark may come before the value.
             b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf => {}
-            _ => return !self.begun,
+            _ => return !self.started,
         }
         false
     }

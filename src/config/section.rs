@@ -1,0 +1,142 @@
+//! The section of an event: lists of commands by pattern.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, de};
+
+use super::{Bounded, NonBlank};
+use crate::pattern::{MatchMode, Pattern, PatternError};
+
+/// Commands of one event, chosen by pattern.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EventConfig {
+    /// Which of several matching patterns run. Default: `all`.
+    #[serde(rename = "match")]
+    pub mode: Option<MatchMode>,
+    /// Lists of commands by pattern.
+    pub commands: Option<CommandMap>,
+}
+
+/// One command.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CommandConfig {
+    /// The shell script to run, of one line or many.
+    pub run: NonBlank,
+    /// What to say when it fails.
+    pub message: Option<String>,
+    /// Show its stdout. Default: false.
+    pub show_stdout: Option<bool>,
+    /// Show its stderr. Default: false.
+    pub show_stderr: Option<bool>,
+    /// At most this many lines of each stream are shown, the first and the last. Default: no limit.
+    pub max_output_lines: Option<Bounded<1, 10_000>>,
+    /// Seconds after which it is terminated with all its children. Default: none.
+    pub timeout: Option<Bounded<1, 3_600>>,
+    /// What a failure does. Default: `warn`.
+    pub on_failure: Option<Reaction>,
+    /// What a timeout does. Default: `block` where the event can be blocked, else `warn`.
+    pub on_timeout: Option<Reaction>,
+    /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
+    pub shell: Option<NonBlank>,
+}
+
+/// What follows from a command that failed or timed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Reaction {
+    /// It is logged and shown; the event goes ahead.
+    Warn,
+    /// The event is blocked.
+    Block,
+}
+
+/// Patterns and their commands, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommandMap(pub Vec<(Pattern, Vec<CommandConfig>)>);
+
+impl<'de> Deserialize<'de> for CommandMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> de::Visitor<'de> for InOrder {
+            type Value = CommandMap;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping of patterns to lists of commands")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<CommandMap, A::Error> {
+                let mut entries = Vec::new();
+                while let Some((pattern, commands)) = map.next_entry::<Pattern, Option<Vec<_>>>()? {
+                    entries.push((pattern, commands.unwrap_or_default()));
+                }
+                Ok(CommandMap(entries))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+impl JsonSchema for CommandMap {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Commands".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let commands = generator.subschema_for::<Option<Vec<CommandConfig>>>();
+        schemars::json_schema!({
+            "description": "Lists of commands by pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`.",
+            "type": "object",
+            "propertyNames": { "type": "string", "minLength": 1, "format": "glob" },
+            "additionalProperties": commands,
+        })
+    }
+}
+
+impl EventConfig {
+    /// The patterns and their commands, in the order of the file.
+    #[must_use]
+    pub fn entries(&self) -> &[(Pattern, Vec<CommandConfig>)] {
+        self.commands.as_ref().map_or(&[], |map| &map.0)
+    }
+
+    pub fn commands(&self) -> impl Iterator<Item = &CommandConfig> {
+        self.entries().iter().flat_map(|(_, commands)| commands)
+    }
+
+    pub(super) fn check_patterns(&self) -> Result<(), PatternError> {
+        self.entries().iter().try_for_each(|(pattern, _)| pattern.check())
+    }
+
+    /// Whether a command asks for a block.
+    pub(super) fn asks_to_block(&self) -> bool {
+        self.commands()
+            .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
+    }
+
+    pub(super) fn warnings(&self, section: &str, found: &mut Vec<String>) {
+        let first_wildcard = self.entries().iter().position(|(pattern, _)| pattern.is_wildcard());
+        for (index, (pattern, commands)) in self.entries().iter().enumerate() {
+            if self.mode == Some(MatchMode::First) && first_wildcard.is_some_and(|at| at < index) {
+                found.push(format!(
+                    "{section}: `{pattern}` can never run: `match: first` stops at `*`, which comes before it"
+                ));
+            }
+            if commands.is_empty() {
+                found.push(format!("{section}: `{pattern}` has no commands"));
+            }
+            for command in commands {
+                if command.max_output_lines.is_some()
+                    && command.show_stdout != Some(true)
+                    && command.show_stderr != Some(true)
+                {
+                    found.push(format!(
+                        "{section}: `{pattern}` limits the output of a command that shows none: set `showStdout` or `showStderr`"
+                    ));
+                }
+            }
+        }
+    }
+}

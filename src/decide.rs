@@ -1,0 +1,155 @@
+//! Outcomes and the limit on blocks make one decision.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::dialect::claude::abilities::{self, Blocking};
+use crate::messages;
+use crate::outcome::{Evidence, Outcome, Verdict};
+use crate::plan::Plan;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Allow,
+    /// The agent may not stop, for this reason.
+    Block(String),
+    /// The tool is not used, for this reason.
+    Deny(String),
+}
+
+/// What handling a hook came to: all that an answer is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookResult {
+    pub decision: Decision,
+    /// What is shown to the user.
+    pub message: Option<String>,
+    /// What Claude is given beside it.
+    pub context: Option<String>,
+    /// What the tool is given instead.
+    pub updated_input: Option<Map<String, Value>>,
+    /// What was pending in the outbox and is shown with this: it is removed once the answer was written.
+    pub delivered: Vec<PathBuf>,
+}
+
+impl HookResult {
+    /// Allowed, and nothing to show.
+    #[must_use]
+    pub fn success() -> Self {
+        HookResult {
+            decision: Decision::Allow,
+            message: None,
+            context: None,
+            updated_input: None,
+            delivered: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn blocked(reason: impl Into<String>) -> Self {
+        HookResult { decision: Decision::Block(reason.into()), ..HookResult::success() }
+    }
+
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        self.decision == Decision::Allow
+    }
+}
+
+/// A decision in one word, as records have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    Allowed,
+    Warned,
+    /// The step failed and admits it.
+    AllowedFailed,
+    /// It would have blocked, but the limit is reached.
+    AllowedDespiteFailure,
+    Blocked,
+    Denied,
+}
+
+impl Word {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Word::Allowed => "allowed",
+            Word::Warned => "warned",
+            Word::AllowedFailed => "allowed_failed",
+            Word::AllowedDespiteFailure => "allowed_despite_failure",
+            Word::Blocked => "blocked",
+            Word::Denied => "denied",
+        }
+    }
+}
+
+/// What counting a block came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// It may block; this is how often it has.
+    Blocks(u32),
+    /// It has blocked as often as it may.
+    Exhausted,
+}
+
+/// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet; `count` counts a block and is called
+/// only for one.
+pub fn decide(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: impl FnOnce() -> io::Result<Count>,
+) -> (HookResult, Word) {
+    let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    match abilities::blocking(plan.event) {
+        Blocking::Tool if wants_block => {
+            let reason = messages::deny_reason(plan, outcomes);
+            (HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+        }
+        Blocking::Stop if wants_block => at_limit(plan, outcomes, is_first_stop, count()),
+        _ => allow(plan, outcomes),
+    }
+}
+
+fn allow(plan: &Plan, outcomes: &[Outcome]) -> (HookResult, Word) {
+    let word = if outcomes.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
+        Word::AllowedFailed
+    } else if outcomes.iter().any(|outcome| outcome.as_finding().is_some()) {
+        Word::Warned
+    } else {
+        Word::Allowed
+    };
+    let shown = messages::shown(outcomes);
+    let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
+    (HookResult { message, ..HookResult::success() }, word)
+}
+
+fn at_limit(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: io::Result<Count>,
+) -> (HookResult, Word) {
+    let max = plan.max_blocks;
+    let despite = |why: String| {
+        let text = messages::allowed_despite(&messages::shown(outcomes), &why);
+        let message = Some(messages::message(plan, &text));
+        (HookResult { message, ..HookResult::success() }, Word::AllowedDespiteFailure)
+    };
+    match count {
+        Ok(Count::Blocks(nth)) => {
+            (HookResult::blocked(messages::block_reason(plan, outcomes, nth, max)), Word::Blocked)
+        }
+        Ok(Count::Exhausted) => despite(format!("it was blocked {max} times already (maxBlocks)")),
+        // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
+        Err(error) if is_first_stop => {
+            let note = Outcome::note(format!("blocks cannot be counted: {error}"));
+            let outcomes: Vec<Outcome> = outcomes.iter().cloned().chain([note]).collect();
+            (HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
+        }
+        Err(error) => {
+            despite(format!("it may have been blocked before, and blocks cannot be counted: {error}"))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a hook could not be handled.
+
+use std::fmt;
+
+use crate::config::ConfigError;
+use crate::types::PayloadError;
+
+/// Always exit 1, never a block.
+#[derive(Debug)]
+pub enum HookError {
+    /// stdin did not give a payload.
+    Input(String),
+    Payload(PayloadError),
+    Config(Box<ConfigError>),
+    /// We were told to stop.
+    Interrupted(String),
+    /// A record that must be written cannot be.
+    Audit(String),
+}
+
+impl fmt::Display for HookError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HookError::Input(reason) | HookError::Interrupted(reason) | HookError::Audit(reason) => {
+                f.write_str(reason)
+            }
+            HookError::Payload(error) => error.fmt(f),
+            HookError::Config(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for HookError {}
+
+impl From<PayloadError> for HookError {
+    fn from(error: PayloadError) -> Self {
+        HookError::Payload(error)
+    }
+}
+
+impl From<ConfigError> for HookError {
+    fn from(error: ConfigError) -> Self {
+        HookError::Config(Box::new(error))
+    }
+}
+
+pub type Result<T, E = HookError> = std::result::Result<T, E>;

@@ -1,0 +1,33 @@
+//! The exit codes of conclaude.
+
+use std::process::ExitCode;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The event was handled; nothing is in the way.
+    Success,
+    /// Something is wrong with the arguments, the payload, the config or the machine. Never blocks.
+    Failure,
+    /// Blocked on purpose.
+    Blocked,
+    /// The code of a command that was run for someone: `conclaude des run`.
+    Of(u8),
+}
+
+impl Exit {
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::Blocked => 2,
+            Exit::Of(code) => code,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

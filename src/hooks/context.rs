@@ -1,0 +1,199 @@
+//! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Environment;
+use super::gate_facts::{self, GateContext};
+use crate::agent::{self, Agent};
+use crate::audit::{self, Record};
+use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
+use crate::decide::Count;
+use crate::error::{HookError, Result};
+use crate::event::{Event, Subject};
+use crate::log;
+use crate::plan::{self, Facts, Plan};
+use crate::root::{self, Root};
+use crate::store::trust::{self, Standing};
+use crate::store::{self, Session};
+use crate::types::{HookEvent, HookPayload, PayloadError};
+
+pub(super) struct Context<'a> {
+    /// The payload as it came, for the stdin of commands.
+    pub(super) input: &'a [u8],
+    pub(super) event: HookEvent,
+    /// The subagent, at the events of one.
+    pub(super) agent: Option<Agent>,
+    pub(super) root: Root,
+    /// The folder whose settings Claude Code reads.
+    pub(super) project: PathBuf,
+    pub(super) config: Config,
+    pub(super) session: Session,
+    pub(super) gate: Option<GateContext>,
+}
+
+/// The config, or the defaults where it cannot be read.
+#[derive(Default)]
+pub(super) struct Config {
+    pub(super) settings: ConclaudeConfig,
+    /// Why it cannot be read.
+    pub(super) error: Option<ConfigError>,
+    /// Why its commands and its judge do not run.
+    pub(super) untrusted: Option<String>,
+}
+
+impl<'a> Context<'a> {
+    /// Reads what a plan needs. `None` for the stop of an agent that nobody started.
+    pub(super) fn gather(
+        event: HookEvent,
+        input: &'a [u8],
+        environment: &Environment,
+    ) -> Result<Option<Context<'a>>> {
+        let kind = event.kind;
+        let payload = &event.payload;
+        let root = match root_of(payload, environment) {
+            Err(_) if super::is_quiet(kind) => return Ok(None),
+            root => root?,
+        };
+        if agent::is_phantom(payload) {
+            store::touch_last(&root.folder, kind.name());
+            log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
+            return Ok(None);
+        }
+        let agent = (kind.row().subject == Subject::Agent).then(|| Agent::of(payload));
+        if let Some(agent) = &agent {
+            log_start(&event, agent);
+        }
+        let session = Session::new(&root.folder, payload.session_id());
+        if kind == Event::SessionStart {
+            session.resume();
+        }
+        let config = Config::load(&root, kind, environment)?;
+        if config.error.is_none() {
+            store::touch_last(&root.folder, kind.name());
+        }
+        let des_is_on = config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+        let gate = gate_facts::find(payload, agent.as_ref(), &session, des_is_on);
+        let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
+        Ok(Some(Context { input, event, agent, root, project, config, session, gate }))
+    }
+
+    pub(super) fn plan(&self) -> Result<Plan> {
+        let facts = Facts {
+            event: &self.event,
+            agent: self.agent.as_ref(),
+            config: &self.config.settings,
+            untrusted: self.config.untrusted.as_deref(),
+            gate: self.gate.as_ref().map(|gate| &gate.facts),
+            work: &self.root.work,
+            config_dir: self.root.config.as_deref().and_then(Path::parent),
+        };
+        let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
+        for warning in &plan.warnings {
+            log::warn(|| warning.clone());
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn payload(&self) -> &HookPayload {
+        &self.event.payload
+    }
+
+    pub(super) fn kind(&self) -> Event {
+        self.event.kind
+    }
+
+    pub(super) fn des(&self) -> DesConfig {
+        self.config.settings.des.clone().unwrap_or_default()
+    }
+
+    pub(super) fn is_first_stop(&self) -> bool {
+        self.payload().is_first_stop()
+    }
+
+    pub(super) fn count_block(&self, max: u32) -> io::Result<Count> {
+        let agent = self.agent.as_ref().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
+        self.session.count_block(agent, max)
+    }
+
+    /// A record of this event, to be filled.
+    pub(super) fn record(&self) -> Record {
+        Record {
+            event: self.kind().name().into(),
+            session: Some(self.payload().session_id().to_owned()),
+            ..Record::default()
+        }
+    }
+
+    /// Writes a record. What cannot be written is reported, and is an error only where the config says so.
+    pub(super) fn audit(&self, record: &Record) -> Result<Option<String>> {
+        let written = audit::write(&self.root.folder, self.config.settings.audit.as_ref(), record);
+        if let Ok(Some(problem)) | Err(problem) = &written {
+            log::warn(|| problem.clone());
+        }
+        written.map_err(HookError::Audit)
+    }
+}
+
+/// The folders of a call, which never depend on where our own process runs.
+fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
+    let cwd = Path::new(payload.cwd());
+    if !cwd.is_absolute() {
+        let what = format!("`cwd` is {:?}, expected an absolute path", payload.cwd());
+        return Err(PayloadError::Field(what).into());
+    }
+    Ok(Root::find(environment.project_dir.as_deref(), cwd))
+}
+
+fn log_start(event: &HookEvent, agent: &Agent) {
+    log::info(|| {
+        format!(
+            "Processing {} hook: session_id={}, agent_id={}, subagent_type={}",
+            event.kind,
+            event.payload.session_id(),
+            agent.id.as_deref().unwrap_or("-"),
+            agent.name,
+        )
+    });
+}
+
+impl Config {
+    /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
+    /// what is wrong with it.
+    fn load(root: &Root, event: Event, environment: &Environment) -> Result<Config> {
+        let Some(path) = &root.config else { return Ok(Config::default()) };
+        let text = match root::read(path) {
+            Ok(text) => text,
+            Err(error) if event == Event::SessionStart => return Err(error.into()),
+            Err(error) => return Ok(Config { error: Some(error), ..Config::default() }),
+        };
+        let parsed = match event {
+            Event::SessionStart => ConclaudeConfig::parse(&text, path),
+            _ => ConclaudeConfig::parse_for(event, &text, path),
+        };
+        match parsed {
+            Ok(settings) => {
+                let runs_code = settings.commands() > 0 || settings.judge().is_some();
+                let untrusted = (environment.only_if_trusted && runs_code)
+                    .then(|| trust::standing(path, &text))
+                    .and_then(|standing| why_untrusted(standing, path));
+                Ok(Config { settings, error: None, untrusted })
+            }
+            Err(error) if event == Event::SessionStart => Err(error.into()),
+            // A broken pattern must not keep the user from being notified of it.
+            Err(error) => {
+                let notifications = ConclaudeConfig::notifications_in(&text);
+                let settings = ConclaudeConfig { notifications, ..ConclaudeConfig::default() };
+                Ok(Config { settings, error: Some(error), untrusted: None })
+            }
+        }
+    }
+}
+
+fn why_untrusted(standing: Standing, path: &Path) -> Option<String> {
+    match standing {
+        Standing::Trusted => None,
+        Standing::Changed => Some(format!("{} has changed since you trusted it", path.display())),
+        Standing::Unknown => Some(format!("{} is not trusted", path.display())),
+    }
+}

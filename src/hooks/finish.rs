@@ -1,0 +1,180 @@
+//! What follows from a decision: its record, what the gate does next, notification, outbox, and the answer's final words.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use super::context::Context;
+use super::{delivery, remember};
+use crate::audit::{CommandRecord, Record};
+use crate::decide::{Decision, HookResult, Word};
+use crate::des::DesContext;
+use crate::dialect::claude::abilities;
+use crate::error::{HookError, Result};
+use crate::event::Event;
+use crate::outcome::{CommandRun, Evidence, Outcome};
+use crate::plan::{Gate, Plan};
+use crate::store::Session;
+use crate::text::{LIMIT, head_and_tail};
+use crate::{log, messages, notify};
+
+pub(super) fn finish(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    (result, word): (HookResult, Word),
+) -> Result<HookResult> {
+    let recorded =
+        record(context, plan, outcomes, word.as_str()).map_or(Ok(None), |record| context.audit(&record));
+    report_config_error(context);
+    let result = match result.decision {
+        Decision::Allow => allowed(context, plan, result, recorded),
+        // A refusal stands, whatever becomes of its record.
+        _ => Ok(refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string())))),
+    };
+    notify_user(context, plan, outcomes, &result);
+    let result = delivery::deliver(context, result?);
+    if plan.event == Event::SessionEnd {
+        context.session.end();
+    }
+    Ok(result)
+}
+
+fn allowed(
+    context: &Context<'_>,
+    plan: &Plan,
+    mut result: HookResult,
+    recorded: Result<Option<String>>,
+) -> Result<HookResult> {
+    let (problems, updated_input) = match &recorded {
+        Ok(_) => remember::passed(plan, context),
+        Err(_) => (Vec::new(), None),
+    };
+    result.updated_input = updated_input;
+    for problem in recorded.as_ref().ok().cloned().flatten().into_iter().chain(problems) {
+        result.message = Some(match result.message {
+            Some(message) => format!("{message}\n{problem}"),
+            None => messages::message(plan, &problem),
+        });
+    }
+    result.message = result.message.map(|message| shorten(message, &context.session));
+    if let Some((agent, message)) = context.agent.as_ref().zip(result.message.as_ref()) {
+        delivery::keep(context, Some(agent), message);
+    }
+    recorded.inspect_err(|error| delivery::keep_error(context, error))?;
+    match &context.config.error {
+        Some(error) if context.kind().row().commands => return Err(HookError::from(error.clone())),
+        Some(error) => log::debug(|| error.to_string()),
+        None => {}
+    }
+    if context.agent.is_none() && !abilities::is_shown(plan.event) {
+        result.message = None;
+    }
+    Ok(result)
+}
+
+fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -> HookResult {
+    let problem = problem.map(|problem| format!("\n({problem})")).unwrap_or_default();
+    let finished = |reason: String| shorten(reason, &context.session) + &problem;
+    let decision = match result.decision {
+        Decision::Allow => Decision::Allow,
+        Decision::Block(reason) => Decision::Block(finished(reason)),
+        Decision::Deny(reason) => Decision::Deny(finished(reason)),
+    };
+    HookResult { decision, ..result }
+}
+
+/// Nobody sees an error at the events of a subagent, so it is shown at the next event of the main thread.
+fn report_config_error(context: &Context<'_>) {
+    if let Some(error) = context.config.error.as_ref().filter(|_| context.kind().row().commands) {
+        delivery::keep(context, None, &format!("conclaude: {error}"));
+    }
+}
+
+/// We were told to stop: what was run until then is recorded.
+pub(super) fn interrupted(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    signal: &str,
+) -> HookError {
+    let error = HookError::Interrupted(messages::interrupted(plan, outcomes, signal));
+    delivery::keep_error(context, &error);
+    match record(context, plan, outcomes, "interrupted").map(|record| context.audit(&record)) {
+        Some(Err(error)) => error,
+        _ => error,
+    }
+}
+
+/// The record of the event, if there is anything to record.
+fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
+    let findings: Vec<Value> = outcomes
+        .iter()
+        .filter_map(Outcome::as_finding)
+        .filter_map(|finding| serde_json::to_value(finding).ok())
+        .collect();
+    let commands: Vec<CommandRecord> = outcomes.iter().filter_map(Outcome::run).map(of_command).collect();
+    match plan.gate() {
+        Some(Gate::Helper { .. }) => return None,
+        Some(Gate::Write { .. }) if findings.is_empty() => return None,
+        None if commands.is_empty() => return None,
+        _ => {}
+    }
+    let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {
+        Evidence::Judge(value, _) => Some(value.clone()),
+        _ => None,
+    });
+    let agent = remember::recorded_agent(plan, context);
+    Some(Record {
+        agent_id: context.payload().agent_id().filter(|_| agent.is_some()).map(str::to_owned),
+        agent,
+        step: remember::recorded_step(plan, context),
+        des: context.gate.as_ref().and_then(|gate| {
+            let des = DesContext::of(&gate.markers);
+            let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
+            let des = if is_stop { des.with_times(gate.places.own.as_deref()) } else { des };
+            serde_json::to_value(des).ok()
+        }),
+        decision: decision.into(),
+        findings,
+        commands,
+        judge,
+        ..context.record()
+    })
+}
+
+fn of_command(run: &CommandRun) -> CommandRecord {
+    CommandRecord {
+        pattern: run.command.pattern.clone(),
+        run: run.command.script.clone(),
+        status: run.status.clone(),
+        exit_code: run.exit_code,
+        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], result: &Result<HookResult>) {
+    let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
+    let is_good = !has_failed && result.as_ref().is_ok_and(HookResult::is_allowed);
+    let outcome = if is_good { notify::Outcome::Success } else { notify::Outcome::Failure };
+    if notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome) {
+        let body = match (result, &plan.agent) {
+            (Err(error), Some(agent)) => format!("{}: {error}", messages::agent_name(agent)),
+            _ => messages::notification_body(plan, outcomes, context.payload().session_id()),
+        };
+        notify::send(&format!("conclaude: {}", plan.event), &body);
+    }
+}
+
+/// A text that is too long for an answer: its start and its end, and where all of it is.
+fn shorten(text: String, session: &Session) -> String {
+    let Some((head, tail, between)) = head_and_tail(&text, LIMIT - 500) else { return text };
+    let saved = session
+        .output_file("answer")
+        .and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
+    let place = match saved {
+        Ok(path) => format!("all of it is in {}", path.display()),
+        Err(error) => format!("it could not be saved: {error}"),
+    };
+    format!("{head}\n… {between} characters left out; {place} …\n{tail}")
+}

@@ -1,0 +1,198 @@
+//! The gates of DES at the client's events: what they find becomes outcomes.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::context::Context;
+use super::gate_facts::{GateContext, called_agent};
+use super::panics;
+use crate::config::{JudgeConfig, OnJudgeError, ScopeMode};
+use crate::des::after::{self, Stopping};
+use crate::des::context::Call;
+use crate::des::findings::{Code, Finding};
+use crate::des::gates::{self, Opened, Writing};
+use crate::des::judge::{self, Question, Verdict as Judged};
+use crate::des::unfinished;
+use crate::event::Event;
+use crate::git::{self, Baseline};
+use crate::messages;
+use crate::outcome::{Evidence, Outcome, Verdict};
+use crate::plan::{Gate, Plan};
+use crate::store::Session;
+use crate::types::{HookPayload, PreToolUsePayload};
+
+/// What whoever is gated should know beside the findings: the config cannot be read.
+pub(super) fn notes(plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
+    let error = context.config.error.as_ref().filter(|_| plan.gate().is_some());
+    error
+        .map(|error| Outcome::note(format!("the gates run with their defaults: {error}")))
+        .into_iter()
+        .collect()
+}
+
+/// What the gate finds.
+pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
+    let Some(known) = &context.gate else { return Vec::new() };
+    panics::panic_here_in_tests("gate");
+    let violations_block = context.des().blocks();
+    let findings = match (gate, context.payload()) {
+        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => call(tool, known, context),
+        (Gate::Write { step_file, file }, _) => return write(step_file, file, known, context),
+        (Gate::Stop { .. }, _) => return stop(plan, known, context),
+        _ => Vec::new(),
+    };
+    findings.into_iter().map(|finding| Outcome::finding(finding, violations_block)).collect()
+}
+
+/// Gate 1.
+fn call(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) -> Vec<Finding> {
+    let (mut findings, opened) = open(tool, known, context);
+    if let Some(opened) = opened {
+        findings.extend(live_agent(&context.session, &known.places.main, &opened.name));
+    }
+    findings
+}
+
+pub(super) fn open(
+    tool: &PreToolUsePayload,
+    known: &GateContext,
+    context: &Context<'_>,
+) -> (Vec<Finding>, Option<Opened>) {
+    gates::before(
+        &known.markers,
+        &known.origin.prompt,
+        called_agent(tool),
+        &context.root.work,
+        &context.des(),
+    )
+}
+
+/// Two agents on one step is rarely meant. A call that never started does not count.
+fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
+    let open = Call::all(session).into_iter().filter(|call| call.step_file == step && call.is_open());
+    let open: Vec<Call> = open.collect();
+    if open.is_empty() {
+        return None;
+    }
+    let started = unfinished::started(&main.with_extension("").join("subagents"));
+    let live = open.iter().find(|call| started.iter().any(|(_, id)| *id == call.tool_use_id))?;
+    let what = format!("{} has been called for {step} already and has not stopped", live.subagent_type);
+    Some(Finding::new(Code::StepBusy, what, "let one agent work on a step at a time").warning())
+}
+
+/// Gate 2.
+fn write(step_file: &str, file: &str, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
+    let des = context.des();
+    let writing = Writing {
+        step_file,
+        call: known.origin.call.as_ref(),
+        root: &context.root.folder,
+        work: &context.root.work,
+        cwd: Path::new(context.payload().cwd()),
+        file,
+    };
+    if let Some(finding) = gates::protected(&writing) {
+        return vec![Outcome::finding(finding, true)];
+    }
+    let finding = if des.scope() == ScopeMode::Off { None } else { gates::during(&writing) };
+    let blocks = des.scope() == ScopeMode::Block && des.blocks();
+    let finding = finding.map(|finding| if blocks { finding } else { finding.warning() });
+    finding.map(|finding| Outcome::finding(finding, true)).into_iter().collect()
+}
+
+/// Gate 3.
+fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
+    let des = context.des();
+    let stopping = Stopping {
+        markers: &known.markers,
+        origin: &known.origin,
+        agent: plan.agent.as_ref().map_or("", |agent| agent.name.as_str()),
+        session: context.payload().session_id(),
+        root: &context.root.folder,
+        work: &context.root.work,
+        main: &known.places.main,
+        own: known.places.own.as_deref(),
+        des: &des,
+        config_is_broken: context.config.error.is_some(),
+    };
+    let (findings, opened) = after::after(&stopping);
+    let failure = opened.filter(|opened| opened.step.is_honest_failure()).and_then(|opened| {
+        let reason = opened.step.failure_reason()?;
+        Some(Outcome {
+            verdict: Verdict::Warn,
+            message: messages::honest_failure(&opened.name, &reason),
+            evidence: Evidence::HonestFailure,
+        })
+    });
+    findings.into_iter().map(|finding| Outcome::finding(finding, des.blocks())).chain(failure).collect()
+}
+
+/// The judge can only add a block, so it is asked last, and only if nothing else blocks. An admitted failure is not judged.
+pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outcome]) -> Option<Outcome> {
+    let is_settled = |outcome: &Outcome| {
+        outcome.verdict == Verdict::Block
+            || outcome.evidence == Evidence::HonestFailure
+            || outcome.as_finding().is_some_and(Finding::blocks)
+    };
+    if so_far.iter().any(is_settled) {
+        return None;
+    }
+    let known = context.gate.as_ref()?;
+    let HookPayload::SubagentStop(stop) = context.payload() else { return None };
+    let baseline = known.origin.call.as_ref().and_then(|call| call.baseline.as_ref());
+    let step =
+        known.markers.step_file.as_deref().and_then(|file| gates::open_step(&context.root.work, file).ok());
+    let step = step.and_then(|opened| std::fs::read_to_string(&opened.path).ok()).unwrap_or_default();
+    let question = Question {
+        step: &step,
+        diff_stat: &git::diff_stat(&context.root.work, baseline.map_or("HEAD", |tree| tree.head.as_str())),
+        last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
+    };
+    let judged = judge::ask(config, &question);
+    let finding = judge_finding(&judged, config.on_error);
+    let shown = finding.clone().map(|finding| Outcome::finding(finding, context.des().blocks()));
+    let (verdict, message) =
+        shown.map_or((Verdict::Pass, String::new()), |shown| (shown.verdict, shown.message));
+    Some(Outcome { verdict, message, evidence: Evidence::Judge(judged_value(&judged), finding) })
+}
+
+fn judge_finding(judged: &Judged, on_error: Option<OnJudgeError>) -> Option<Finding> {
+    match judged {
+        Judged::Continue => None,
+        Judged::Refuse(reason) => Some(Finding::new(
+            Code::JudgeRefused,
+            reason.clone(),
+            "do what the judge asks for, then finish again",
+        )),
+        Judged::Failed(reason) => {
+            let what = format!("the judge could not be asked: {reason}");
+            let finding = Finding::new(Code::JudgeFailed, what, "let the user check des.judge");
+            Some(if on_error == Some(OnJudgeError::Block) { finding } else { finding.warning() })
+        }
+    }
+}
+
+fn judged_value(judged: &Judged) -> Value {
+    match judged {
+        Judged::Continue => serde_json::json!({ "continue": true }),
+        Judged::Refuse(reason) => serde_json::json!({ "continue": false, "error": reason }),
+        Judged::Failed(reason) => serde_json::json!({ "failed": reason }),
+    }
+}
+
+/// The tree before the commands run, where a gated agent must not answer for what they write.
+pub(super) fn tree_before_commands(plan: &Plan, context: &Context<'_>) -> Option<Baseline> {
+    let is_watched = plan.commands().next().is_some()
+        && (plan.gate().is_some()
+            || (plan.event == Event::SubagentStart && Call::all(&context.session).iter().any(Call::is_open)));
+    if is_watched { Baseline::take(&context.root.work).ok().flatten() } else { None }
+}
+
+pub(super) fn note_written_files(context: &Context<'_>, before: Option<Baseline>) {
+    if let Some(before) = before
+        && let Ok(Some(after)) = Baseline::take(&context.root.work)
+    {
+        after::note_own_files(&context.session, &before, &after);
+    }
+}

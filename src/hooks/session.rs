@@ -1,0 +1,88 @@
+//! What the user should know of a session: what will not work in it, and who never stopped.
+
+use super::context::Context;
+use crate::agent::expand_home;
+use crate::audit::Record;
+use crate::des::context::Call;
+use crate::des::findings::{Code, Finding};
+use crate::des::unfinished::{self, Unfinished};
+use crate::error::Result;
+use crate::install::agents;
+use crate::install::registration::{self, Place, Problem};
+use crate::log;
+use crate::messages;
+use crate::outcome::{Evidence, Outcome, Verdict};
+use crate::plan::Report;
+use crate::text::clean_line;
+use crate::types::HookPayload;
+
+pub(super) fn run(report: Report, context: &Context<'_>) -> Result<Vec<Outcome>> {
+    match report {
+        Report::Installation => Ok(installation(context)),
+        Report::Unfinished => unfinished(context),
+    }
+}
+
+fn installation(context: &Context<'_>) -> Vec<Outcome> {
+    let settings = &context.config.settings;
+    let untrusted = context
+        .config
+        .untrusted
+        .as_ref()
+        .map(|why| messages::untrusted_session(why, settings.commands(), settings.judge().is_some()));
+    let agents = agents::all(&context.project, Place::Project);
+    let problems = registration::drift(&registration::found(&context.project), &agents, settings);
+    let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
+    let parts = untrusted.into_iter().chain(out_of_sync);
+    parts.map(Outcome::note).collect()
+}
+
+fn out_of_sync(problems: &[Problem]) -> String {
+    let lines: Vec<String> =
+        problems.iter().map(|problem| format!("⚠ {}", clean_line(&problem.what))).collect();
+    let mut fixes: Vec<&str> = problems.iter().map(|problem| problem.mend.as_str()).collect();
+    fixes.dedup();
+    format!(
+        "the registration with Claude Code is out of sync with the config:\n{}\nTo fix it: {}",
+        lines.join("\n"),
+        fixes.join("; ")
+    )
+}
+
+/// Gated agents that started and never stopped: recorded, and reported once.
+fn unfinished(context: &Context<'_>) -> Result<Vec<Outcome>> {
+    let running = match context.payload() {
+        // An older client does not say what still runs; the session's end will tell.
+        HookPayload::Stop(stop) => match stop.running() {
+            Some(running) => running,
+            None => return Ok(Vec::new()),
+        },
+        _ => Vec::new(),
+    };
+    let main = expand_home(context.payload().transcript_path());
+    let unfinished = unfinished::unfinished(&context.session, &main, &running);
+    unfinished.into_iter().map(|agent| report_unfinished(agent, context)).collect()
+}
+
+fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Result<Outcome> {
+    let call = agent.call;
+    let what =
+        format!("{} ({}) was to do {} and never stopped", call.subagent_type, agent.agent_id, call.step_file);
+    let fix = "look at what it left; call it again if the step is not done";
+    let finding = Finding::new(Code::Unfinished, what, fix).warning();
+    let record = Record {
+        agent_id: Some(agent.agent_id),
+        agent: Some(call.subagent_type.clone()),
+        step: Some(call.step_file.clone()),
+        decision: "unfinished".into(),
+        findings: serde_json::to_value(&finding).into_iter().collect(),
+        ..context.record()
+    };
+    context.audit(&record)?;
+    let told = Call { told: true, ..call };
+    if let Err(error) = told.remember(&context.session) {
+        log::warn(|| format!("cannot note that an unfinished agent was reported: {error}"));
+    }
+    let message = format!("{} {finding}", Verdict::Warn.mark());
+    Ok(Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Finding(finding) })
+}

@@ -1,0 +1,177 @@
+//! The words of an answer, made from what was planned and what came of it.
+
+use crate::agent::Agent;
+use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::plan::{Gate, Plan, Untrusted};
+use crate::text::{clean, clean_line, count, indent, visible};
+
+const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the project";
+
+/// A script in one line.
+#[must_use]
+pub fn short(script: &str) -> String {
+    let mut lines = script.trim().lines();
+    let first = clean_line(&visible(lines.next().unwrap_or_default()));
+    let cut: String = first.chars().take(80).collect();
+    if cut.len() < first.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
+}
+
+/// The agent's name, with its id where that is something else.
+#[must_use]
+pub fn agent_name(agent: &Agent) -> String {
+    let name = clean_line(&agent.name);
+    match agent.id.as_deref().map(clean_line) {
+        Some(id) if id != name => format!("{name} ({id})"),
+        _ => name,
+    }
+}
+
+/// All messages, one below the other.
+#[must_use]
+pub fn shown(outcomes: &[Outcome]) -> String {
+    let messages = outcomes.iter().map(|outcome| outcome.message.as_str());
+    messages.filter(|message| !message.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// What is shown to the user.
+#[must_use]
+pub fn message(plan: &Plan, shown: &str) -> String {
+    match &plan.agent {
+        Some(agent) => format!("conclaude: {} of {}\n{shown}", plan.event, agent_name(agent)),
+        None => format!("conclaude: {shown}"),
+    }
+}
+
+/// What the model reads when it may not use a tool.
+#[must_use]
+pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
+    let what = match plan.gate() {
+        Some(Gate::Call { .. }) => "this call of an agent",
+        Some(Gate::Write { .. }) => "this write",
+        _ => "this tool",
+    };
+    format!("conclaude denies {what}:\n{}{}", without_notes(outcomes), notes(outcomes))
+}
+
+/// What a blocked agent reads.
+#[must_use]
+pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
+    format!(
+        "conclaude: {} may not stop yet (block {nth} of {max}):\n{}\nFix what is marked ✗, then finish again.{}",
+        plan.agent.as_ref().map(agent_name).unwrap_or_default(),
+        without_notes(outcomes),
+        notes(outcomes),
+    )
+}
+
+fn without_notes(outcomes: &[Outcome]) -> String {
+    let outcomes: Vec<Outcome> =
+        outcomes.iter().filter(|outcome| outcome.evidence != Evidence::Note).cloned().collect();
+    shown(&outcomes)
+}
+
+/// The first lines of all notes: whoever is refused something cannot do anything about the rest.
+fn notes(outcomes: &[Outcome]) -> String {
+    let notes = outcomes.iter().filter(|outcome| outcome.evidence == Evidence::Note);
+    notes.map(|note| format!("\n({})", note.message.lines().next().unwrap_or_default())).collect()
+}
+
+/// What is shown when a block is due, but the limit is reached.
+#[must_use]
+pub fn allowed_despite(shown: &str, why: &str) -> String {
+    format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
+}
+
+/// What a command has to show: output that is wanted, and every failure.
+#[must_use]
+pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
+    let script = short(&run.command.script);
+    let mut text = match (&run.command.message, run.is_success) {
+        (_, true) if run.stdout.is_none() && run.stderr.is_none() => return String::new(),
+        (_, true) => format!("✓ {script}"),
+        (None, false) => format!("{} `{script}` {}", verdict.mark(), run.status),
+        (Some(message), false) => {
+            format!("{} {}\n  `{script}` {}", verdict.mark(), clean(message).trim_end(), run.status)
+        }
+    };
+    let both = run.stdout.is_some() && run.stderr.is_some();
+    for (name, stream) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
+        if let Some(stream) = stream {
+            if both {
+                text.push_str(&format!("\n  {name}:"));
+            }
+            text.push('\n');
+            text.push_str(&indent(stream, if both { "    " } else { "  " }));
+        }
+    }
+    text
+}
+
+/// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
+#[must_use]
+pub fn untrusted(untrusted: &Untrusted) -> String {
+    let commands = untrusted.commands().map(|command| format!("`{}` did not run", short(&command.script)));
+    let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
+    let what: Vec<String> = commands.chain(judge).collect();
+    if what.is_empty() {
+        return String::new();
+    }
+    format!("⚠ {}: {}. {TRUST_IT}", what.join(", "), untrusted.why)
+}
+
+/// What the user is told at the start of a session whose config nobody trusts.
+#[must_use]
+pub fn untrusted_session(why: &str, commands: usize, has_judge: bool) -> String {
+    let commands = (commands > 0).then(|| count(commands as u64, "command"));
+    let judge = has_judge.then(|| "the judge".to_owned());
+    let what: Vec<String> = commands.into_iter().chain(judge).collect();
+    format!("{why}, so what it would run stays off: {}. {TRUST_IT}", what.join(" and "))
+}
+
+/// What is shown of a step that admits its failure.
+#[must_use]
+pub fn honest_failure(step: &str, reason: &str) -> String {
+    format!("⚠ the step {} failed, and says so: {}", clean_line(step), clean_line(reason))
+}
+
+/// Why a call was interrupted.
+#[must_use]
+pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
+    let runs: Vec<&CommandRun> = outcomes.iter().filter_map(Outcome::run).collect();
+    let left = count(plan.commands().count().saturating_sub(runs.len()) as u64, "further command");
+    match runs.last() {
+        Some(run) => format!(
+            "stopped by {signal} while `{}` ran; it was terminated with its children, {left} did not run",
+            short(&run.command.script)
+        ),
+        None => format!("stopped by {signal} before any command ran; {left} did not run"),
+    }
+}
+
+#[must_use]
+pub fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
+    let Some(agent) = plan.agent.as_ref().map(agent_name) else {
+        return format!("session {}", clean_line(session));
+    };
+    let runs: Vec<&CommandRun> = outcomes.iter().filter_map(Outcome::run).collect();
+    let failed = runs.iter().filter(|run| !run.is_success).count();
+    match (runs.len() as u64, failed) {
+        (0, _) => agent,
+        (all, 0) => format!("{agent}: {} ran", count(all, "command")),
+        (all, failed) => format!("{agent}: {failed} of {} failed", count(all, "command")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_named_by_its_first_line() {
+        assert_eq!(short("npm test"), "npm test");
+        assert_eq!(short("\nnpm test\nnpm run e2e\n"), "npm test …");
+        assert_eq!(short(&"x".repeat(100)), format!("{} …", "x".repeat(80)));
+        assert_eq!(short("printf '\u{1b}[31m<b>'"), r"printf '\u{1b}[31m‹b>'", "nothing of it is hidden");
+        assert_eq!(short("touch x #\rnpm test"), r"touch x #\rnpm test");
+    }
+}

@@ -1,0 +1,330 @@
+//! What applies to an event, in order and with the reason: pure data, complete before anything runs.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::config::{Bounded, CommandConfig, ConclaudeConfig, JudgeConfig, NonBlank, Reaction};
+use crate::dialect::claude::abilities::{self, Blocking};
+use crate::event::{Event, Subject};
+use crate::pattern::{self, PatternError};
+use crate::types::HookEvent;
+
+mod environment;
+
+/// The shell when the config names none.
+pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
+
+/// Everything that a plan is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    pub event: &'a HookEvent,
+    /// The subagent, at the events of one.
+    pub agent: Option<&'a Agent>,
+    pub config: &'a ConclaudeConfig,
+    /// Why nothing of the config may run here.
+    pub untrusted: Option<&'a str>,
+    pub gate: Option<&'a GateFacts>,
+    /// Where commands run.
+    pub work: &'a Path,
+    /// The folder of the config.
+    pub config_dir: Option<&'a Path>,
+}
+
+/// What is known of a gate before anything is planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateFacts {
+    pub gate: Gate,
+    /// Gate 1 remembers the agent: a gate that let it in also looks when it leaves, whatever the config says by then.
+    pub remembered: bool,
+    /// The values of `DES-STEP-FILE`, `DES-AGENT`, `DES-COMMAND` and `DES-PROJECT-ID`.
+    pub markers: [Option<String>; 4],
+}
+
+/// What an event's handling will do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub event: Event,
+    pub agent: Option<Agent>,
+    /// Gates, then commands, then the judge.
+    pub steps: Vec<Step>,
+    /// What would be done as well, if the config were trusted.
+    pub untrusted: Option<Untrusted>,
+    /// What a gate's finding does.
+    pub violations: Reaction,
+    /// The limit on blocks.
+    pub max_blocks: u32,
+    /// Values that do not fit into an environment.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub reason: Reason,
+    pub action: Action,
+}
+
+/// Why a step applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A pattern of the event's section matches.
+    Pattern { section: &'static str, pattern: String, subject: String },
+    /// The prompt's markers ask for a gate.
+    Markers { step_file: String },
+    /// The call comes from an agent that is gated.
+    GatedCaller { step_file: String },
+    /// `des.judge` is configured.
+    Judge,
+    /// It belongs to the event itself.
+    Event,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Pattern { section, pattern, subject } => {
+                write!(f, "{section}: pattern {pattern:?} matches {subject:?}")
+            }
+            Reason::Markers { step_file } => write!(f, "the prompt's markers name the step file {step_file}"),
+            Reason::GatedCaller { step_file } => write!(f, "its caller is gated by {step_file}"),
+            Reason::Judge => f.write_str("des.judge is configured"),
+            Reason::Event => f.write_str("it belongs to the event"),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    Gate(Gate),
+    Report(Report),
+    Command(Command),
+    Judge(JudgeConfig),
+}
+
+/// What the user should know of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// What will not work in it: an untrusted config, registrations that are out of sync.
+    Installation,
+    /// Gated agents that started and never stopped.
+    Unfinished,
+}
+
+impl Report {
+    fn of(event: Event) -> Option<Report> {
+        match event {
+            Event::SessionStart => Some(Report::Installation),
+            Event::Stop | Event::SessionEnd => Some(Report::Unfinished),
+            _ => None,
+        }
+    }
+}
+
+/// A gate of DES.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Gate 1: an agent is about to be called with markers.
+    Call { step_file: Option<String> },
+    /// A gated agent calls a helper, which works within its caller's boundaries.
+    Helper { step_file: String },
+    /// Gate 2: a gated agent is about to write a file.
+    Write { step_file: String, file: String },
+    /// Gate 3: a gated agent wants to stop.
+    Stop { step_file: Option<String> },
+}
+
+impl Gate {
+    fn reason(&self) -> Reason {
+        match self {
+            Gate::Call { step_file } | Gate::Stop { step_file } => {
+                Reason::Markers { step_file: step_file.clone().unwrap_or_default() }
+            }
+            Gate::Write { step_file, .. } => Reason::Markers { step_file: step_file.clone() },
+            Gate::Helper { step_file } => Reason::GatedCaller { step_file: step_file.clone() },
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub pattern: String,
+    pub script: String,
+    pub shell: String,
+    pub cwd: PathBuf,
+    /// `None` removes a variable.
+    pub env: Vec<(&'static str, Option<String>)>,
+    /// What to say when it fails.
+    pub message: Option<String>,
+    pub show_stdout: bool,
+    pub show_stderr: bool,
+    pub max_lines: Option<u32>,
+    pub timeout: Option<Duration>,
+    pub on_failure: Reaction,
+    pub on_timeout: Reaction,
+}
+
+/// What is not done, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Untrusted {
+    pub why: String,
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// A plan to do nothing.
+    #[must_use]
+    pub fn empty(event: Event) -> Plan {
+        Plan {
+            event,
+            agent: None,
+            steps: Vec::new(),
+            untrusted: None,
+            violations: Reaction::Block,
+            max_blocks: 1,
+            warnings: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn gate(&self) -> Option<&Gate> {
+        self.steps.iter().find_map(|step| match &step.action {
+            Action::Gate(gate) => Some(gate),
+            _ => None,
+        })
+    }
+
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        commands_in(&self.steps)
+    }
+
+    /// Whether any step may end in a block.
+    #[must_use]
+    pub fn can_block(&self) -> bool {
+        let by_gate = match self.gate() {
+            None | Some(Gate::Helper { .. }) => false,
+            // Whatever the config says, nobody writes what belongs to the gates.
+            Some(Gate::Write { .. }) => true,
+            Some(Gate::Call { .. } | Gate::Stop { .. }) => self.violations == Reaction::Block,
+        };
+        by_gate
+            || self.commands().any(|command| {
+                command.on_failure == Reaction::Block
+                    || (command.timeout.is_some() && command.on_timeout == Reaction::Block)
+            })
+    }
+}
+
+impl Untrusted {
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        commands_in(&self.steps)
+    }
+
+    #[must_use]
+    pub fn has_judge(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Judge(_)))
+    }
+}
+
+fn commands_in(steps: &[Step]) -> impl Iterator<Item = &Command> {
+    steps.iter().filter_map(|step| match &step.action {
+        Action::Command(command) => Some(command),
+        _ => None,
+    })
+}
+
+/// Makes the plan.
+///
+/// # Errors
+/// When a pattern of the event's section cannot be evaluated.
+pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
+    let event = facts.event.kind;
+    let des = facts.config.des.clone().unwrap_or_default();
+    let gate = facts.gate.filter(|facts| des.is_enabled() || facts.remembered).map(|facts| &facts.gate);
+    let (env, warnings) = environment::environment(facts, gate.is_some());
+    let mut steps: Vec<Step> = gate
+        .iter()
+        .map(|gate| Step { reason: gate.reason(), action: Action::Gate((*gate).clone()) })
+        .collect();
+    steps.extend(
+        Report::of(event).map(|report| Step { reason: Reason::Event, action: Action::Report(report) }),
+    );
+    let mut of_config = commands(facts, &env)?;
+    if matches!(gate, Some(Gate::Stop { .. })) {
+        of_config.extend(des.judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) }));
+    }
+    // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
+    let untrusted = match facts.untrusted {
+        Some(why) => Some(Untrusted { why: why.to_owned(), steps: of_config }),
+        None => {
+            steps.extend(of_config);
+            None
+        }
+    };
+    Ok(Plan {
+        event,
+        agent: facts.agent.cloned(),
+        steps,
+        untrusted,
+        violations: des.on_violation.unwrap_or(Reaction::Block),
+        max_blocks: facts.config.max_blocks(),
+        warnings,
+    })
+}
+
+fn commands(facts: &Facts<'_>, env: &[(&'static str, Option<String>)]) -> Result<Vec<Step>, PatternError> {
+    let event = facts.event.kind;
+    let Some(section) = facts.config.section(event) else { return Ok(Vec::new()) };
+    let (subject, id) = subject(facts);
+    let selected = pattern::select(section.entries(), section.mode.unwrap_or_default(), subject, id)?;
+    let step = |pattern: &pattern::Pattern, config: &CommandConfig| Step {
+        reason: Reason::Pattern {
+            section: event.row().section,
+            pattern: pattern.as_str().to_owned(),
+            subject: subject.to_owned(),
+        },
+        action: Action::Command(Command {
+            pattern: pattern.as_str().to_owned(),
+            cwd: facts.work.to_owned(),
+            env: env.to_vec(),
+            ..command(config, event)
+        }),
+    };
+    Ok(selected
+        .into_iter()
+        .flat_map(|(pattern, commands)| commands.iter().map(move |config| (pattern, config)))
+        .map(|(pattern, config)| step(pattern, config))
+        .collect())
+}
+
+/// What patterns are compared with, and the id that a literal pattern may name as well.
+fn subject<'a>(facts: &Facts<'a>) -> (&'a str, Option<&'a str>) {
+    match facts.event.kind.row().subject {
+        Subject::Agent => facts.agent.map_or(("", None), |agent| (agent.name.as_str(), agent.id.as_deref())),
+        Subject::Field(name) => {
+            (facts.event.fields.get(name).and_then(serde_json::Value::as_str).unwrap_or_default(), None)
+        }
+        Subject::Nothing => ("", None),
+    }
+}
+
+fn command(config: &CommandConfig, event: Event) -> Command {
+    let default_on_timeout = match abilities::blocking(event) {
+        Blocking::Stop => Reaction::Block,
+        Blocking::Never | Blocking::Tool => Reaction::Warn,
+    };
+    Command {
+        pattern: String::new(),
+        script: config.run.as_str().to_owned(),
+        shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
+        cwd: PathBuf::new(),
+        env: Vec::new(),
+        message: config.message.clone(),
+        show_stdout: config.show_stdout.unwrap_or(false),
+        show_stderr: config.show_stderr.unwrap_or(false),
+        max_lines: config.max_output_lines.map(Bounded::get),
+        timeout: config.timeout.map(|seconds| Duration::from_secs(seconds.get().into())),
+        on_failure: config.on_failure.unwrap_or(Reaction::Warn),
+        on_timeout: config.on_timeout.unwrap_or(default_on_timeout),
+    }
+}
