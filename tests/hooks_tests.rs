@@ -6,7 +6,7 @@
 mod common;
 
 use common::desktop::Desktop;
-use common::{Outcome, Test, capture};
+use common::{Outcome, Test, capture, scratch};
 use conclaude::event::Event;
 use conclaude::hooks::{self, Environment, HookResult};
 use insta::assert_snapshot;
@@ -29,7 +29,7 @@ fn start_payload(agent: &str) -> String {
 
 #[test]
 fn valid_payload_returns_success() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let environment = Environment { project_dir: Some(folder.path().to_owned()), ..Environment::default() };
     let result = hooks::handle(Event::SubagentStart, start_payload("coder").as_bytes(), &environment);
     assert_eq!(result.unwrap(), HookResult::success());
@@ -212,7 +212,7 @@ fn invalid_json_is_exit_1() {
 }
 
 #[test]
-fn the_clients_own_start_and_its_variants_are_understood() {
+fn the_start_of_claude_code_and_its_variants_are_understood() {
     let files = [
         "SubagentStart",
         "variants/SubagentStart.general-purpose",

@@ -1,4 +1,4 @@
-//! Exit codes, blocks and their bound, errors: what the client is told.
+//! Exit codes, blocks and their limit, errors: what Claude Code is answered.
 
 use std::io::{Seek, Write};
 
@@ -27,12 +27,12 @@ fn a_failing_command_with_on_failure_block_blocks() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
 #[test]
-fn a_time_out_blocks_and_the_rest_still_runs() {
+fn a_timeout_blocks_and_the_rest_still_runs() {
     let config = "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1, message: Too slow}\n      - {run: touch ran.txt}\n";
     let done = Test::stop().config(config).run();
     let reason = done.blocked();
@@ -40,7 +40,7 @@ fn a_time_out_blocks_and_the_rest_still_runs() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ Too slow
       `sleep 60` timed out after 1 s and was terminated
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert!(done.has("ran.txt"));
 }
@@ -57,7 +57,7 @@ fn on_timeout_warn_and_on_failure_warn_do_not_block() {
 }
 
 #[test]
-fn what_only_warns_is_told_with_the_block_too() {
+fn what_only_warns_is_shown_with_the_block_too() {
     let config = "subagentStop:\n  commands:\n    coder:\n      - {run: echo note, showStdout: true}\n      - {run: exit 3, onFailure: warn}\n      - {run: 'false', onFailure: block}\n";
     let reason = Test::stop().config(config).run().blocked();
     assert_snapshot!(reason, @"
@@ -66,12 +66,12 @@ fn what_only_warns_is_told_with_the_block_too() {
       note
     ⚠ `exit 3` exited with code 3
     ✗ `false` exited with code 1
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
 #[test]
-fn after_max_blocks_it_lets_go_and_says_so() {
+fn after_max_blocks_the_stop_is_allowed_and_that_is_shown() {
     let mut test = Test::stop().config(&format!("maxBlocks: 2\n{BLOCKING}"));
     for nth in ["block 1 of 2", "block 2 of 2"] {
         let done = test.run();
@@ -89,7 +89,7 @@ fn after_max_blocks_it_lets_go_and_says_so() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
-    This would have blocked, but the agent may stop: it was sent back 2 times already (maxBlocks).
+    This would have blocked, but the agent may stop: it was blocked 2 times already (maxBlocks).
     ");
 }
 
@@ -126,7 +126,7 @@ fn max_blocks_is_three_by_default() {
 
 #[cfg(unix)]
 #[test]
-fn blocks_that_cannot_be_counted_are_bounded_by_one() {
+fn blocks_that_cannot_be_counted_are_limited_to_one() {
     // A file where our folder should be: nothing can be remembered.
     let test = Test::stop().config(BLOCKING).file(".conclaude", "in the way");
     let done = test.payload("stop_hook_active", false).run();
@@ -136,8 +136,8 @@ fn blocks_that_cannot_be_counted_are_bounded_by_one() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
+    Fix what is marked ✗, then finish again.
     (blocks cannot be counted: [ROOT]/.conclaude is not a folder)
-    Mend what is marked ✗, then finish again.
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
     let mut shown = Vec::new();
@@ -155,21 +155,21 @@ fn blocks_that_cannot_be_counted_are_bounded_by_one() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
-    This would have blocked, but the agent may stop: it may have been sent back before, and blocks cannot be counted: [ROOT]/.conclaude is not a folder.
+    This would have blocked, but the agent may stop: it may have been blocked before, and blocks cannot be counted: [ROOT]/.conclaude is not a folder.
     the audit trail cannot be written: [ROOT]/.conclaude is not a folder
     ");
 }
 
 #[test]
-fn a_block_whose_words_the_client_misreads_is_said_on_stdout_too() {
-    // The client ignores an exit 2 with "no such file" on stderr, unless stdout has the decision.
+fn a_block_whose_text_claude_code_misreads_is_on_stdout_too() {
+    // Claude Code ignores an exit 2 with "no such file" on stderr, unless stdout has the decision.
     let config = "subagentStop:\n  commands:\n    coder:\n      - {run: ls /nowhere, showStderr: true, onFailure: block}\n";
     let reason = Test::stop().config(config).run().blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ `ls /nowhere` exited with code 2
       ls: cannot access '/nowhere': No such file or directory
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -184,7 +184,7 @@ fn all_events_without_behaviour_are_a_silent_exit_0() {
 }
 
 #[test]
-fn every_capture_of_the_client_parses() {
+fn every_capture_of_claude_code_parses() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures");
     let mut parsed = 0;
     for name in ["", "variants"] {
@@ -241,7 +241,7 @@ fn a_large_payload_is_refused_though_it_is_complete() {
 }
 
 #[test]
-fn the_end_of_a_session_waits_half_a_second_for_its_payload() {
+fn a_session_end_whose_payload_never_ends_is_answered() {
     let test = Test::event("SessionEnd");
     let mut child = test.command().spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

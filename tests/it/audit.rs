@@ -41,7 +41,7 @@ fn what_does_nothing_records_nothing() {
 }
 
 #[test]
-fn show_is_for_people_and_json_for_programs() {
+fn show_prints_text_or_json() {
     let test = recorded();
     assert_snapshot!(audit(&test, &["show"]), @"
     exit 0
@@ -179,8 +179,8 @@ fn a_trail_that_cannot_be_written_is_a_warning_unless_it_is_required() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 1):
     ✗ `false` exited with code 1
+    Fix what is marked ✗, then finish again.
     (blocks cannot be counted: [ROOT]/.conclaude is not a folder)
-    Mend what is marked ✗, then finish again.
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
 }
@@ -214,7 +214,7 @@ fn a_thousand_concurrent_processes_lose_nothing() {
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    // Whatever had to wait is taken along by the next.
+    // What is still pending is written by the next.
     let test = test.run().status(0).again();
     assert_snapshot!(audit(&test, &["verify"]), @"
     exit 0
@@ -224,7 +224,7 @@ fn a_thousand_concurrent_processes_lose_nothing() {
 }
 
 #[test]
-fn a_broken_trail_is_put_aside_and_the_new_one_says_so() {
+fn a_broken_trail_is_quarantined_and_the_new_one_says_so() {
     let test = Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}").run().again();
     let file = first_file(&test.root().join(".conclaude/audit"));
     let text = std::fs::read_to_string(&file).unwrap();
@@ -260,7 +260,7 @@ fn first_file(folder: &std::path::Path) -> std::path::PathBuf {
 
 #[cfg(unix)]
 #[test]
-fn a_fifo_in_the_place_of_the_trails_end_holds_nobody_up() {
+fn a_fifo_instead_of_the_head_of_the_trail_does_not_hang_the_hook() {
     let test = Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}");
     let test = test.run().silent().again();
     let outside = test.root().join(".state-home/conclaude");

@@ -1,6 +1,6 @@
 //! The subcommands that users call.
 
-use crate::common::{Test, conclaude};
+use crate::common::{Test, conclaude, scratch};
 use insta::assert_snapshot;
 
 fn run(arguments: &[&str]) -> (Option<i32>, String) {
@@ -174,8 +174,8 @@ fn the_demo_shows_a_subagents_life_without_any_colours_in_a_pipe() {
       ran       ✓ echo "checked the work of $CONCLAUDE_SUBAGENT_NAME"  (exited with code 0)
       shown     checked the work of coder
       ran       ✗ test -s CHANGES.md  (exited with code 1)
-      answered  exit 2 (it is sent back to work)
-      stdout    {"decision":"block","reason":"conclaude: coder (a1b2c3d4e5f60718) may not stop yet (block 1 of 3):\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder\n✗ CHANGES.md is empty: say what you changed\n  `test -s CHANGES.md` exited with code 1\nMend what is marked ✗, then finish again."}
+      answered  exit 2 (it is blocked)
+      stdout    {"decision":"block","reason":"conclaude: coder (a1b2c3d4e5f60718) may not stop yet (block 1 of 3):\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder\n✗ CHANGES.md is empty: say what you changed\n  `test -s CHANGES.md` exited with code 1\nFix what is marked ✗, then finish again."}
 
     3. `coder` reads the reason, writes CHANGES.md and stops again: conclaude SubagentStop
       matched   *, coder
@@ -185,7 +185,7 @@ fn the_demo_shows_a_subagents_life_without_any_colours_in_a_pipe() {
       answered  exit 0 (it may go on)
       stdout    {"systemMessage":"conclaude: SubagentStop of coder (a1b2c3d4e5f60718)\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder"}
 
-    Next: `conclaude init` in your project begins one, and `conclaude doctor` looks over it.
+    Next: `conclaude init` in your project sets it up, and `conclaude doctor` checks the installation.
     "#);
 }
 
@@ -197,8 +197,8 @@ fn the_demo_is_colourful_where_colours_are_asked_for() {
 
 #[test]
 fn the_demo_leaves_nothing_behind_unless_asked() {
-    let folder = tempfile::tempdir().unwrap();
-    let state = tempfile::tempdir().unwrap();
+    let folder = scratch();
+    let state = scratch();
     let demo = |arguments: &[&str]| {
         let mut command = conclaude();
         command.args(arguments).env("TMPDIR", folder.path()).env("XDG_STATE_HOME", state.path());

@@ -316,7 +316,7 @@ fn wait_for(what: &str, condition: impl Fn() -> bool) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn told_to_stop_it_terminates_the_command_with_its_children_and_exits_1() {
+fn a_signal_terminates_the_command_with_its_children_and_exits_1() {
     let mut shown = Vec::new();
     for (number, signal) in ["TERM", "INT", "HUP"].iter().enumerate() {
         let sleep = format!("300.{}{number}", std::process::id());
@@ -354,18 +354,18 @@ fn killed_itself_it_takes_the_shell_along() {
     wait_for("the shell dies with the hook", || !is_running(&word));
 }
 
-/// Whoever starts us may ignore the signal that a child has ended, and hand that down: the status of a command was then lost,
+/// Whoever starts us may ignore SIGCHLD, which is inherited: the status of a command was then lost,
 /// and the hook waited for it for ever.
 #[cfg(target_os = "linux")]
 #[test]
-fn where_the_end_of_children_is_ignored_a_command_is_still_heard_of() {
+fn where_sigchld_is_ignored_the_status_of_a_command_is_still_known() {
     let test = one("{run: exit 3, onFailure: block}").payload("stop_hook_active", false);
     let mut command = test.program("env");
     command.arg("--ignore-signal=CHLD").arg(binary()).arg("SubagentStop");
     assert_snapshot!(test.run_as(command).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ `exit 3` exited with code 3
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 

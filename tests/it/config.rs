@@ -1,6 +1,6 @@
 //! Finding and checking the config: by events, by `validate`, by editors.
 
-use crate::common::{Test, conclaude};
+use crate::common::{Test, conclaude, scratch};
 use insta::assert_snapshot;
 
 const BROKEN: &str =
@@ -39,7 +39,7 @@ fn a_broken_config_is_exit_1_with_every_problem_and_no_side_effect() {
 }
 
 #[test]
-fn a_broken_config_is_told_at_session_start_where_a_person_sees_it() {
+fn a_broken_config_is_shown_at_session_start() {
     let done = Test::event("SessionStart").config(BROKEN).run().status(1);
     assert_snapshot!(done.snapshot(), @r#"
     exit 1
@@ -97,7 +97,7 @@ fn session_start_checks_the_patterns_of_every_section() {
 }
 
 #[test]
-fn a_broken_pattern_of_the_events_own_section_is_said_aloud() {
+fn a_broken_pattern_of_the_events_own_section_is_reported() {
     let config = "subagentStop:\n  commands:\n    \"{a,b\":\n      - run: touch ran.txt\n    coder:\n      - run: touch ran.txt\n";
     let done = Test::stop().config(config).run();
     assert_snapshot!(done.snapshot(), @r#"
@@ -128,7 +128,7 @@ fn no_file_and_an_empty_file_are_a_quiet_success() {
 fn the_config_is_searched_upward_from_the_project_never_from_the_process() {
     let config = "subagentStop: {commands: {'*': [{run: touch ran.txt}]}}";
     // The process runs in another folder that has a config of its own.
-    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = scratch();
     std::fs::write(elsewhere.path().join(".conclaude.yaml"), "broken: [").unwrap();
     let test = Test::stop().config(config).file("packages/web/x", "");
     let project = test.root().join("packages/web");
@@ -176,7 +176,7 @@ fn what_is_no_readable_file_is_refused_at_once() {
 }
 
 #[test]
-fn thousands_of_problems_are_reported_in_short() {
+fn of_thousands_of_problems_the_first_are_reported() {
     let many: String = (0..20_000).map(|n| format!("key{n}: 1\n")).collect();
     let done = Test::stop().config(&many).run();
     assert_eq!(done.code, Some(1));
@@ -204,15 +204,15 @@ fn thousands_of_problems_are_reported_in_short() {
 }
 
 #[test]
-fn the_slips_that_yaml_makes_easy_get_their_own_help() {
-    let slips = [
+fn common_mistakes_in_yaml_get_their_own_help() {
+    let mistakes = [
         "notifications: {hooks: [*]}\n",
         "notifications:\n  hooks:\n    - *\n",
         "notifications: {hooks: \"*\"}\n",
         "subagentStop: {commands: {a: npm test}}\n",
         "\u{feff}bogus: 1\n",
     ];
-    assert_snapshot!(slips.map(|yaml| Test::stop().config(yaml).run().snapshot()).join("\n\n"), @r#"
+    assert_snapshot!(mistakes.map(|yaml| Test::stop().config(yaml).run().snapshot()).join("\n\n"), @r#"
     exit 1
     ----- stderr
     conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
@@ -295,7 +295,7 @@ fn a_config_that_is_broken_writes_nothing() {
 }
 
 #[test]
-fn validate_reports_what_a_config_asks_for() {
+fn validate_summarises_a_config() {
     let test = Test::stop().config("subagentStart: {commands: {'*': [{run: a}]}}\nsubagentStop: {commands: {a: [{run: b}, {run: c}], b: [{run: d}]}}\nnotifications: {enabled: true, hooks: ['*']}\n");
     assert_snapshot!(test.shows(&["validate"]), @"
     exit 0
@@ -344,7 +344,7 @@ fn validate_takes_a_file_or_a_folder() {
     exit 0
     ----- stdout
     valid: [ROOT]/.conclaude.yaml
-      it asks for nothing
+      no rules configured
     ");
     assert_snapshot!(test.shows(&["validate", "sub/other.yaml"]), @"
     exit 1
@@ -374,14 +374,14 @@ fn validate_says_when_there_is_no_config() {
 }
 
 #[test]
-fn validate_warns_of_what_cannot_be_meant() {
+fn validate_warns_of_what_has_no_effect() {
     let test = Test::stop()
         .config("subagentStop:\n  match: first\n  commands:\n    \"*\": [{run: x}]\n    coder: [{run: y}]\n")
         .file(".conclaude.yml", "");
     assert_snapshot!(test.shows(&["validate"]), @"
     exit 0
     ----- stdout
-    warning: subagentStop: `coder` can never run: `match: first` stops at `*`, which stands before it
+    warning: subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it
     warning: [ROOT]/.conclaude.yml is not read: .conclaude.yaml comes first
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 2 patterns, 2 commands

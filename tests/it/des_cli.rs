@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const STEP: &str = "steps/01-01.json";
 
-/// Calls a verb in the project.
+/// Calls a subcommand in the project.
 fn des(test: &Test, arguments: &[&str]) -> Output {
     conclaude_in(&test.root()).arg("des").args(arguments).output().unwrap()
 }
@@ -279,25 +279,25 @@ fn an_honest_failure_can_be_admitted() {
 }
 
 #[test]
-fn every_fix_that_the_gate_names_can_be_made_with_the_verbs() {
-    let mended = |change: Value, arguments: &[&str]| {
+fn every_fix_that_the_gate_names_can_be_made_with_the_subcommands() {
+    let fixed = |change: Value, arguments: &[&str]| {
         let test = Test::stop().step(&crate::common::workflow::with(5, change));
         assert_eq!(des(&test, &["check", STEP]).status.code(), Some(1));
         ok(&test, arguments);
         ok(&test, &["check", STEP]);
     };
     let phase = "GREEN_ACCEPTANCE";
-    mended(serde_json::json!({"outcome": null}), &["finish", STEP, phase, "--pass"]);
-    mended(serde_json::json!({"outcome": "fine"}), &["finish", STEP, phase, "--pass"]);
-    mended(serde_json::json!({"outcome": "fine"}), &["run", STEP, phase, "--", "true"]);
-    mended(serde_json::json!({"outcome": "FAIL"}), &["run", STEP, phase, "--", "true"]);
-    mended(serde_json::json!({"status": "IN_PROGRESS"}), &["finish", STEP, phase, "--pass"]);
-    mended(
+    fixed(serde_json::json!({"outcome": null}), &["finish", STEP, phase, "--pass"]);
+    fixed(serde_json::json!({"outcome": "fine"}), &["finish", STEP, phase, "--pass"]);
+    fixed(serde_json::json!({"outcome": "fine"}), &["run", STEP, phase, "--", "true"]);
+    fixed(serde_json::json!({"outcome": "FAIL"}), &["run", STEP, phase, "--", "true"]);
+    fixed(serde_json::json!({"status": "IN_PROGRESS"}), &["finish", STEP, phase, "--pass"]);
+    fixed(
         serde_json::json!({"status": "SKIPPED", "blocked_by": "lazy"}),
         &["skip", STEP, phase, "--reason", "NOT_APPLICABLE: x"],
     );
-    mended(serde_json::json!({"status": "NOT_EXECUTED"}), &["run", STEP, phase, "--", "true"]);
-    // A phase that was begun fails with the step.
+    fixed(serde_json::json!({"status": "NOT_EXECUTED"}), &["run", STEP, phase, "--", "true"]);
+    // A phase that was started fails with the step.
     let test = project();
     ok(&test, &["start", STEP, "PREPARE"]);
     ok(&test, &["fail", STEP, "--reason", "no database"]);
@@ -339,7 +339,7 @@ fn evidence_counts_by_its_place_in_the_trail_also_when_the_clock_goes_back() {
 }
 
 #[test]
-fn mending_a_phase_keeps_the_times_of_the_work() {
+fn fixing_a_phase_keeps_the_times_of_the_work() {
     let mut step = done();
     for (index, entry) in
         step["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().iter_mut().enumerate()
@@ -376,7 +376,7 @@ fn a_run_does_not_wait_for_what_its_command_left_behind() {
 }
 
 #[test]
-fn hook_and_verbs_agree_about_the_root() {
+fn hook_and_subcommands_agree_about_the_root() {
     // A project below the top level of its repository, and no config.
     let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
     std::fs::create_dir_all(test.root().join("deep/er")).unwrap();
@@ -402,7 +402,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     // The fix that is named works, and the gate is content with it.
     let test = Test::stop().step(&done()).config(config);
@@ -421,7 +421,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(test.agent_files(MARKERS).stops().run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     // Nor is leaving it out, unless somebody approved that.
     let skipped = |reason: &str| {
@@ -431,7 +431,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: it was skipped, though it needs the record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     Test::gated_stop(&skipped("APPROVED_SKIP: by Ada")).config(config).run().silent();
     let test = project().config(config);
@@ -447,7 +447,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: the step file says PASS, the record of the run FAIL → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -503,11 +503,7 @@ fn new_makes_a_step_that_the_gates_accept() {
     "#);
     let given = test.call_agent(&prompt).run().updated_input();
     let text = given["prompt"].as_str().unwrap();
-    assert_eq!(
-        text.matches("gated by conclaude").count(),
-        1,
-        "what stands in the prompt is not appended again"
-    );
+    assert_eq!(text.matches("gated by conclaude").count(), 1, "what is in the prompt is not appended again");
 }
 
 #[test]
@@ -542,7 +538,7 @@ fn status_is_a_table_of_all_steps() {
 }
 
 #[test]
-fn every_verb_has_help() {
+fn every_subcommand_has_help() {
     let names = ["start", "finish", "skip", "run", "fail", "done", "new", "prompt", "check", "status"];
     let help = names.map(|name| ok(&Test::stop(), &[name, "--help"]));
     assert_snapshot!(help.join("\n"), @"
@@ -684,7 +680,7 @@ fn every_verb_has_help() {
     ");
 }
 
-// The whole of it, as the seed describes: an orchestrator's prompt, the gates, an agent that is sent back and mends.
+// The whole of it, from outside: an orchestrator's prompt, the gates, an agent that is blocked and fixes its work.
 #[test]
 fn the_whole_workflow_from_prompt_to_verified_trail() {
     let test = Test::stop().file("src/a.rs", "1").committed();
@@ -704,14 +700,14 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     for name in PHASES.iter().take(13) {
         des(&test, &["run", STEP, name, "--", if name.starts_with("RED_") { "false" } else { "true" }]);
     }
-    let sent_back = test.stops().run();
-    let reason = sent_back.blocked();
+    let blocked = test.stops().run();
+    let reason = blocked.blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
-    let test = sent_back.again();
+    let test = blocked.again();
     des(&test, &["run", STEP, "COMMIT", "--", "true"]);
     let done = test.payload("stop_hook_active", true).run().silent();
     let decisions: Vec<String> = done
@@ -733,7 +729,7 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
 }
 
 #[test]
-fn an_agent_can_admit_failure_and_record_phases_though_a_person_broke_the_config() {
+fn an_agent_can_admit_failure_and_record_phases_though_the_user_broke_the_config() {
     // The gates hold under a broken config: what they tell the agent to do must then work too.
     let step = json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
         {"phase_name": "BUILD", "status": "NOT_EXECUTED"}, {"phase_name": "CHECK", "status": "NOT_EXECUTED"}]}});

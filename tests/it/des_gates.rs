@@ -2,7 +2,7 @@
 
 use crate::common::snapshot::{pretty, same};
 use crate::common::workflow::{MARKERS, codes, done, todo, with};
-use crate::common::{Test, agent_call, capture};
+use crate::common::{Test, agent_call, capture, scratch};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn a_sound_call_gets_its_boundaries_and_keeps_its_input() {
 }
 
 #[test]
-fn the_clients_own_call_is_understood_under_either_name() {
+fn the_call_of_claude_code_is_understood_under_either_name() {
     let test = Test::event("PreToolUse").step(&todo());
     let root = test.root().display().to_string();
     let payload = String::from_utf8(capture("PreToolUse.json")).unwrap().replace("/home/user/project", &root);
@@ -134,7 +134,7 @@ fn step_files_that_are_missing_invalid_or_outside_deny_the_call() {
 #[cfg(unix)]
 #[test]
 fn a_step_file_behind_a_link_that_leaves_the_project_is_outside() {
-    let outside = tempfile::tempdir().unwrap();
+    let outside = scratch();
     std::fs::write(outside.path().join("x.json"), todo().to_string()).unwrap();
     let test = Test::stop().file("steps/x", "");
     std::os::unix::fs::symlink(outside.path().join("x.json"), test.root().join("steps/01-01.json")).unwrap();
@@ -198,7 +198,7 @@ fn all_findings_of_a_call_come_in_one_reason() {
 }
 
 #[test]
-fn on_violation_warn_tells_and_lets_through() {
+fn on_violation_warn_reports_and_allows() {
     let done = Test::stop().config("des: {onViolation: warn}").step(&done()).call_agent(MARKERS).run();
     assert!(done.updated_input()["prompt"].is_string());
     assert_snapshot!(done.system_message(), @"conclaude: ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let a person reopen this one");
@@ -259,19 +259,19 @@ fn restrictions_that_cannot_be_understood_are_not_taken_for_none() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5 → split the step, or let a person raise max_turns and call the agent anew; if you are done for now, `conclaude des fail --partial`
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
 #[test]
-fn a_log_shaped_to_take_for_ever_is_refused_at_once() {
+fn a_huge_phase_log_is_refused() {
     let entry = json!({"phase_name": "PREPARE", "status": "EXECUTED", "started_at": "2026-01-01T10:00:00Z", "ended_at": "2026-01-01T10:00:00Z"});
     let step =
         json!({"state": {"status": "DONE"}, "tdd_cycle": {"phase_execution_log": vec![entry; 20_000]}});
     assert_snapshot!(blocked(&step), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_INVALID: steps/01-01.json: its phase log has 20000 entries, at most 500 are read → mend the JSON; `conclaude des new` makes a valid step file
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -284,9 +284,9 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let a person reopen this one
     (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
     ");
-    let told = Test::stop().config(broken).step(&todo()).call_agent(MARKERS).run();
-    told.updated_input();
-    assert_snapshot!(told.system_message(), @"
+    let shown = Test::stop().config(broken).step(&todo()).call_agent(MARKERS).run();
+    shown.updated_input();
+    assert_snapshot!(shown.system_message(), @"
     conclaude: the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem
 
     error: unknown key `enabld` in `des`
@@ -302,8 +302,8 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
-    (The gates run with their defaults, since a person must mend the config: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    Fix what is marked ✗, then finish again.
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
     ");
     assert_snapshot!(Test::gated_stop(&done()).config(broken).run().snapshot(), @"
     exit 1
@@ -323,8 +323,8 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
-    (The gates run with their defaults, since a person must mend the config: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    Fix what is marked ✗, then finish again.
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
     ");
 }
 
@@ -447,7 +447,7 @@ fn the_step_file_is_always_allowed_and_the_gates_own_files_never_are() {
 }
 
 #[test]
-fn a_broken_step_file_can_be_mended_and_what_it_allows_is_not_guessed() {
+fn a_broken_step_file_can_be_fixed_and_what_it_allows_is_not_guessed() {
     // Gate 1 knows what the step allowed.
     let test = at_work().file("steps/01-01.json", "{broken");
     let done = test.writes("Write", "file_path", "src/a.rs").run().silent();
@@ -483,13 +483,13 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json says something else than when the agent was called: allowed_file_patterns → put it back as it was; a person who means the change calls the agent anew
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     let escape = json!({"workflow_type": "configuration_setup", "state": {"status": "DONE"}});
     assert_snapshot!(worked(|test|test.step(&escape)).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json says something else than when the agent was called: allowed_file_patterns, workflow_type → put it back as it was; a person who means the change calls the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -501,7 +501,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     // By deleting what names the call, once the agent was seen.
     let test = at_work().writes("Write", "file_path", "src/a.rs").run().silent().again();
@@ -517,7 +517,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -535,12 +535,11 @@ fn the_gates_own_files_are_protected_whatever_the_scope() {
     let mut free = todo();
     free["task_specification"]["allowed_file_patterns"] = json!([]);
     let unlimited = || Test::stop().step(&free).call_agent(MARKERS).run().again().agent_files(MARKERS);
-    let home = tempfile::tempdir().unwrap();
-    let settings = home.path().join(".claude/settings.json").display().to_string();
-    let test = unlimited().env("HOME", home.path().to_str().unwrap()).writes("Write", "file_path", &settings);
-    assert_snapshot!(test.run().denied(), @"
+    let test = unlimited();
+    let settings = test.root().join(".home/.claude/settings.json").display().to_string();
+    assert_snapshot!(test.writes("Write", "file_path", &settings).run().denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: /tmp/.tmpWyXD7g/.claude/settings.json belongs to the gates and is not for agents to write → leave it as it is
+    ✗ SCOPE_VIOLATION: [ROOT]/.home/.claude/settings.json belongs to the gates and is not for agents to write → leave it as it is
     ");
     let test = unlimited();
     let head = test.root().join(".state-home/conclaude/x.json").display().to_string();
@@ -616,7 +615,7 @@ fn what_a_helper_wrote_counts_as_the_agents_own() {
     assert_snapshot!(worked(change).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -742,40 +741,40 @@ fn markers_and_step_files_that_went_wrong_meanwhile_block() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert_snapshot!(stop("<!-- DES-VALIDATION: required -->").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `‹!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert_snapshot!(stop(&MARKERS.replace("DES-AGENT: coder", "DES-AGENT: x")).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ AGENT_MISMATCH: DES-AGENT is x, but this is coder → only that agent can finish this step
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert_snapshot!(stop(&MARKERS.replace("01-01.json", "gone.json")).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_MISSING: steps/gone.json does not exist → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert_snapshot!(stop(MARKERS).file("steps/01-01.json", "{").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_INVALID: steps/01-01.json: EOF while parsing an object at line 1 column 1 → mend the JSON; `conclaude des new` makes a valid step file
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert_snapshot!(stop(&MARKERS.replace("steps/01-01.json", "../x.json"))
             .run()
             .blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_OUTSIDE_PROJECT: ../x.json lies outside the project [ROOT] → name a step file inside the project, relative to its root
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
 #[test]
-fn a_deferred_skip_is_told_and_does_not_block() {
+fn a_deferred_skip_is_shown_and_does_not_block() {
     let step = with(9, json!({"status": "SKIPPED", "blocked_by": "DEFERRED: next sprint"}));
     let done = Test::gated_stop(&step).run();
     assert_snapshot!(done.message(), @"
@@ -787,7 +786,7 @@ fn a_deferred_skip_is_told_and_does_not_block() {
 }
 
 #[test]
-fn an_honest_failure_may_stop_and_is_told() {
+fn an_honest_failure_may_stop_and_is_reported() {
     let mut step = with(5, json!({"outcome": "FAIL"}));
     step["state"] = json!({"status": "FAILED", "failure_reason": "the <b>library</b> has a bug"});
     let done = Test::gated_stop(&step).config("des: {scope: off}").run();
@@ -799,7 +798,7 @@ fn an_honest_failure_may_stop_and_is_told() {
 }
 
 #[test]
-fn it_lets_go_after_max_blocks_shared_with_commands() {
+fn the_limit_on_blocks_is_shared_with_commands() {
     let config = "maxBlocks: 2\nsubagentStop: {commands: {coder: [{run: 'exit 1', onFailure: block}]}}\n";
     let mut test = Test::gated_stop(&todo()).config(config);
     let mut shown = Vec::new();
@@ -814,7 +813,7 @@ fn it_lets_go_after_max_blocks_shared_with_commands() {
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ✗ `exit 1` exited with code 1
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     let done = test.run();
     assert_snapshot!(done.message(), @"
@@ -822,7 +821,7 @@ fn it_lets_go_after_max_blocks_shared_with_commands() {
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ✗ `exit 1` exited with code 1
-    This would have blocked, but the agent may stop: it was sent back 2 times already (maxBlocks).
+    This would have blocked, but the agent may stop: it was blocked 2 times already (maxBlocks).
     ");
     let decisions: Vec<Value> = done.audit().iter().map(|record| record["decision"].clone()).collect();
     assert_eq!(decisions, ["blocked", "blocked", "allowed_despite_failure"]);
@@ -865,7 +864,7 @@ fn another_list_of_phases_can_be_asked_for() {
     ✗ MISSING_PHASE COMMIT: it is not in phase_execution_log → record it; do not remove phases
     ✗ UNKNOWN_PHASE PLAN: there is no such phase → use the names of the list: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT
     ✗ UNKNOWN_PHASE DO: there is no such phase → use the names of the list: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -876,7 +875,7 @@ fn phantoms_pass() {
 }
 
 #[test]
-fn commands_are_told_about_the_step() {
+fn commands_find_the_step_in_their_environment() {
     let config = "subagentStop: {commands: {coder: [{run: 'env | grep ^CONCLAUDE_DES_ | sort > env.txt'}]}}\ndes: {scope: off}\n";
     let done = Test::gated_stop(&done()).config(config).run().silent();
     assert_eq!(
@@ -896,7 +895,7 @@ fn what_gate_1_remembered_outranks_the_transcript() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     let test = done.again();
     std::fs::remove_file(test.root().join("main/subagents/agent-a1b2c3.jsonl")).unwrap();
@@ -904,7 +903,7 @@ fn what_gate_1_remembered_outranks_the_transcript() {
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -934,8 +933,9 @@ fn the_transcript_may_have_any_of_its_forms() {
         assert_eq!(codes(&test.stops().run().blocked()), ["SILENT_COMPLETION"], "{text}");
     }
     for form in forms {
-        let test =
-            Test::stop().step(&todo()).file("main/subagents/agent-a1b2c3.jsonl", format!("{form}\n{{torn"));
+        let test = Test::stop()
+            .step(&todo())
+            .file("main/subagents/agent-a1b2c3.jsonl", format!("{form}\n{{truncated"));
         assert_eq!(codes(&test.stops().run().blocked()), ["SILENT_COMPLETION"], "{form}");
     }
     let test = Test::stop()
@@ -945,7 +945,7 @@ fn the_transcript_may_have_any_of_its_forms() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -977,7 +977,7 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     // Without an id only the most recent call counts, and only if it is one of this agent.
     let older =
@@ -986,7 +986,7 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
     conclaude: coder may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     older(format!("{call}\n{other}\n")).run().silent();
     older(call).payload("agent_type", "tester").run().silent();
@@ -1036,21 +1036,21 @@ fn changes_outside_the_scope_block_however_they_were_made() {
     assert_snapshot!(changes.map(|change| worked(change).run().blocked()).join("\n"), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: untracked.txt was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
 #[test]
-fn git_cannot_be_told_to_look_away() {
+fn git_settings_do_not_hide_a_change() {
     let reason =
         worked(|test| test.git(&["update-index", "--assume-unchanged", "README.md"]).file("README.md", "2"))
             .run()
@@ -1058,7 +1058,7 @@ fn git_cannot_be_told_to_look_away() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     let excluded =
         |test: Test| test.file(".git/info/exclude", "/main/\n/.state-home/\n/hidden\n").file("hidden", "2");
@@ -1066,7 +1066,7 @@ fn git_cannot_be_told_to_look_away() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: .git/info/exclude was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -1083,7 +1083,7 @@ fn what_was_dirty_before_the_call_does_not_count() {
     assert_snapshot!(done.again().file("note", "changed").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: note was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -1130,7 +1130,7 @@ fn while_others_work_in_the_same_tree_only_own_writes_block() {
     assert_snapshot!(worked(own).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -1158,14 +1158,14 @@ fn the_main_thread_at_work_meanwhile_makes_scope_fair_too() {
     assert_snapshot!(background(edit("2000-01-01T00:00:00.000Z")).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     let mut read = edit("2999-01-01T00:00:00.000Z");
     read["message"]["content"][0]["name"] = "Read".into();
     assert_snapshot!(background(read).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -1182,7 +1182,7 @@ fn an_agent_in_a_worktree_is_judged_there() {
     assert_snapshot!(done.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     let step = format!("{:#}\n", crate::common::workflow::done());
     let test = done.again().file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", step);
@@ -1191,7 +1191,7 @@ fn an_agent_in_a_worktree_is_judged_there() {
     assert_snapshot!(done.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert!(!done.has(".claude/worktrees/agent-a1b2c3/.conclaude"), "state stays at the root");
 }
@@ -1215,23 +1215,23 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     let test = Test::stop().config(config).step(&todo()).file("src/a.rs", "1").committed();
     let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
     let test = test.starts().run().silent().again();
-    let sent_back = test.stops().run();
-    assert_snapshot!(sent_back.blocked(), @"
+    let first = test.stops().run();
+    assert_snapshot!(first.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
-    let done = sent_back.again().step(&done()).run().silent();
+    let done = first.again().step(&done()).run().silent();
     let changed = done.again().file("start.log", "the agent's").run().blocked();
     assert_snapshot!(changed, @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: start.log was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
 #[test]
-fn files_of_the_gates_that_someone_else_changed_are_told_and_do_not_block() {
+fn files_of_the_gates_that_someone_else_changed_are_reported_and_do_not_block() {
     let done = worked(|test| test.file(".claude/settings.local.json", "{}")).run();
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
@@ -1248,7 +1248,7 @@ fn what_a_sparse_checkout_leaves_out_was_not_touched() {
 }
 
 #[test]
-fn a_config_that_breaks_during_the_work_is_said_and_changes_no_phases() {
+fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
     let config = "des: {scope: off, phases: [PLAN, DO]}";
     let step = |status: &str| {
         json!({"state": {"status": status}, "tdd_cycle": {"phase_execution_log": [
@@ -1267,8 +1267,8 @@ fn a_config_that_breaks_during_the_work_is_said_and_changes_no_phases() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE DO: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    Mend what is marked ✗, then finish again.
-    (The gates run with their defaults, since a person must mend the config: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    Fix what is marked ✗, then finish again.
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
     ");
     let denied = done.again().writes("Write", "file_path", ".conclaude.yaml").run();
     assert_snapshot!(denied.denied(), @"
@@ -1294,6 +1294,16 @@ fn a_config_that_breaks_during_the_work_is_said_and_changes_no_phases() {
     let test = done.again().then("Stop").payload("background_tasks", json!([]));
     assert_snapshot!(test.run().message(), @"
     conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `scop` in `des`
+     --> [ROOT]/.conclaude.yaml:1:7
+      |
+    1 | des: {scop: off}
+      |       ^^^^ not a key of this section
+      |
+      = help: did you mean `scope`?
+    conclaude: SubagentStop of coder (a1b2c3)
+    the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem
 
     error: unknown key `scop` in `des`
      --> [ROOT]/.conclaude.yaml:1:7
@@ -1371,7 +1381,7 @@ fn under_a_broken_config_a_step_with_phases_of_its_own_is_judged_by_those() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE CHECK: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    Mend what is marked ✗, then finish again.
-    (The gates run with their defaults, since a person must mend the config: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    Fix what is marked ✗, then finish again.
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
     ");
 }

@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 
-use crate::common::Test;
 use crate::common::snapshot::pretty;
 use crate::common::workflow::{codes, done, with};
+use crate::common::{Test, scratch};
 use serde_json::{Value, json};
 
 /// A server that answers every request with this, and gives away what it was asked.
@@ -59,7 +59,7 @@ fn stop(url: &str, more: &str) -> Test {
 }
 
 #[test]
-fn a_judge_that_agrees_lets_the_agent_stop_and_is_given_what_it_needs() {
+fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
     let api = api("200 OK", says("{\"continue\": true}"));
     let done = stop(&api.url, "").run().silent();
     let (head, mut asked) = api.requests.try_recv().unwrap();
@@ -113,7 +113,7 @@ fn a_judge_that_refuses_adds_a_block() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ JUDGE_REFUSED: no test for the error path → do what the judge asks for, then finish again
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert_eq!(api.requests.try_recv().unwrap().1["model"], "claude-sonnet-5");
     assert_eq!(done.audit()[0]["judge"]["error"], "no test for the error path");
@@ -127,7 +127,7 @@ fn a_judge_never_removes_a_block_and_is_not_asked_about_one() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL → mend what failed and record the phase again, or set state.status to FAILED with a failure_reason
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
     assert!(api.requests.try_recv().is_err());
 }
@@ -147,24 +147,24 @@ fn a_judge_that_fails_is_shown_and_recorded_and_allows_by_default() {
     }
     assert_snapshot!(shown.join("\n"), @r#"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: it answered "looks good to me", not {"continue": …} → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: it answered "looks good to me", not {"continue": …} → let the user check des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is not JSON: expected ident at line 1 column 2 → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is not JSON: expected ident at line 1 column 2 → let the user check des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: http://127.0.0.1:[PORT] answered 500: {"error": "overloaded"} → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: http://127.0.0.1:[PORT] answered 500: {"error": "overloaded"} → let the user check des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach http://127.0.0.1:[PORT]/v1/messages: curl exited with code 7: curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach http://127.0.0.1:[PORT]/v1/messages: curl exited with code 7: curl: (7) [WHY] → let the user check des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach nonsense/v1/messages: curl exited with code 6: curl: (6) Could not resolve host: nonsense → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach nonsense/v1/messages: curl exited with code 6: curl: (6) [WHY] → let the user check des.judge
     "#);
 }
 
 #[test]
-fn without_a_key_the_judge_fails_aloud() {
+fn a_judge_without_a_key_is_reported() {
     let message = stop("http://127.0.0.1:1", "").without_env("ANTHROPIC_API_KEY").run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: ANTHROPIC_API_KEY is not set → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: ANTHROPIC_API_KEY is not set → let the user check des.judge
     ");
 }
 
@@ -177,7 +177,7 @@ fn a_judge_that_is_slow_does_not_hold_the_hook() {
     let message = stop(&url, "").config(config).run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: no answer within 1 s → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: no answer within 1 s → let the user check des.judge
     ");
 }
 
@@ -192,12 +192,12 @@ fn ad_hoc_agents_and_honest_failures_are_not_judged() {
 }
 
 #[test]
-fn without_curl_the_judge_fails_aloud() {
-    let path = tempfile::tempdir().unwrap();
+fn a_judge_without_curl_is_reported() {
+    let path = scratch();
     let message = stop("http://127.0.0.1:1", "").env("PATH", path.path().to_str().unwrap()).run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: `curl` is needed to ask, and is not on the PATH → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: `curl` is needed to ask, and is not on the PATH → let the user check des.judge
     ");
 }
 
@@ -212,11 +212,11 @@ fn a_judge_that_floods_is_cut_off_and_leaves_nothing() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
         while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
     });
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let message = stop(&url, "").env("TMPDIR", folder.path().to_str().unwrap()).run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is too long → let a person see to des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is too long → let the user check des.judge
     ");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file of the request is left");
 }

@@ -40,7 +40,7 @@ fn an_event_that_is_not_listed_is_not_notified() {
 }
 
 #[test]
-fn a_stop_tells_how_its_commands_went() {
+fn a_stop_reports_how_its_commands_went() {
     let config = "notifications: {enabled: true, hooks: [SubagentStop]}\nsubagentStop: {commands: {'*': [{run: 'true'}, {run: 'false'}]}}";
     let arrived = arrived(Test::stop().config(config));
     assert_eq!(
@@ -145,7 +145,7 @@ fn without_a_bus_there_is_a_debug_line_and_nothing_else() {
 }
 
 #[test]
-fn a_bus_that_never_answers_does_not_hold_the_hook() {
+fn a_bus_that_never_answers_does_not_hang_the_hook() {
     let folder = scratch();
     let path = folder.path().join("bus");
     // It accepts connections, in its backlog, and says nothing.

@@ -1,4 +1,4 @@
-//! What a subagent's event wanted to show reaches the person, and Claude, at the next event that the client shows.
+//! What a subagent's event wanted to show reaches the user, and Claude, at the next event that Claude Code shows.
 
 use crate::common::{Outcome, Test, capture};
 use insta::assert_snapshot;
@@ -87,7 +87,7 @@ fn a_background_agents_message_comes_with_its_notification() {
 }
 
 #[test]
-fn the_clients_own_payloads_are_understood() {
+fn the_payloads_of_claude_code_are_understood() {
     for (file, event, agent) in [
         ("PostToolUse.json", "PostToolUse", "ae7af48d32583d25f"),
         ("variants/UserPromptSubmit.task-notification.json", "UserPromptSubmit", "a1690060106df974b"),
@@ -103,7 +103,7 @@ fn the_clients_own_payloads_are_understood() {
 }
 
 #[test]
-fn otherwise_it_comes_when_the_main_thread_stops_for_the_person_alone() {
+fn otherwise_it_comes_when_the_main_thread_stops_for_the_user_alone() {
     let done = stopped().main_stops(json!([])).run();
     assert_snapshot!(done.snapshot(), @r#"
     exit 0
@@ -124,7 +124,7 @@ fn other_events_and_other_agents_leave_it_where_it_is() {
     let done = done.again().agent_notifies("another").run().silent();
     let done = done.again().then("UserPromptSubmit").payload("prompt", "hello").run().silent();
     let done = done.again().then("PostToolUse").payload("tool_name", "Bash").run().silent();
-    // Inside another agent the client shows it to nobody.
+    // Inside another agent Claude Code shows it to nobody.
     let done = done.again().agent_returns("a1b2c3").payload("agent_id", "parent").run().silent();
     let done = done.again().payload("session_id", "another").main_stops(json!([])).run().silent();
     let done = done.again().payload("session_id", "session-1").main_stops(json!([])).run();
@@ -151,11 +151,11 @@ fn what_belongs_to_a_nested_agent_comes_with_its_ancestor() {
         .file("main/subagents/agent-boss.meta.json", r#"{"toolUseId":"toolu_1","spawnDepth":1}"#)
         .file("main/subagents/agent-a1b2c3.meta.json", r#"{"toolUseId":"toolu_7","spawnDepth":2}"#);
     let test = test.run().again();
-    // The boss still runs in the background: it waits for it.
+    // The boss still runs in the background: it stays queued for it.
     let done = test.main_stops(json!([{"id": "boss", "status": "running"}])).run().silent();
     let done = done.again().agent_notifies("boss").run();
     assert_eq!(agents_shown(&done), ["a1b2c3"]);
-    // One that was killed does not notify any more: nothing waits for it.
+    // One that was killed does not notify any more: nothing is queued for it.
     let done = stopped().main_stops(json!([{"id": "a1b2c3", "status": "killed"}])).run();
     assert_eq!(agents_shown(&done), ["a1b2c3"]);
 }
@@ -174,7 +174,7 @@ fn a_crash_between_showing_and_removing_shows_it_again() {
 }
 
 #[test]
-fn a_broken_config_is_told_once_however_many_agents_meet_it() {
+fn a_broken_config_is_reported_once_however_many_agents_meet_it() {
     let done = Test::start().config("bogus: 1").run();
     assert_snapshot!(done.snapshot(), @"
     exit 1
@@ -235,7 +235,7 @@ fn a_broken_config_is_told_once_however_many_agents_meet_it() {
 }
 
 #[test]
-fn a_block_is_told_to_the_agent_and_not_again() {
+fn a_block_is_shown_to_the_agent_and_not_again() {
     let config = "subagentStop: {commands: {coder: [{run: 'false', onFailure: block}]}}";
     let done = Test::stop().config(config).run();
     done.blocked();
@@ -243,7 +243,7 @@ fn a_block_is_told_to_the_agent_and_not_again() {
 }
 
 #[test]
-fn a_gate_that_let_go_is_told() {
+fn a_stop_allowed_after_max_blocks_is_reported() {
     let config = "maxBlocks: 1\nsubagentStop: {commands: {coder: [{run: 'false', onFailure: block}]}}";
     let done = Test::stop().config(config).run();
     done.blocked();
@@ -258,17 +258,17 @@ fn a_gate_that_let_go_is_told() {
         "hookEventName": "PostToolUse",
         "additionalContext": "conclaude: SubagentStop of coder (a1b2c3)
           ✗ `false` exited with code 1
-          This would have blocked, but the agent may stop: it was sent back 1 times already (maxBlocks)."
+          This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
       },
       "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
         ✗ `false` exited with code 1
-        This would have blocked, but the agent may stop: it was sent back 1 times already (maxBlocks)."
+        This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
     }
     "#);
 }
 
 #[test]
-fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_said() {
+fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_reported() {
     let mut test = Test::stop().config(CONFIG);
     for _ in 0..110 {
         test = test.run().status(0).again();
@@ -284,7 +284,7 @@ fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_said() {
 }
 
 #[test]
-fn an_error_of_the_hook_does_not_swallow_what_was_to_be_shown() {
+fn an_error_of_the_hook_does_not_hide_what_was_to_be_shown() {
     let config = "subagentStop: {commands: {coder: [{run: 'exit 1', message: lint failed}]}}\naudit: {required: true}\n";
     let done = Test::stop().config(config).file(".conclaude/audit", "in the way").run();
     assert_snapshot!(done.snapshot(), @"

@@ -1,4 +1,4 @@
-//! A panic anywhere, in any event, ends in the answer that is documented for it, and never in silence.
+//! A panic anywhere, in any event, leads to the answer that is documented for it, and never in silence.
 
 use std::collections::BTreeMap;
 
@@ -32,14 +32,17 @@ fn in_every_event_it_is_exit_1_and_shown_where_claude_code_shows_it() {
         assert!(!done.has(".conclaude"), "{name}: nothing is written");
     }
     // Whether a gate applies was not known yet at a stop of an agent, and at a call with markers.
-    let answers = answers.iter().map(|(answer, events)| format!("{}\n{answer}", events.join(" ")));
+    let answers = answers.into_iter().map(|(answer, mut events)| {
+        events.sort_unstable();
+        format!("{}\n{answer}", events.join(" "))
+    });
     assert_snapshot!(answers.collect::<Vec<_>>().join("\n\n"), @r#"
-    PostToolUseFailure PostToolBatch PermissionRequest PermissionDenied UserPromptExpansion SessionEnd Setup SubagentStart StopFailure Notification PreCompact PostCompact PreModelSwitch PostModelSwitch TaskCreated TaskCompleted TeammateIdle Elicitation ElicitationResult ConfigChange InstructionsLoaded CwdChanged FileChanged DirectoryAdded WorktreeCreate WorktreeRemove MessageDisplay
+    ConfigChange CwdChanged DirectoryAdded Elicitation ElicitationResult FileChanged InstructionsLoaded MessageDisplay Notification PermissionDenied PermissionRequest PostCompact PostModelSwitch PostToolBatch PostToolUseFailure PreCompact PreModelSwitch SessionEnd Setup StopFailure SubagentStart TaskCompleted TaskCreated TeammateIdle UserPromptExpansion WorktreeCreate WorktreeRemove
     exit 1
     ----- stderr
     conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude 0.1.0; please report it with this message
 
-    PostToolUse UserPromptSubmit SessionStart Stop
+    PostToolUse SessionStart Stop UserPromptSubmit
     exit 1
     ----- stdout
     {

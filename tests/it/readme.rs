@@ -1,4 +1,4 @@
-//! The README's example runs as it stands there.
+//! The README's example runs as it is printed there.
 
 use std::path::Path;
 
@@ -88,7 +88,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
     "#);
 }
 
-/// A folder on the PATH in which a client of the tested version and this conclaude lie.
+/// A folder on the PATH with Claude Code, in the version of the tests, and this conclaude.
 fn bin(folder: &Path) -> String {
     let bin = folder.join("bin");
     crate::common::program::script(bin.join("claude"), "#!/bin/sh\necho '2.1.325 (Claude Code)'\n");
@@ -105,7 +105,7 @@ fn steady(line: &str) -> String {
 }
 
 #[test]
-fn installing_looks_as_it_does_there() {
+fn installing_looks_as_the_readme_shows_it() {
     let readme = include_str!("../../README.md");
     let block =
         readme.split("<!-- tested: install -->\n```console\n").nth(1).unwrap().split("```").next().unwrap();
@@ -115,9 +115,9 @@ fn installing_looks_as_it_does_there() {
     std::fs::create_dir(&project).unwrap();
     std::fs::write(project.join("package.json"), r#"{"scripts": {"lint": "x"}}"#).unwrap();
     let path = bin(&home);
-    let run = |verb: &str| {
+    let run = |subcommand: &str| {
         let output = conclaude()
-            .arg(verb)
+            .arg(subcommand)
             .current_dir(&project)
             .env("PATH", &path)
             .env("HOME", &home)

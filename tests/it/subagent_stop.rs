@@ -105,7 +105,7 @@ fn an_older_client_names_the_agent_by_its_transcript() {
 }
 
 #[test]
-fn the_clients_own_transcript_names_the_agent() {
+fn the_transcript_of_claude_code_names_the_agent() {
     let test = Test::stop()
         .config(&format!("{}\ndes: {{enabled: false}}\n", config_of(&["coder", "*"])))
         .file("main.jsonl", capture("transcript-main.jsonl"));
@@ -164,7 +164,7 @@ fn a_malformed_transcript_is_a_warning_and_the_name_unknown() {
 }
 
 #[test]
-fn a_torn_last_line_is_tolerated() {
+fn a_truncated_last_line_is_tolerated() {
     let transcript = format!("{}\n{{\"type\":\"assis", agent_call("Agent", "t1", "coder"));
     let test = Test::stop().config(&config_of(&["coder"])).file("main.jsonl", transcript);
     assert_eq!(ran(test.without("agent_type").without("agent_id")), ["coder"]);
@@ -272,7 +272,7 @@ fn phantom_stops_pass_untouched() {
 }
 
 #[test]
-fn the_clients_own_stops_are_understood() {
+fn the_stops_of_claude_code_are_understood() {
     for file in [
         "SubagentStop.json",
         "variants/SubagentStop.background.json",
@@ -323,7 +323,7 @@ fn other_hooks_do_not_use_the_section() {
 
 #[cfg(unix)]
 #[test]
-fn a_fifo_in_the_place_of_a_transcript_does_not_hang_the_hook() {
+fn a_fifo_instead_of_a_transcript_does_not_hang_the_hook() {
     for name in ["main.jsonl", "main/subagents/agent-a1b2c3.meta.json"] {
         // Without gates, which would wait for the agent's prompt.
         let config = format!("{}des: {{enabled: false}}\n", config_of(&["a1b2c3"]));

@@ -107,7 +107,7 @@ impl Test {
         self
     }
 
-    /// Takes a field of the payload away.
+    /// Removes a field of the payload.
     pub fn without(mut self, field: &str) -> Self {
         self.payload.remove(field);
         self
@@ -130,7 +130,7 @@ impl Test {
         self
     }
 
-    /// Takes a variable away.
+    /// Removes a variable.
     pub fn without_env(mut self, name: &str) -> Self {
         self.env.push((name.to_owned(), None));
         self
@@ -210,7 +210,7 @@ pub fn in_little_memory(test: Test) -> Outcome {
 pub const LEAVES_A_CHILD: &str =
     "for i in $(seq 1000); do [ -e .conclaude.yaml ] || break; sleep 0.1; done & echo after";
 
-/// A capture of the real client.
+/// A capture of Claude Code.
 pub fn capture(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures").join(name);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

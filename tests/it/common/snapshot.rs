@@ -13,6 +13,8 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d{8}T\d{6,9}Z", "[TIME]"),
         (r"\b[0-9a-f]{64}\b", "[HASH]"),
         (r"\bsrc/[\w/]+\.rs:\d+(:\d+)?", "[SOURCE]"),
+        // Its words differ from version to version.
+        (r"curl: \((\d+)\) [^→\n]*", "curl: ($1) [WHY] "),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
         (r"\bin \d+(\.\d+)? m?s\b", "in [DURATION]"),
     ];

@@ -1,4 +1,4 @@
-//! A project with a gated step, played as the client plays it: the call, the agent's files, its stop.
+//! A project with a gated step, as Claude Code plays it: the call, the agent's files, its stop.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ impl Test {
         self.file("steps/01-01.json", format!("{step:#}\n"))
     }
 
-    /// A call of the agent `coder` with this prompt, as the client's PreToolUse.
+    /// A call of the agent `coder` with this prompt, as the PreToolUse of Claude Code.
     pub fn call_agent(self, prompt: &str) -> Self {
         self.then("PreToolUse")
             .without("agent_id")
@@ -63,7 +63,7 @@ impl Test {
             .payload("tool_input", json!({"description": "d", "prompt": prompt, "subagent_type": "coder", "run_in_background": false}))
     }
 
-    /// What the client writes when the agent has started: its transcript and the file beside it.
+    /// What Claude Code writes when the agent has started: its transcript and the file beside it.
     pub fn agent_files(self, prompt: &str) -> Self {
         let line = json!({"type": "user", "isSidechain": true, "agentId": "a1b2c3", "timestamp": "2026-01-01T10:00:00.000Z",
             "message": {"role": "user", "content": prompt}});
@@ -86,7 +86,7 @@ impl Test {
             .payload("stop_hook_active", false)
     }
 
-    /// The agent begins, or goes on.
+    /// The agent starts, or goes on.
     pub fn starts(self) -> Self {
         self.then("SubagentStart").payload("agent_id", "a1b2c3").payload("agent_type", "coder")
     }
@@ -105,7 +105,7 @@ impl Test {
         Test::stop().step(step).agent_files(MARKERS).stops()
     }
 
-    /// Makes the project a git repository with everything committed. Where the client keeps its transcripts is not
+    /// Makes the project a git repository with everything committed. Where Claude Code keeps its transcripts is not
     /// part of a project.
     pub fn committed(self) -> Self {
         let test =
@@ -139,7 +139,7 @@ impl Outcome {
         self.steady(&reason)
     }
 
-    /// Expects that the call is let through, and gives the input that it gets instead.
+    /// Expects that the call is allowed, and gives the input that it gets instead.
     #[track_caller]
     pub fn updated_input(&self) -> Value {
         assert_eq!(self.code, Some(0), "stderr: {}", self.stderr);

@@ -26,7 +26,7 @@ pub fn broken_config(client: &Client) {
     let start = seen.hooks("SessionStart");
     assert!(
         start.iter().any(|hook| hook["stdout"].as_str().unwrap().contains("unknown key `comands`")),
-        "told at once"
+        "reported at once"
     );
     seen.shown().has("unknown key `comands`").has(".conclaude.yaml:2:3");
     seen.sent(MAIN, 1).has("✗ STEP_FILE_MISSING");
@@ -35,7 +35,7 @@ pub fn broken_config(client: &Client) {
     seen.sent(MAIN, 2).has("I could not do it.").has("failed, and says so: it is too hard");
 }
 
-/// Written by a person, in a person's style.
+/// Written by the user, in the user's style.
 const SETTINGS: &str = r#"{ "cleanupPeriodDays": 30,
    "hooks": {
       "Stop": [ { "hooks": [ {"type": "command", "command": "echo x >> other-hook-ran"} ] } ] },
@@ -54,7 +54,7 @@ pub fn uninstall(client: &Client) {
     };
     let seen = client.play(&project, script());
     seen.shown().has_once("linted for: coder");
-    assert_eq!(project.read("other-hook-ran").as_deref(), Some("x\n"), "the person's own hook still runs");
+    assert_eq!(project.read("other-hook-ran").as_deref(), Some("x\n"), "the user's own hook still runs");
 
     project.conclaude(&["uninstall"]);
     assert_eq!(project.read(FILE).as_deref(), Some(SETTINGS), "byte for byte");
@@ -99,11 +99,11 @@ pub fn frontmatter(client: &Client) {
     let seen = client.play(&project, one_agent());
     seen.shown().has_once("linted for: coder");
     assert_eq!(project.read("ran").as_deref(), Some("linted for: coder\n"), "registered twice, run once");
-    // The agent's own hook does it alone, and what it has to show waits for a registration that shows it.
+    // The agent's own hook does it alone, and what it has to show is queued for a registration that shows it.
     project.conclaude(&["uninstall"]);
     client.play(&project, one_agent()).shown().lacks("linted for");
     assert_eq!(project.read("ran").as_deref(), Some("linted for: coder\nlinted for: coder\n"));
-    assert_eq!(project.waiting(), 1);
+    assert_eq!(project.pending(), 1);
     project.conclaude(&["uninstall", "--agents"]);
     client.play(&project, one_agent());
     assert_eq!(
@@ -113,7 +113,7 @@ pub fn frontmatter(client: &Client) {
     );
 }
 
-pub fn drift(client: &Client) {
+pub fn out_of_sync(client: &Client) {
     let project = Project::new().agents(&["coder"]).config(LINTS).installed();
     let project = project.config(&LINTS.replace("timeout: 60", "timeout: 600"));
     let seen = client.play(&project, one_agent());
@@ -126,7 +126,7 @@ pub fn drift(client: &Client) {
     );
     project.conclaude(&["install", "--project"]);
     let seen = client.play(&project, one_agent());
-    assert!(seen.hooks("SessionStart").iter().all(|hook| hook["stdout"] == ""), "mended");
+    assert!(seen.hooks("SessionStart").iter().all(|hook| hook["stdout"] == ""), "fixed");
     // Now that events have really arrived, the doctor has nothing to object to.
     let report = project.conclaude(&["doctor"]);
     assert!(report.contains("healthy") && !report.contains("never\n  PreToolUse"), "{report}");
