@@ -140,9 +140,9 @@ fn an_empty_pattern_is_refused() {
      --> .conclaude.yaml:3:5
       |
     3 |     "":
-      |     ^^ not a usable pattern
+      |     ^^ not a valid pattern
       |
-      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character
     "#);
 }
 
@@ -201,9 +201,9 @@ frobnicate: 1
      --> .conclaude.yaml:6:5
       |
     6 |     "[a":
-      |     ^^^^ not a usable pattern
+      |     ^^^^ not a valid pattern
       |
-      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character
 
     error: invalid value for `run`: the text ""
      --> .conclaude.yaml:7:14
@@ -231,7 +231,7 @@ frobnicate: 1
     11 |       run: npm run lint
        |       ^ expected a list
        |
-       = help: begin each entry with `- `
+       = help: start each entry with `- `
 
     error: duplicate key `coder` in `commands`
       --> .conclaude.yaml:12:5
@@ -247,7 +247,7 @@ frobnicate: 1
     17 |         onFailure: block
        |                    ^^^^^ expected `warn`
        |
-       = help: a subagent's start cannot be blocked: use `subagentStop`, or `warn`
+       = help: this event cannot be blocked, use `warn`; events that can: `subagentStop`
 
     error: invalid value for `hooks`: the text "SubagentStoop"
       --> .conclaude.yaml:19:11
@@ -279,7 +279,7 @@ fn an_unquoted_star_says_quote_it() {
     3 |     *coder:
       |     ^ alias references unknown anchor
       |
-      = help: YAML reads a leading `*` as syntax of its own: write "*coder"
+      = help: YAML reads a leading `*` as its own syntax: write "*coder"
     "#);
     for key in ["*", "[ab]*", "{foo,bar}", "*:x"] {
         let error = refused(&format!("subagentStop:\n  commands:\n    {key}:\n      - run: x\n"));

@@ -286,28 +286,28 @@ fn an_unknown_event_is_exit_1_with_the_nearest_name() {
     assert_snapshot!(shown.join("\n"), @"
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `SubagentStopp`; did you mean `SubagentStop`?
+    conclaude: unknown event or command `SubagentStopp`; did you mean `SubagentStop`?
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `SubagentStopp`; did you mean `SubagentStop`?
+    conclaude: unknown event or command `SubagentStopp`; did you mean `SubagentStop`?
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `subagentstart`; did you mean `SubagentStart`?
+    conclaude: unknown event or command `subagentstart`; did you mean `SubagentStart`?
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `subagentstart`; did you mean `SubagentStart`?
+    conclaude: unknown event or command `subagentstart`; did you mean `SubagentStart`?
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `valdate`; did you mean `validate`?
+    conclaude: unknown event or command `valdate`; did you mean `validate`?
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `valdate`; did you mean `validate`?
+    conclaude: unknown event or command `valdate`; did you mean `validate`?
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `frobnicate`; `conclaude --help` lists the verbs and events
+    conclaude: unknown event or command `frobnicate`; `conclaude --help` lists the commands and events
     exit 1
     ----- stderr
-    conclaude: unknown event or verb `frobnicate`; `conclaude --help` lists the verbs and events
+    conclaude: unknown event or command `frobnicate`; `conclaude --help` lists the commands and events
     ");
 }
 

@@ -75,7 +75,7 @@ fn filters_choose_records() {
     assert_snapshot!(audit(&test, &["show", "--since", "yesterday"]), @r#"
     exit 1
     ----- stderr
-    error: invalid value 'yesterday' for '--since <SINCE>': "yesterday" is neither a time ([TIME]) nor a length (30m, 12h, 7d)
+    error: invalid value 'yesterday' for '--since <SINCE>': "yesterday" is neither a time ([TIME]) nor a duration (30m, 12h, 7d)
 
     For more information, try '--help'.
     "#);
@@ -237,7 +237,7 @@ fn a_broken_trail_is_quarantined_and_the_new_one_says_so() {
       0 records before it in order
     exit 0
     ----- stdout
-    the trail is in [ROOT]/.conclaude/audit-until-[TIME] now; a new one has begun
+    the old trail is in [ROOT]/.conclaude/audit-until-[TIME]; a new one was started
     exit 0
     ----- stdout
     ✓ 1 record in order

@@ -17,18 +17,18 @@ fn help_and_version_are_answered() {
     ----- stdout
     Hooks for Claude Code that make subagents trustworthy
 
-    Usage: conclaude <VERB>
+    Usage: conclaude <COMMAND>
 
-    Verbs:
-      demo         Play a subagent's life in a scratch project and show what is matched, run, shown and answered
-      init         Begin: write a .conclaude.yaml fitted to this project, and register conclaude with Claude Code
+    Commands:
+      demo         Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
+      init         Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code
       install      Register conclaude in Claude Code's settings
-      uninstall    Take conclaude out of Claude Code's settings again
-      trust        Agree to what this project's config runs, where conclaude is registered with --user
-      doctor       Look over the whole installation, and say how to mend what is wrong; exits with 0 or 1
-      validate     Check a config and print every problem with its place
-      des          Record the phases of a step honestly, and make, check and list step files
-      audit        Look into the audit trail: who did what, and is it whole
+      uninstall    Remove conclaude from Claude Code's settings
+      trust        Trust the commands of this project's config, where conclaude is registered with --user
+      doctor       Check the installation, and say how to fix what is wrong; exits with 0 or 1
+      validate     Check a config and print every problem with its line and column
+      des          Record the phases of a step, and create, check and list step files
+      audit        Show, verify and summarise the audit trail
       schema       Print the JSON Schema of the config, for editors
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
@@ -38,19 +38,19 @@ fn help_and_version_are_answered() {
       -V, --version  Print version
 
     Events:
-      conclaude <Event> is what Claude Code calls, with the payload on stdin. With behaviour:
+      conclaude <Event> is what Claude Code calls, with the payload on stdin. These do something:
       PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd;
       all others are accepted.
 
     Exit codes:
-      0  fine
-      1  something is wrong with the arguments, the payload or the config
+      0  success
+      1  error in the arguments, the payload or the config
       2  blocked on purpose
 
     Environment:
       CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr
       CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)
-      CLAUDE_PROJECT_DIR        where the config is searched from, upward; set by Claude Code
+      CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code
     ");
     for flag in ["-h", "help"] {
         assert_eq!(run(&[flag]), run(&["--help"]));
@@ -64,15 +64,15 @@ fn each_subcommand_and_event_has_help() {
     let names = ["demo", "validate", "schema", "completions", "SubagentStop", "PreToolUse"];
     let help = names.map(|name| run(&[name, "--help"]).1);
     assert_snapshot!(help.join("\n"), @"
-    Play a subagent's life in a scratch project and show what is matched, run, shown and answered
+    Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
 
     Usage: conclaude demo [OPTIONS]
 
     Options:
-          --keep  Keep the scratch project, and say where it is
+          --keep  Keep the scratch project, and print its path
       -h, --help  Print help
 
-    Check a config and print every problem with its place
+    Check a config and print every problem with its line and column
 
     Exits with 0 if the config is valid, and with 1 if it is not or if there is none.
 
@@ -80,7 +80,7 @@ fn each_subcommand_and_event_has_help() {
 
     Arguments:
       [PATH]
-              The config file, or a folder to search from upward [default: CLAUDE_PROJECT_DIR, else the current folder]
+              The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
 
     Options:
       -h, --help
@@ -108,20 +108,20 @@ fn each_subcommand_and_event_has_help() {
     Usage: conclaude SubagentStop [OPTIONS]
 
     Options:
-          --if-trusted  Run commands and judge only if `conclaude trust` was given; for registrations with --user
+          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
       -h, --help        Print help
 
-    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.
+    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.
 
     Handle the hook event PreToolUse: Claude Code calls it with the payload on stdin
 
     Usage: conclaude PreToolUse [OPTIONS]
 
     Options:
-          --if-trusted  Run commands and judge only if `conclaude trust` was given; for registrations with --user
+          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
       -h, --help        Print help
 
-    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.
+    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.
     ");
     for name in names {
         assert_eq!(run(&["help", name]), run(&[name, "--help"]));
@@ -147,7 +147,7 @@ fn the_demo_shows_a_subagents_life_without_any_colours_in_a_pipe() {
       subagentStart:
         commands:
           "*":
-            - run: echo "$CONCLAUDE_SUBAGENT_NAME begins"
+            - run: echo "$CONCLAUDE_SUBAGENT_NAME starts"
               showStdout: true
       
       subagentStop:
@@ -164,10 +164,10 @@ fn the_demo_shows_a_subagents_life_without_any_colours_in_a_pipe() {
 
     1. Claude Code starts the subagent `coder`: conclaude SubagentStart
       matched   *
-      ran       ✓ echo "$CONCLAUDE_SUBAGENT_NAME begins"  (exited with code 0)
-      shown     coder begins
+      ran       ✓ echo "$CONCLAUDE_SUBAGENT_NAME starts"  (exited with code 0)
+      shown     coder starts
       answered  exit 0 (it may go on)
-      stdout    {"systemMessage":"conclaude: SubagentStart of coder (a1b2c3d4e5f60718)\n✓ echo \"$CONCLAUDE_SUBAGENT_NAME begins\"\n  coder begins"}
+      stdout    {"systemMessage":"conclaude: SubagentStart of coder (a1b2c3d4e5f60718)\n✓ echo \"$CONCLAUDE_SUBAGENT_NAME starts\"\n  coder starts"}
 
     2. `coder` says "done", but CHANGES.md is empty: conclaude SubagentStop
       matched   *, coder

@@ -87,9 +87,9 @@ fn session_start_checks_the_patterns_of_every_section() {
          --> [ROOT]/.conclaude.yaml:1:28
           |
         1 | subagentStart: {commands: {'[a': [{run: x}]}}
-          |                            ^^^^ not a usable pattern
+          |                            ^^^^ not a valid pattern
           |
-          = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next"
+          = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character"
     }
     ----- stderr: the same
     "#);
@@ -109,9 +109,9 @@ fn a_broken_pattern_of_the_events_own_section_is_reported() {
      --> [ROOT]/.conclaude.yaml:3:5
       |
     3 |     "{a,b":
-      |     ^^^^^^ not a usable pattern
+      |     ^^^^^^ not a valid pattern
       |
-      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character
     "#);
     assert!(!done.has("ran.txt"));
 }
@@ -223,7 +223,7 @@ fn common_mistakes_in_yaml_get_their_own_help() {
     1 | notifications: {hooks: [*]}
       |                         ^ while scanning an anchor or alias, did not find expected alphabetic or numeric character
       |
-      = help: YAML reads a leading `*` as syntax of its own: write "*"
+      = help: YAML reads a leading `*` as its own syntax: write "*"
 
     exit 1
     ----- stderr
@@ -235,7 +235,7 @@ fn common_mistakes_in_yaml_get_their_own_help() {
     3 |     - *
       |       ^ while scanning an anchor or alias, did not find expected alphabetic or numeric character
       |
-      = help: YAML reads a leading `*` as syntax of its own: write "*"
+      = help: YAML reads a leading `*` as its own syntax: write "*"
 
     exit 1
     ----- stderr

@@ -97,9 +97,9 @@ fn order_and_transitions_are_enforced() {
     conclaude: there is no phase PREPAR; did you mean PREPARE?
     conclaude: PREPARE is IN_PROGRESS already: finish it
     conclaude: PREPARE comes before RED_ACCEPTANCE and is not finished
-    conclaude: PREPARE failed: mend it and record it again before RED_ACCEPTANCE
+    conclaude: PREPARE failed: fix it and record it again before RED_ACCEPTANCE
     conclaude: PREPARE is EXECUTED already
-    conclaude: the reason must begin with one of BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE:, APPROVED_SKIP:, CHECKPOINT_PENDING:, DEFERRED: and say why
+    conclaude: the reason must start with one of BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE:, APPROVED_SKIP:, CHECKPOINT_PENDING:, DEFERRED: and say why
     conclaude: RED_ACCEPTANCE is SKIPPED already
     error: the following required arguments were not provided:
       <--pass|--fail>
@@ -107,7 +107,7 @@ fn order_and_transitions_are_enforced() {
     Usage: conclaude des finish <--pass|--fail> <STEP> <PHASE>
 
     For more information, try '--help'.
-    conclaude: ../x.json lies outside the project [ROOT]
+    conclaude: ../x.json is outside the project [ROOT]
     conclaude: [ROOT]/nowhere.json: No such file or directory (os error 2)
     ");
 }
@@ -265,7 +265,7 @@ fn an_honest_failure_can_be_admitted() {
     let test = project();
     ok(&test, &["start", STEP, "PREPARE"]);
     ok(&test, &["finish", STEP, "PREPARE", "--fail"]);
-    assert_snapshot!(refused(&test, &["fail", STEP, "--reason", " "]), @"conclaude: --reason must say why");
+    assert_snapshot!(refused(&test, &["fail", STEP, "--reason", " "]), @"conclaude: --reason must not be blank: say why the step failed");
     ok(&test, &["fail", STEP, "--reason", "no database here"]);
     assert_eq!(step(&test)["state"]["failure_reason"], "no database here");
     let done = test.agent_files(MARKERS).config("des: {scope: off}").stops().run();
@@ -544,7 +544,7 @@ fn new_makes_a_step_that_the_gates_accept() {
         "--allow",
         "docs/",
     ];
-    assert_snapshot!(ok(&test, &new), @"made steps/02-03.json");
+    assert_snapshot!(ok(&test, &new), @"created steps/02-03.json");
     assert_snapshot!(refused(&test,&new), @"conclaude: steps/02-03.json exists already; --force overwrites it");
     ok(&test, &[&new[..], &["--force"]].concat());
     assert_snapshot!(refused(&test, &["new", "x.json", "--task-id", "1", "--project-id", "p", "--allow", "[a"]), @"conclaude: the pattern `[a` is broken: `[` without a `]` after it");
@@ -609,7 +609,7 @@ fn status_is_a_table_of_all_steps() {
     steps/01-01.json  01-01  TODO   0/14    coder       1
     steps/02.json     01-01  DONE   14/14   -           0
     ");
-    assert_snapshot!(ok(&test, &["status", "main"]), @"no step files in [ROOT]/main; `conclaude des new` makes one");
+    assert_snapshot!(ok(&test, &["status", "main"]), @"no step files in [ROOT]/main; `conclaude des new` creates one");
     assert_snapshot!(refused(&test, &["status", "nowhere"]), @"conclaude: nowhere is not a folder");
 }
 
@@ -618,7 +618,7 @@ fn every_subcommand_has_help() {
     let names = ["start", "finish", "skip", "run", "fail", "done", "new", "prompt", "check", "status"];
     let help = names.map(|name| ok(&Test::stop(), &[name, "--help"]));
     assert_snapshot!(help.join("\n"), @"
-    Begin a phase
+    Start a phase
 
     Usage: conclaude des start <STEP> <PHASE>
 
@@ -629,7 +629,7 @@ fn every_subcommand_has_help() {
     Options:
       -h, --help  Print help
 
-    End a phase that was begun, without a command to prove it
+    Finish a phase that was started, without a command to prove it
 
     Usage: conclaude des finish [OPTIONS] <--pass|--fail> <STEP> <PHASE>
 
@@ -638,13 +638,13 @@ fn every_subcommand_has_help() {
       <PHASE>  The phase
 
     Options:
-          --pass               It went as it should
-          --fail               It did not
-          --details <DETAILS>  What there is to say about it
+          --pass               The phase succeeded
+          --fail               The phase failed
+          --details <DETAILS>  Details of the outcome
           --turns <TURNS>      How many turns it took
       -h, --help               Print help
 
-    Leave a phase out, with a reason that counts
+    Skip a phase, with a reason that counts
 
     Usage: conclaude des skip --reason <REASON> <STEP> <PHASE>
 
@@ -658,7 +658,7 @@ fn every_subcommand_has_help() {
 
     Run a command and record the phase from its exit code, as proof
 
-    Ends with the command's own exit code. Phases named RED_* expect a command that fails; a command that cannot be started or is killed never passes.
+    Exits with the command's own exit code. Phases named RED_* expect a command that fails; a command that cannot be started or is killed never passes.
 
     Usage: conclaude des run [OPTIONS] <STEP> <PHASE> -- <COMMAND>...
 
@@ -692,8 +692,8 @@ fn every_subcommand_has_help() {
       <STEP>  The step file
 
     Options:
-          --reason <REASON>  Why
-          --partial          A part of it was done
+          --reason <REASON>  Why it failed
+          --partial          A part of the step was done
       -h, --help             Print help
 
     Set a step without phases (workflow_type configuration_setup) to DONE
@@ -706,22 +706,22 @@ fn every_subcommand_has_help() {
     Options:
       -h, --help  Print help
 
-    Make a step file
+    Create a step file
 
     Usage: conclaude des new [OPTIONS] --task-id <TASK_ID> --project-id <PROJECT_ID> <PATH>
 
     Arguments:
-      <PATH>  Where
+      <PATH>  The path of the new step file
 
     Options:
-          --task-id <TASK_ID>        The task, such as 01-01
-          --project-id <PROJECT_ID>  The project
-          --name <NAME>              What it is about
-          --allow <ALLOW>            A pattern of files that the step may touch; may be given several times
-          --force                    Overwrite what is there
+          --task-id <TASK_ID>        The task's id, such as 01-01
+          --project-id <PROJECT_ID>  The project's id
+          --name <NAME>              The step's name
+          --allow <ALLOW>            A pattern of files that the step may change; may be given several times
+          --force                    Overwrite an existing file
       -h, --help                     Print help
 
-    Print the head of a prompt for a step: all markers, and instructions
+    Print the start of a prompt for a step: all markers, and instructions
 
     Usage: conclaude des prompt [OPTIONS] --agent <AGENT> <STEP>
 
@@ -729,11 +729,11 @@ fn every_subcommand_has_help() {
       <STEP>  The step file
 
     Options:
-          --agent <AGENT>      The subagent that is to do it
-          --command <COMMAND>  The command that asks for it, such as /nw:execute
+          --agent <AGENT>      The subagent that is to do the step
+          --command <COMMAND>  The command that starts the step, such as /nw:execute
       -h, --help               Print help
 
-    Say what a step file still lacks; exits with 0 if nothing, with 1 otherwise
+    Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
 
     Usage: conclaude des check [OPTIONS] <STEP>
 
@@ -749,7 +749,7 @@ fn every_subcommand_has_help() {
     Usage: conclaude des status [FOLDER]
 
     Arguments:
-      [FOLDER]  Where to look [default: the project]
+      [FOLDER]  The folder to search [default: the project]
 
     Options:
       -h, --help  Print help
@@ -769,7 +769,7 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     let denied = started.again().writes("Write", "file_path", "Cargo.toml").run();
     assert_snapshot!(denied.denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: Cargo.toml is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: Cargo.toml is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     let test =
         denied.again().writes("Write", "file_path", "src/a.rs").run().silent().again().file("src/a.rs", "2");
@@ -813,7 +813,7 @@ fn an_agent_can_admit_failure_and_record_phases_though_the_user_broke_the_config
     assert_snapshot!(shows(&test, &["run", STEP, "BUILD", "--", "true"]), @"
     exit 0
     ----- stderr
-    conclaude: warning: invalid config [ROOT]/.conclaude.yaml: 1 problem; the step's own phases count
+    conclaude: warning: invalid config [ROOT]/.conclaude.yaml: 1 problem; using the step's own phases
     conclaude: BUILD is EXECUTED: PASS (exit code 0)
     ");
     assert_eq!(phase(&test, "BUILD")["outcome"], "PASS");

@@ -116,18 +116,18 @@ fn step_files_that_are_missing_invalid_or_outside_deny_the_call() {
     let test = Test::stop().file("steps/01-01.json", "{broken").call_agent(MARKERS);
     assert_snapshot!(test.run().denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_FILE_INVALID: steps/01-01.json: key must be a string at line 1 column 2 → mend the JSON; `conclaude des new` makes a valid step file
+    ✗ STEP_FILE_INVALID: steps/01-01.json: key must be a string at line 1 column 2 → fix the JSON; `conclaude des new` makes a valid step file
     ");
     let test = Test::stop().file("steps/01-01.json", "[1]").call_agent(MARKERS);
     assert_snapshot!(test.run().denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_FILE_INVALID: steps/01-01.json: it is not a JSON object → mend the JSON; `conclaude des new` makes a valid step file
+    ✗ STEP_FILE_INVALID: steps/01-01.json: it is not a JSON object → fix the JSON; `conclaude des new` makes a valid step file
     ");
     let mut step = todo();
     step["task_specification"]["allowed_file_patterns"] = json!(["src/[a"]);
     assert_snapshot!(called(&step,MARKERS).denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_FILE_INVALID: steps/01-01.json: the pattern `src/[a` is broken: `[` without a `]` after it → mend allowed_file_patterns
+    ✗ STEP_FILE_INVALID: steps/01-01.json: the pattern `src/[a` is broken: `[` without a `]` after it → fix allowed_file_patterns
     ");
 }
 
@@ -157,7 +157,7 @@ fn another_agent_than_the_marker_names_is_denied() {
 fn a_step_that_is_done_or_unsafe_is_denied() {
     assert_snapshot!(called(&done(),MARKERS).denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let a person reopen this one
+    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
     ");
     let safety = |safety: Value| {
         let mut step = todo();
@@ -167,11 +167,11 @@ fn a_step_that_is_done_or_unsafe_is_denied() {
     assert_snapshot!(safety(json!({"affects_production": true}))
             .denied(), @"
     conclaude denies this call of an agent:
-    ✗ UNSAFE_STEP: steps/01-01.json: safety.affects_production is true → a person must look at this step: it is not started by an agent
+    ✗ UNSAFE_STEP: steps/01-01.json: safety.affects_production is true → the user must look at this step: it is not started by an agent
     ");
     assert_snapshot!(safety(json!({"is_destructive": true, "rollback_plan": " "})).denied(), @"
     conclaude denies this call of an agent:
-    ✗ UNSAFE_STEP: steps/01-01.json: safety.is_destructive is true and there is no rollback_plan → a person must look at this step: it is not started by an agent
+    ✗ UNSAFE_STEP: steps/01-01.json: safety.is_destructive is true and there is no rollback_plan → the user must look at this step: it is not started by an agent
     ");
     safety(json!({"is_destructive": true, "rollback_plan": "git revert"})).updated_input();
 }
@@ -201,7 +201,7 @@ fn all_findings_of_a_call_come_in_one_reason() {
 fn on_violation_warn_reports_and_allows() {
     let done = Test::stop().config("des: {onViolation: warn}").step(&done()).call_agent(MARKERS).run();
     assert!(done.updated_input()["prompt"].is_string());
-    assert_snapshot!(done.system_message(), @"conclaude: ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let a person reopen this one");
+    assert_snapshot!(done.system_message(), @"conclaude: ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one");
     assert_eq!(done.audit()[0]["decision"], "warned");
 }
 
@@ -223,14 +223,14 @@ fn a_deny_stands_whatever_becomes_of_its_record() {
     let test = Test::stop().config(required).step(&done()).file(".conclaude", "in the way");
     assert_snapshot!(test.call_agent(MARKERS).run().denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let a person reopen this one
+    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
     let test =
         Test::stop().config(required).step(&todo()).agent_files(MARKERS).file(".conclaude", "in the way");
     assert_snapshot!(test.writes("Write", "file_path", "README.md").run().denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
 }
@@ -245,19 +245,19 @@ fn restrictions_that_cannot_be_understood_are_not_taken_for_none() {
     let odd = json!([{"glob": "src/**"}]);
     assert_snapshot!(change("/task_specification/allowed_file_patterns", odd), @"
     conclaude denies this call of an agent:
-    ✗ STEP_FILE_INVALID: steps/01-01.json: allowed_file_patterns is not a list of texts → mend allowed_file_patterns
+    ✗ STEP_FILE_INVALID: steps/01-01.json: allowed_file_patterns is not a list of texts → fix allowed_file_patterns
     ");
     let mut step = todo();
     step["safety"] = json!({"affects_production": "true"});
     assert_snapshot!(called(&step,MARKERS).denied(), @"
     conclaude denies this call of an agent:
-    ✗ UNSAFE_STEP: steps/01-01.json: safety.affects_production is true → a person must look at this step: it is not started by an agent
+    ✗ UNSAFE_STEP: steps/01-01.json: safety.affects_production is true → the user must look at this step: it is not started by an agent
     ");
     let mut step = with(3, json!({"turn_count": "9"}));
     step["tdd_cycle"]["max_turns"] = "5".into();
     assert_snapshot!(blocked(&step), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5 → split the step, or let a person raise max_turns and call the agent anew; if you are done for now, `conclaude des fail --partial`
+    ✗ TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5 → split the step, or let the user raise max_turns and call the agent again; if you are done for now, `conclaude des fail --partial`
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then finish again.
     ");
@@ -270,7 +270,7 @@ fn a_huge_phase_log_is_refused() {
         json!({"state": {"status": "DONE"}, "tdd_cycle": {"phase_execution_log": vec![entry; 20_000]}});
     assert_snapshot!(blocked(&step), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ STEP_FILE_INVALID: steps/01-01.json: its phase log has 20000 entries, at most 500 are read → mend the JSON; `conclaude des new` makes a valid step file
+    ✗ STEP_FILE_INVALID: steps/01-01.json: its phase log has 20000 entries, at most 500 are read → fix the JSON; `conclaude des new` makes a valid step file
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -281,7 +281,7 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     let denied = Test::stop().config(broken).step(&done()).call_agent(MARKERS).run();
     assert_snapshot!(denied.denied(), @"
     conclaude denies this call of an agent:
-    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let a person reopen this one
+    ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
     (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
     ");
     let shown = Test::stop().config(broken).step(&todo()).call_agent(MARKERS).run();
@@ -370,7 +370,7 @@ fn writes_outside_the_scope_are_denied_for_every_tool_that_writes() {
     }
     assert_snapshot!(same(&shown), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     let done = at_work().writes("Write", "file_path", "README.md").run();
     let record = done.audit().pop().unwrap();
@@ -397,7 +397,7 @@ fn however_a_path_is_spelt_it_is_the_same_path() {
         done.again().payload("cwd", src.as_str()).writes("Write", "file_path", "deep/a.rs").run().silent();
     assert_snapshot!(done.again().writes("Write", "file_path", "../a.rs").run().denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: a.rs is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: a.rs is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
 }
 
@@ -409,7 +409,7 @@ fn a_link_inside_the_scope_that_leads_out_of_it_is_outside() {
     let reason = test.writes("Write", "file_path", "src/up/README.md").run().denied();
     assert_snapshot!(reason, @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
 }
 
@@ -454,7 +454,7 @@ fn a_broken_step_file_can_be_fixed_and_what_it_allows_is_not_guessed() {
     let done = done.again().writes("Write", "file_path", "README.md").run();
     assert_snapshot!(done.denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     done.again().writes("Write", "file_path", "steps/01-01.json").run().silent();
     // Without it nobody does.
@@ -462,7 +462,7 @@ fn a_broken_step_file_can_be_fixed_and_what_it_allows_is_not_guessed() {
     let done = test.writes("Write", "file_path", "src/a.rs").run();
     assert_snapshot!(done.denied(), @"
     conclaude denies this write:
-    ✗ STEP_FILE_INVALID: steps/01-01.json: key must be a string at line 1 column 2 → mend the JSON; `conclaude des new` makes a valid step file
+    ✗ STEP_FILE_INVALID: steps/01-01.json: key must be a string at line 1 column 2 → fix the JSON; `conclaude des new` makes a valid step file
     ");
     done.again().writes("Write", "file_path", "steps/01-01.json").run().silent();
 }
@@ -474,21 +474,21 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     let done = at_work().step(&wider).writes("Write", "file_path", "README.md").run();
     assert_snapshot!(done.denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     let mut wider = crate::common::workflow::done();
     wider["task_specification"]["allowed_file_patterns"] = json!(["**"]);
     let reason = worked(|test| test.step(&wider).file("README.md", "2")).run().blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ RULES_CHANGED: steps/01-01.json says something else than when the agent was called: allowed_file_patterns → put it back as it was; a person who means the change calls the agent anew
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns → restore it; if the user wants the change, the agent must be called again
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
     let escape = json!({"workflow_type": "configuration_setup", "state": {"status": "DONE"}});
     assert_snapshot!(worked(|test|test.step(&escape)).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ RULES_CHANGED: steps/01-01.json says something else than when the agent was called: allowed_file_patterns, workflow_type → put it back as it was; a person who means the change calls the agent anew
+    ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns, workflow_type → restore it; if the user wants the change, the agent must be called again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -511,7 +511,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     let done = test.writes("Write", "file_path", "README.md").run();
     assert_snapshot!(done.denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     assert_snapshot!(done.again().stops().run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
@@ -589,7 +589,7 @@ fn a_helper_works_within_the_boundaries_of_the_agent_that_called_it() {
     let done = test.writes("Write", "file_path", "README.md").payload("agent_id", "c7").run();
     assert_snapshot!(done.denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     let done = done.again().writes("Write", "file_path", "src/b.rs").payload("agent_id", "c7").run().silent();
     // Its own stop is nobody's business.
@@ -614,7 +614,7 @@ fn what_a_helper_wrote_counts_as_the_agents_own() {
     };
     assert_snapshot!(worked(change).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -632,7 +632,7 @@ fn agents_without_a_gate_write_what_they_like() {
         shown.push(done.message());
         assert_eq!(done.audit().pop().unwrap()["decision"], "warned");
     }
-    assert_snapshot!(same(&shown), @"conclaude: ⚠ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew");
+    assert_snapshot!(same(&shown), @"conclaude: ⚠ SCOPE_VIOLATION: README.md is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again");
 }
 
 #[test]
@@ -649,7 +649,7 @@ fn two_agents_of_one_type_keep_their_own_steps() {
     let done = done.again().payload("agent_id", "b9").run();
     assert_snapshot!(done.denied(), @"
     conclaude denies this write:
-    ✗ SCOPE_VIOLATION: src/a.rs is outside the scope of steps/02-02.json → write only to docs/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ✗ SCOPE_VIOLATION: src/a.rs is outside the scope of steps/02-02.json → write only to docs/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
     ");
     done.again().writes("Write", "file_path", "docs/a.md").payload("agent_id", "b9").run().silent();
 }
@@ -721,15 +721,15 @@ fn every_finding_of_a_step_file_blocks_with_its_phase_and_fix() {
     ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
     ✗ MISSING_PHASE REVIEW: it is not in phase_execution_log → record it; do not remove phases
     ✗ UNKNOWN_PHASE PARTY: there is no such phase → use the names of the list: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT
-    ✗ DUPLICATE_PHASE GREEN_ACCEPTANCE: it stands 2 times in the log → keep one entry
+    ✗ DUPLICATE_PHASE GREEN_ACCEPTANCE: it is in the log 2 times → keep one entry
     ✗ UNKNOWN_STATUS GREEN_UNIT: its status is "FINE" → use NOT_EXECUTED, IN_PROGRESS, EXECUTED or SKIPPED
-    ✗ PHASE_ORDER GREEN_UNIT: it stands after CHECK_ACCEPTANCE → keep the order of the list
+    ✗ PHASE_ORDER GREEN_UNIT: it comes after CHECK_ACCEPTANCE → keep the order of the list
     ✗ MISSING_OUTCOME GREEN_UNIT: it is EXECUTED without an outcome → say PASS or FAIL
     ✗ INVALID_OUTCOME GREEN_UNIT: its outcome is "good" → say PASS or FAIL; words may follow after a colon
-    ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL: red → mend what failed and record the phase again, or set state.status to FAILED with a failure_reason
-    ✗ INVALID_SKIP GREEN_UNIT: blocked_by is "lazy" → begin blocked_by with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE:, APPROVED_SKIP:, CHECKPOINT_PENDING: and give a reason
-    ✗ TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5 → split the step, or let a person raise max_turns and call the agent anew; if you are done for now, `conclaude des fail --partial`
-    ✗ TIMEOUT_EXCEEDED: the phases took 15.0 minutes of 5 → let a person grant more time in total_extensions_minutes and call the agent anew; or `conclaude des fail --partial`
+    ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL: red → fix what failed and record the phase again, or set state.status to FAILED with a failure_reason
+    ✗ INVALID_SKIP GREEN_UNIT: blocked_by is "lazy" → start blocked_by with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE:, APPROVED_SKIP:, CHECKPOINT_PENDING: and give a reason
+    ✗ TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5 → split the step, or let the user raise max_turns and call the agent again; if you are done for now, `conclaude des fail --partial`
+    ✗ TIMEOUT_EXCEEDED: the phases took 15.0 minutes of 5 → let the user grant more time in total_extensions_minutes and call the agent again; or `conclaude des fail --partial`
     ✗ STATE_MISMATCH: all phases are finished, but state.status is IN_PROGRESS → set state.status to DONE; `conclaude des finish` does it by itself. If it failed, FAILED with a failure_reason
     "#);
 }
@@ -761,7 +761,7 @@ fn markers_and_step_files_that_went_wrong_meanwhile_block() {
     ");
     assert_snapshot!(stop(MARKERS).file("steps/01-01.json", "{").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ STEP_FILE_INVALID: steps/01-01.json: EOF while parsing an object at line 1 column 1 → mend the JSON; `conclaude des new` makes a valid step file
+    ✗ STEP_FILE_INVALID: steps/01-01.json: EOF while parsing an object at line 1 column 1 → fix the JSON; `conclaude des new` makes a valid step file
     Fix what is marked ✗, then finish again.
     ");
     assert_snapshot!(stop(&MARKERS.replace("steps/01-01.json", "../x.json"))
@@ -1035,16 +1035,16 @@ fn changes_outside_the_scope_block_however_they_were_made() {
     ];
     assert_snapshot!(changes.map(|change| worked(change).run().blocked()).join("\n"), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: untracked.txt was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: untracked.txt was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -1057,7 +1057,7 @@ fn git_settings_do_not_hide_a_change() {
             .blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
     let excluded =
@@ -1065,7 +1065,7 @@ fn git_settings_do_not_hide_a_change() {
     let reason = worked(excluded).run().blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: .git/info/exclude was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: .git/info/exclude was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -1082,7 +1082,7 @@ fn what_was_dirty_before_the_call_does_not_count() {
     let done = test.run().silent();
     assert_snapshot!(done.again().file("note", "changed").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: note was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: note was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -1093,8 +1093,8 @@ fn scope_can_warn_or_be_off() {
     let done = worked(change).config("des: {scope: warn}").run();
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ SCOPE_VIOLATION: .conclaude.yaml was changed meanwhile, which belongs to the gates → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
-    ⚠ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ⚠ SCOPE_VIOLATION: .conclaude.yaml was changed meanwhile, which belongs to the gates → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
+    ⚠ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ");
     worked(change).config("des: {scope: off}").run().silent();
 }
@@ -1120,7 +1120,7 @@ fn while_others_work_in_the_same_tree_only_own_writes_block() {
     let done = worked(both).run();
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ");
     let wrote = json!({"type": "assistant", "message": {"role": "assistant", "content": [
         {"type": "tool_use", "id": "x", "name": "Edit", "input": {"file_path": "README.md"}}]}});
@@ -1129,7 +1129,7 @@ fn while_others_work_in_the_same_tree_only_own_writes_block() {
         |test: Test| both(test).file("main/subagents/agent-a1b2c3.jsonl", format!("{prompt}\n{wrote}\n"));
     assert_snapshot!(worked(own).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -1153,18 +1153,18 @@ fn the_main_thread_at_work_meanwhile_makes_scope_fair_too() {
     };
     assert_snapshot!(background(edit("2999-01-01T00:00:00.000Z")).message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ");
     assert_snapshot!(background(edit("2000-01-01T00:00:00.000Z")).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
     let mut read = edit("2999-01-01T00:00:00.000Z");
     read["message"]["content"][0]["name"] = "Read".into();
     assert_snapshot!(background(read).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -1190,7 +1190,7 @@ fn an_agent_in_a_worktree_is_judged_there() {
     let done = done.again().file(".claude/worktrees/agent-a1b2c3/README.md", "2").run();
     assert_snapshot!(done.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
-    ✗ SCOPE_VIOLATION: README.md was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
     assert!(!done.has(".claude/worktrees/agent-a1b2c3/.conclaude"), "state stays at the root");
@@ -1205,7 +1205,7 @@ fn a_resumed_agent_does_not_answer_for_what_happened_between_its_lives() {
     let test = test.starts().run().silent().again();
     assert_snapshot!(test.stops().run().message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ⚠ SCOPE_VIOLATION: README.md was changed while others worked in the same tree → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ");
 }
 
@@ -1225,7 +1225,7 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     let changed = done.again().file("start.log", "the agent's").run().blocked();
     assert_snapshot!(changed, @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
-    ✗ SCOPE_VIOLATION: start.log was changed → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ✗ SCOPE_VIOLATION: start.log was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then finish again.
     ");
 }
@@ -1235,7 +1235,7 @@ fn files_of_the_gates_that_someone_else_changed_are_reported_and_do_not_block() 
     let done = worked(|test| test.file(".claude/settings.local.json", "{}")).run();
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ SCOPE_VIOLATION: .claude/settings.local.json was changed meanwhile, which belongs to the gates → take the change back, or let a person widen allowed_file_patterns (now src/**) and call the agent anew
+    ⚠ SCOPE_VIOLATION: .claude/settings.local.json was changed meanwhile, which belongs to the gates → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ");
 }
 

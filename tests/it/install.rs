@@ -496,7 +496,7 @@ fn a_session_that_starts_reports_that_config_and_registration_are_out_of_sync() 
     let test = test.run().silent().again();
     let answer = test.config("subagentStop: {commands: {a: [{run: x, timeout: 1000}]}}").run();
     insta::assert_snapshot!(answer.message(), @"
-    conclaude: what is registered with Claude Code is out of sync with the config:
+    conclaude: the registration with Claude Code is out of sync with the config:
     ⚠ Claude Code gives SubagentStop 72 s, but what is configured may take 1062 s
     To fix it: conclaude install --local
     ");

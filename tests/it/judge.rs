@@ -126,7 +126,7 @@ fn a_judge_never_removes_a_block_and_is_not_asked_about_one() {
     let reason = stop(&api.url, "").step(&step).run().blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL → mend what failed and record the phase again, or set state.status to FAILED with a failure_reason
+    ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL → fix what failed and record the phase again, or set state.status to FAILED with a failure_reason
     Fix what is marked ✗, then finish again.
     ");
     assert!(api.requests.try_recv().is_err());
@@ -147,15 +147,15 @@ fn a_judge_that_fails_is_shown_and_recorded_and_allows_by_default() {
     }
     assert_snapshot!(shown.join("\n"), @r#"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: it answered "looks good to me", not {"continue": …} → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: it answered "looks good to me", not {"continue": …} → let the user fix des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is not JSON: expected ident at line 1 column 2 → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is not JSON: expected ident at line 1 column 2 → let the user fix des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: http://127.0.0.1:[PORT] answered 500: {"error": "overloaded"} → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: http://127.0.0.1:[PORT] answered 500: {"error": "overloaded"} → let the user fix des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach http://127.0.0.1:[PORT]/v1/messages: curl exited with code 7: curl: (7) [WHY] → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach http://127.0.0.1:[PORT]/v1/messages: curl exited with code 7: curl: (7) [WHY] → let the user fix des.judge
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach nonsense/v1/messages: curl exited with code 6: curl: (6) [WHY] → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: cannot reach nonsense/v1/messages: curl exited with code 6: curl: (6) [WHY] → let the user fix des.judge
     "#);
 }
 
@@ -164,7 +164,7 @@ fn a_judge_without_a_key_is_reported() {
     let message = stop("http://127.0.0.1:1", "").without_env("ANTHROPIC_API_KEY").run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: ANTHROPIC_API_KEY is not set → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: ANTHROPIC_API_KEY is not set → let the user fix des.judge
     ");
 }
 
@@ -177,7 +177,7 @@ fn a_judge_that_is_slow_does_not_hold_the_hook() {
     let message = stop(&url, "").config(config).run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: no answer within 1 s → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: no answer within 1 s → let the user fix des.judge
     ");
 }
 
@@ -197,7 +197,7 @@ fn a_judge_without_curl_is_reported() {
     let message = stop("http://127.0.0.1:1", "").env("PATH", path.path().to_str().unwrap()).run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: `curl` is needed to ask, and is not on the PATH → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: `curl` is needed to ask, and is not on the PATH → let the user fix des.judge
     ");
 }
 
@@ -216,7 +216,7 @@ fn a_judge_that_floods_is_cut_off_and_leaves_nothing() {
     let message = stop(&url, "").env("TMPDIR", folder.path().to_str().unwrap()).run().message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is too long → let the user check des.judge
+    ⚠ JUDGE_FAILED: the judge could not be asked: the answer is too long → let the user fix des.judge
     ");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file of the request is left");
 }

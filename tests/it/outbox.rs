@@ -279,7 +279,7 @@ fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_reported() {
     let done = test.main_stops(json!([])).run();
     let dropped =
         |done: &Outcome| done.message().lines().find(|line| line.contains("dropped")).map(str::to_owned);
-    assert_snapshot!(dropped(&done).unwrap(), @"conclaude: 11 older messages of subagents were dropped, since nobody took them");
+    assert_snapshot!(dropped(&done).unwrap(), @"conclaude: 11 older messages of subagents were dropped, since they could not be delivered");
     assert_eq!(dropped(&done.again().run()), None, "reported once");
 }
 

@@ -17,7 +17,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
     shell.env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()));
     let done = test.run_as(shell).status(0);
     assert_snapshot!(done.steady(&done.stdout), @r#"
-    made steps/01-01.json
+    created steps/01-01.json
     <!-- DES-VALIDATION: required -->
     <!-- DES-STEP-FILE: steps/01-01.json -->
     <!-- DES-AGENT: coder -->

@@ -106,7 +106,7 @@ fn the_gates_run_nothing_and_so_need_no_trust() {
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
-    Mend what is marked ✗, then finish again.
+    Fix what is marked ✗, then finish again.
     ");
 }
 
@@ -178,10 +178,10 @@ fn the_flag_is_known_to_help_and_another_one_never_blocks() {
     Usage: conclaude SubagentStop [OPTIONS]
 
     Options:
-          --if-trusted  Run commands and judge only if `conclaude trust` was given; for registrations with --user
+          --if-trusted  Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user
       -h, --help        Print help
 
-    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.
+    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.
     ");
     let wrong = conclaude().args(["SubagentStop", "--if-trustd"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(1));
