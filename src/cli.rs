@@ -30,7 +30,11 @@ const LITERAL: Style = AnsiColor::Cyan.on_default().bold();
 /// Hooks for Claude Code that make subagents trustworthy.
 #[derive(Parser)]
 #[command(name = "conclaude", version, max_term_width = 100, styles = styles())]
-#[command(subcommand_value_name = "COMMAND", subcommand_help_heading = "Commands", disable_help_subcommand = false)]
+#[command(
+    subcommand_value_name = "COMMAND",
+    subcommand_help_heading = "Commands",
+    disable_help_subcommand = false
+)]
 struct Cli {
     #[command(subcommand)]
     subcommand: Subcommand,

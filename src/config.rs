@@ -151,9 +151,9 @@ impl ConclaudeConfig {
     }
 
     fn blocks_only_where_possible(&self) -> bool {
-        self.sections.iter().all(|(event, section)| {
-            abilities::blocking(*event) != Blocking::Never || !section.may_block()
-        })
+        self.sections
+            .iter()
+            .all(|(event, section)| abilities::blocking(*event) != Blocking::Never || !section.may_block())
     }
 
     /// What is valid but probably a mistake.

@@ -31,8 +31,14 @@ const MAX_TEXT_BYTES: usize = 4_096;
 enum Op {
     Char(char),
     /// Any character; `/` only with `slash`.
-    Any { slash: bool },
-    Class { ranges: Vec<(char, char)>, negated: bool, slash: bool },
+    Any {
+        slash: bool,
+    },
+    Class {
+        ranges: Vec<(char, char)>,
+        negated: bool,
+        slash: bool,
+    },
     /// Continue at both positions.
     Split(usize, usize),
     Jump(usize),

@@ -21,10 +21,7 @@ impl<'de> Deserialize<'de> for Pattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternError {
     Empty,
-    Glob {
-        pattern: String,
-        reason: String,
-    },
+    Glob { pattern: String, reason: String },
 }
 
 impl fmt::Display for PatternError {

@@ -105,7 +105,11 @@ impl Subcommand {
             Subcommand::Stats { filter, json } => {
                 let found = records(&trail, &filter.into())?;
                 let stats = Stats::of(found.iter().map(|(_, record)| record));
-                if json { stats::print_json(&mut out, &stats)? } else { stats::print_tables(&mut out, &stats)? }
+                if json {
+                    stats::print_json(&mut out, &stats)?
+                } else {
+                    stats::print_tables(&mut out, &stats)?
+                }
                 Exit::Success
             }
             Subcommand::Reset => {

@@ -95,10 +95,7 @@ impl<'de> Deserialize<'de> for PhaseList {
                 let mut names: Vec<String> = Vec::new();
                 while let Some(name) = list.next_element::<NonBlank>()? {
                     if names.iter().any(|known| known == name.as_str()) {
-                        return Err(de::Error::custom(format!(
-                            "duplicate phase `{}`",
-                            name.as_str()
-                        )));
+                        return Err(de::Error::custom(format!("duplicate phase `{}`", name.as_str())));
                     }
                     names.push(name.as_str().to_owned());
                 }

@@ -67,8 +67,7 @@ impl ConfigError {
         let mut rendered: Vec<String> =
             shown.map(|problem| render(problem, &path, text, &renderer)).collect();
         if problems.len() > MAX_SHOWN {
-            rendered
-                .push(format!("… and {}", count((problems.len() - MAX_SHOWN) as u64, "further problem")));
+            rendered.push(format!("… and {}", count((problems.len() - MAX_SHOWN) as u64, "further problem")));
         }
         rendered.join("\n\n")
     }
@@ -138,10 +137,7 @@ fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
         None if line.trim_start_matches(' ').starts_with('\t') => {
             ("tabs cannot indent YAML".into(), "indent with spaces".into())
         }
-        None => (
-            "invalid YAML".into(),
-            "check the indentation, quotes and colons near this position".into(),
-        ),
+        None => ("invalid YAML".into(), "check the indentation, quotes and colons near this position".into()),
     };
     let reason = error.without_snippet().to_string();
     // The position is shown by the snippet already.

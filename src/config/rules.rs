@@ -155,7 +155,8 @@ impl<'a> Walk<'a> {
     fn pattern(&mut self, key: &Spanned<String>, span: Range<usize>) {
         let problem = Pattern::try_from(key.value.clone()).and_then(|pattern| pattern.check());
         if let Err(error) = problem {
-            let help = "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
+            let help =
+                "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
             self.add(span, error.to_string(), "not a valid pattern".into(), Some(help.into()));
         }
     }

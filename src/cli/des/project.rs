@@ -61,7 +61,11 @@ impl Project {
     pub(super) fn step(&self, path: &Path) -> io::Result<(PathBuf, String)> {
         let cwd = std::env::current_dir()?;
         let outside = || {
-            io::Error::other(format!("{} is outside the project {}", path.display(), self.root.work.display()))
+            io::Error::other(format!(
+                "{} is outside the project {}",
+                path.display(),
+                self.root.work.display()
+            ))
         };
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
         Ok((paths::real_path(&cwd.join(path)), name))

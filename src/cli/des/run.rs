@@ -75,8 +75,7 @@ fn before(project: &Project, path: &Path, phase: &str) -> io::Result<Before> {
 }
 
 fn command_line(command: &[OsString]) -> String {
-    let words: Vec<String> =
-        command.iter().map(|word| gates::shell_quote(&word.to_string_lossy())).collect();
+    let words: Vec<String> = command.iter().map(|word| gates::shell_quote(&word.to_string_lossy())).collect();
     words.join(" ")
 }
 
