@@ -13,7 +13,7 @@ use conclaude::des::phases::TDD_14;
 use conclaude::des::scope::Allowed;
 use conclaude::des::step::Step;
 use conclaude::types::HookPayload;
-use conclaude::{agent, text, transcript};
+use conclaude::{text, transcript};
 
 /// What comes on stdin.
 pub fn payload(bytes: &[u8]) {
@@ -24,7 +24,11 @@ pub fn payload(bytes: &[u8]) {
             Ok(payload) => {
                 assert_eq!(payload.hook_event_name(), event);
                 assert!(!payload.session_id().trim().is_empty() && !payload.cwd().trim().is_empty());
-                let _ = (agent::is_phantom(&payload), payload.agent_transcript(), payload.is_first_stop());
+                let _ = (
+                    transcript::identity::is_phantom(&payload),
+                    payload.agent_transcript(),
+                    payload.is_first_stop(),
+                );
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -72,7 +76,7 @@ pub fn step(bytes: &[u8]) {
     let Ok(step) = Step::parse(&String::from_utf8_lossy(bytes)) else { return };
     let phases: Vec<String> = TDD_14.iter().map(|name| (*name).to_owned()).collect();
     let findings = check(&step, &phases);
-    let proved = !findings.iter().any(conclaude::des::findings::Finding::blocks);
+    let proved = !findings.iter().any(conclaude::finding::Finding::blocks);
     // What proves the work is done, has failed honestly, or has no phases.
     assert!(!proved || matches!(step.state().as_str(), "DONE" | "FAILED" | "PARTIAL"), "{}", step.state());
     let _ = (step.rules(), step.danger(), step.acceptance_criteria(), step.name(), step.max_turns());

@@ -5,83 +5,68 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 mod append;
-mod end;
+mod chain;
 mod query;
+mod tail;
 mod verify;
 
-pub use query::{Filter, Stats, genuine, records};
+pub use chain::{Position, genuine, genuine_since};
+pub use query::{Filter, Stats, records};
+pub use tail::Last;
 pub use verify::{Verdict, verify};
 
 use crate::config::AuditConfig;
 use crate::{files, store};
 
-/// The `prev` of the first record of all.
-const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-
-/// The size at which a new file is begun, unless the config says otherwise.
+/// The size at which a new file is started, unless the config says otherwise.
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// What is recorded of one decision. Number, time and chain are added when it is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
-    /// The hook event, or the verb: `des run`.
+    /// The hook event, or the subcommand: `des run`.
     pub event: String,
-    /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The subagent's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The subagent's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The step file, relative to the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// The phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// What was extracted from the prompt's markers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub des: Option<Value>,
-    /// What was decided.
     pub decision: String,
-    /// What was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Value>,
-    /// What was run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
     /// What was run for a phase, as proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Value>,
-    /// What a judge said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Value>,
 }
 
-/// A command in a record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandRecord {
-    /// The pattern that brought it.
     pub pattern: String,
-    /// The script.
     pub run: String,
     /// How it ended, in words.
     pub status: String,
-    /// Its exit code, if it had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// How long it took.
     pub duration_ms: u64,
 }
 
-/// The trail of one project.
 #[derive(Clone, Debug)]
 pub struct Trail {
     root: PathBuf,
@@ -95,7 +80,7 @@ impl Trail {
     /// The trail of the project with this root.
     #[must_use]
     pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
-        let real = files::real(root);
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let name = format!("{}.json", store::hash(&real.to_string_lossy()));
         Trail {
             root: root.to_owned(),
@@ -105,18 +90,18 @@ impl Trail {
         }
     }
 
-    /// Forgets the copy of the trail's end that is kept outside the project: for a project that ceases to be.
+    /// Removes the copy of the trail's head that is kept outside the project, for a project that is removed.
     pub fn forget(&self) {
         if let Some(head) = &self.head {
             let _ = std::fs::remove_file(head);
         }
     }
 
-    /// Puts the trail aside, whole as it is, and begins a new one whose first record says so. Where it is now is the answer;
-    /// none if there was no trail, not even the memory of one.
+    /// Moves the trail to another name, whole as it is, and starts a new one whose first record says so. Returns the new
+    /// path; none if there was no trail, not even a head of one.
     ///
     /// # Errors
-    /// When it cannot be moved or begun.
+    /// When it cannot be moved or started.
     pub fn reset(&self) -> io::Result<Option<PathBuf>> {
         let head = self.read_head();
         if !self.folder.exists() && head.is_none() {
@@ -127,23 +112,23 @@ impl Trail {
         let is_locked = cfg!(unix) && self.folder.exists();
         let _lock = if is_locked { files::lock(&self.folder.join("lock"), LOCK_WAIT)? } else { None };
         let now = jiff::Timestamp::now();
-        let aside = self.folder.with_file_name(format!("audit-until-{}", now.strftime("%Y%m%dT%H%M%S%3fZ")));
+        let archive =
+            self.folder.with_file_name(format!("audit-until-{}", now.strftime("%Y%m%dT%H%M%S%3fZ")));
         if self.folder.exists() {
-            std::fs::rename(&self.folder, &aside)?;
+            std::fs::rename(&self.folder, &archive)?;
         }
         self.forget();
         let last = head.map(|(seq, hash)| serde_json::json!({ "seq": seq, "hash": hash }));
-        let what = serde_json::json!({ "code": "AUDIT_RESET", "aside": aside, "last": last });
+        let what = serde_json::json!({ "code": "AUDIT_RESET", "moved_to": archive, "last": last });
         self.append(&Record {
             event: "audit reset".into(),
             decision: "reset".into(),
             findings: vec![what],
             ..Record::default()
         })?;
-        Ok(Some(aside))
+        Ok(Some(archive))
     }
 
-    /// The folder of the trail.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -156,12 +141,12 @@ impl Trail {
 
     fn listing(&self) -> io::Result<Listing> {
         let mut listing = Listing::default();
-        let names = match files::names(&self.folder) {
+        let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
-            names => names?,
+            entries => entries?,
         };
-        for name in names {
-            let path = self.folder.join(name);
+        for entry in entries {
+            let path = entry?.path();
             if number_of(&path).is_some() {
                 listing.files.push(path);
             } else if name_of(&path).is_some_and(|name| name.starts_with("pending-")) {
@@ -176,21 +161,21 @@ impl Trail {
     }
 }
 
-/// What lies in the folder of a trail.
+/// The files in the folder of a trail.
 #[derive(Default)]
 struct Listing {
     /// The files of the trail, oldest first.
     files: Vec<PathBuf>,
-    /// The records that others could not write, oldest first.
+    /// Queued records, oldest first.
     pending: Vec<PathBuf>,
-    /// Such records while they are written.
+    /// Queued records that are still being written.
     unfinished: Vec<PathBuf>,
 }
 
-/// How long another process may keep us waiting; then the record waits instead.
+/// How long another process may hold the lock; then the record is queued.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// How the name of a record begins while it is laid aside.
+/// The prefix of a queued record's file while it is written.
 const UNFINISHED: &str = ".pending-";
 
 fn name_of(path: &Path) -> Option<&str> {
@@ -224,39 +209,6 @@ pub fn write(root: &Path, config: Option<&AuditConfig>, record: &Record) -> Resu
             let what = format!("the audit trail cannot be written: {error}");
             if config.required == Some(true) { Err(what) } else { Ok(Some(what)) }
         }
-    }
-}
-
-/// The hash of a record: of its line as it would be without the hash itself.
-fn hash_of(without_hash: &str) -> String {
-    store::hex(&Sha256::digest(without_hash.as_bytes()))
-}
-
-/// A line of the trail, taken apart as far as the chain needs.
-struct Link<'a> {
-    seq: u64,
-    prev: String,
-    hash: &'a str,
-    /// All that stands before the hash.
-    body: &'a str,
-}
-
-impl<'a> Link<'a> {
-    fn read(line: &'a str) -> Option<Link<'a>> {
-        #[derive(Deserialize)]
-        struct Chain {
-            seq: u64,
-            prev: String,
-        }
-        let (body, rest) = line.rsplit_once(",\"hash\":\"")?;
-        let hash = rest.strip_suffix("\"}")?;
-        let Chain { seq, prev } = serde_json::from_str(line).ok()?;
-        Some(Link { seq, prev, hash, body })
-    }
-
-    /// The hash that the line should have.
-    fn computed(&self) -> String {
-        hash_of(&format!("{}}}", self.body))
     }
 }
 

@@ -7,13 +7,12 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::event::{self, Event};
+use crate::event::{self, EventKind};
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::root::Root;
 use crate::{config, hooks};
 
-mod agents;
 mod audit;
 mod demo;
 mod des;
@@ -155,7 +154,7 @@ pub fn run() -> Exit {
     };
     // `conclaude -- SubagentStop` is still that event.
     if let Some((name, arguments)) = matches.subcommand()
-        && let Some(event) = Event::named(name)
+        && let Some(event) = EventKind::named(name)
     {
         let if_trusted = arguments.get_flag("if-trusted");
         return if if_trusted { hooks::call_if_trusted(event) } else { hooks::call(event) };

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::Event;
+use crate::event::EventKind;
 
 mod bounded;
 mod des;
@@ -19,7 +19,7 @@ mod section;
 mod tree;
 
 pub use bounded::{Bounded, NonBlank};
-pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode};
+pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use notifications::{HookName, NotificationsConfig};
 pub(crate) use schema::schema_text;
@@ -39,7 +39,7 @@ pub struct ConclaudeConfig {
     pub max_blocks: Option<Bounded<1, 7>>,
     /// The sections of events, such as `subagentStop`.
     #[schemars(skip)]
-    pub sections: Vec<(Event, EventConfig)>,
+    pub sections: Vec<(EventKind, EventConfig)>,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
     /// The gates for the steps of a workflow.
@@ -66,13 +66,15 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                         "notifications" => config.notifications = map.next_value()?,
                         "des" => config.des = map.next_value()?,
                         "audit" => config.audit = map.next_value()?,
-                        section => match Event::of_section(section).filter(|event| event.row().commands) {
-                            Some(event) => {
-                                let value: Option<EventConfig> = map.next_value()?;
-                                config.sections.extend(value.map(|section| (event, section)));
+                        section => {
+                            match EventKind::of_section(section).filter(|event| event.row().commands) {
+                                Some(event) => {
+                                    let value: Option<EventConfig> = map.next_value()?;
+                                    config.sections.extend(value.map(|section| (event, section)));
+                                }
+                                None => return Err(de::Error::custom(format!("unknown key `{section}`"))),
                             }
-                            None => return Err(de::Error::custom(format!("unknown key `{section}`"))),
-                        },
+                        }
                     }
                 }
                 Ok(config)
@@ -84,7 +86,7 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
 
 impl ConclaudeConfig {
     #[must_use]
-    pub(crate) fn section(&self, event: Event) -> Option<&EventConfig> {
+    pub(crate) fn section(&self, event: EventKind) -> Option<&EventConfig> {
         self.sections.iter().find(|(of, _)| *of == event).map(|(_, section)| section)
     }
 
@@ -104,11 +106,17 @@ impl ConclaudeConfig {
         self.des.as_ref().and_then(|des| des.judge.as_ref())
     }
 
+    /// The events that it names for notifications.
+    #[must_use]
+    pub fn notified_events(&self) -> Vec<EventKind> {
+        self.notifications.iter().flat_map(NotificationsConfig::named).collect()
+    }
+
     /// Reads the config from its text, and checks the patterns of this event's section. The path is for messages alone.
     ///
     /// # Errors
     /// Lists every problem of the file with its position.
-    pub(crate) fn parse_for(event: Event, text: &str, path: &Path) -> Result<Self, ConfigError> {
+    pub(crate) fn parse_for(event: EventKind, text: &str, path: &Path) -> Result<Self, ConfigError> {
         Self::parse_with(text, path, |config| {
             let section = config.section(event);
             section.is_none_or(|section| section.check_patterns().is_ok())

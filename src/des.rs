@@ -1,11 +1,9 @@
 //! Steps that can be trusted: prompts carry markers, a subagent may only stop when its step file proves that the work is
 //! done. Gate 1 looks before the call, Gate 2 while the agent works, Gate 3 when it stops.
 
-pub mod after;
 pub mod check;
 pub mod context;
 pub mod evidence;
-pub mod findings;
 pub mod gates;
 pub mod judge;
 pub mod markers;
@@ -14,9 +12,9 @@ pub mod phases;
 pub mod record;
 pub mod scope;
 pub mod step;
+pub mod stop;
 pub mod unfinished;
 
 pub use context::DesContext;
-pub use findings::{Code, Finding};
 pub use markers::Markers;
 pub use step::Step;

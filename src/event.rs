@@ -78,16 +78,16 @@ macro_rules! events {
     ($($name:ident $section:literal $subject:tt $commands:tt $payload:ident $registered:ident $system:tt;)*) => {
         /// A hook event of Claude Code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Event { $($name),* }
+        pub enum EventKind { $($name),* }
 
         /// All events, in the order of the table.
-        pub const ALL: &[Event] = &[$(Event::$name),*];
+        pub const ALL: &[EventKind] = &[$(EventKind::$name),*];
 
-        impl Event {
+        impl EventKind {
             #[must_use]
             pub fn row(self) -> &'static Row {
                 match self {
-                    $(Event::$name => const { &Row {
+                    $(EventKind::$name => const { &Row {
                         name: stringify!($name),
                         section: $section,
                         subject: subject!($subject),
@@ -101,18 +101,18 @@ macro_rules! events {
 
             /// The event with exactly this name.
             #[must_use]
-            pub fn named(name: &str) -> Option<Event> {
+            pub fn named(name: &str) -> Option<EventKind> {
                 match name {
-                    $(stringify!($name) => Some(Event::$name),)*
+                    $(stringify!($name) => Some(EventKind::$name),)*
                     _ => None,
                 }
             }
 
             /// The event with exactly this section in the config.
             #[must_use]
-            pub fn of_section(section: &str) -> Option<Event> {
+            pub fn of_section(section: &str) -> Option<EventKind> {
                 match section {
-                    $($section => Some(Event::$name),)*
+                    $($section => Some(EventKind::$name),)*
                     _ => None,
                 }
             }
@@ -157,7 +157,7 @@ events! {
     MessageDisplay       "messageDisplay"       -                   -        Other            WhenUsed -;
 }
 
-impl Event {
+impl EventKind {
     /// The event's name, as the client spells it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -165,7 +165,7 @@ impl Event {
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -177,7 +177,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The events whose sections may have commands.
-pub fn with_commands() -> impl Iterator<Item = Event> {
+pub fn with_commands() -> impl Iterator<Item = EventKind> {
     ALL.iter().copied().filter(|event| event.row().commands)
 }
 
@@ -189,15 +189,15 @@ mod tests {
     fn all_33_events_are_known_by_name() {
         assert_eq!(ALL.len(), 33);
         for event in ALL {
-            assert_eq!(Event::named(event.name()), Some(*event));
+            assert_eq!(EventKind::named(event.name()), Some(*event));
         }
     }
 
     #[test]
     fn names_are_compared_exactly() {
-        assert_eq!(Event::named("subagentstop"), None);
-        assert_eq!(Event::named("SubagentStop "), None);
-        assert_eq!(Event::named(""), None);
+        assert_eq!(EventKind::named("subagentstop"), None);
+        assert_eq!(EventKind::named("SubagentStop "), None);
+        assert_eq!(EventKind::named(""), None);
     }
 
     #[test]
@@ -206,8 +206,8 @@ mod tests {
             let section = event.row().section;
             let (first, rest) = event.name().split_at(1);
             assert_eq!(section, first.to_lowercase() + rest);
-            assert_eq!(Event::of_section(section), Some(*event));
+            assert_eq!(EventKind::of_section(section), Some(*event));
         }
-        assert_eq!(Event::of_section("SubagentStop"), None);
+        assert_eq!(EventKind::of_section("SubagentStop"), None);
     }
 }

@@ -1,18 +1,15 @@
-//! Files that others may have had their hands on: opened without waiting and without following links, replaced whole.
+//! Files that others may have changed: opened without waiting and without following links, replaced atomically.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-#[cfg(target_os = "linux")]
-use std::path::Component;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Opens a regular file for reading. A FIFO of that name does not hold us up, and nothing else is taken for a file.
+/// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
 ///
 /// # Errors
 /// When it cannot be opened or is something else.
-pub fn open_regular(path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -32,7 +29,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When it cannot be read, is larger, or is not UTF-8.
-pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
+pub(crate) fn read_text(path: &Path, max: u64) -> io::Result<String> {
     let invalid = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     let file = open_regular(path)?;
     let size = file.metadata()?.len();
@@ -47,7 +44,7 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
 
 /// Options that refuse a link in the place of a file of ours, and do not wait where a FIFO stands there.
 #[must_use]
-pub fn no_links() -> OpenOptions {
+pub(crate) fn no_links() -> OpenOptions {
     #[cfg_attr(windows, expect(unused_mut, reason = "the flag is Unix's"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -64,7 +61,7 @@ pub fn no_links() -> OpenOptions {
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
-pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(content)?;
@@ -73,7 +70,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Whether this is a program that can be started.
 #[must_use]
-pub fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     #[cfg(unix)]
     {
         path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
@@ -88,7 +85,7 @@ pub fn is_program(path: &Path) -> bool {
 ///
 /// # Errors
 /// Says what is in the way.
-pub fn check_writable(path: &Path) -> io::Result<()> {
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         let can = |path: &Path, what: &str| {
@@ -112,7 +109,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(content)?;
@@ -179,73 +176,24 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// The names of all that lies in a folder, in no order.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
-    #[cfg(unix)]
-    {
-        use std::ffi::OsStr;
-        use std::os::unix::ffi::OsStrExt;
-
-        use rustix::fs::{Dir, Mode, OFlags};
-        // std asks the C library, whose own memory costs more than all of this.
-        let opened = rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let mut names = Vec::new();
-        for entry in Dir::new(opened)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name != "." && name != ".." {
-                names.push(name.to_owned());
-            }
-        }
-        Ok(names)
-    }
-    #[cfg(not(unix))]
-    fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
-}
-
-/// The path without links and detours; as it is where that cannot be told.
+/// A leading `~/` as the user's home.
 #[must_use]
-pub fn real(path: &Path) -> PathBuf {
-    // Nearly always it is so already, which a look at each folder above tells for a third of what the C library takes.
-    #[cfg(target_os = "linux")]
-    if path.is_absolute() && path.components().all(|part| part != Component::ParentDir) {
-        // Doubled slashes and the like are no part of it.
-        let plain: PathBuf = path.components().collect();
-        let is_link = |part: &Path| fs::symlink_metadata(part).map_or(true, |metadata| metadata.is_symlink());
-        if !plain.ancestors().any(is_link) {
-            return plain;
-        }
+pub fn expand_home(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
     }
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Whether this is a folder, and not a link to one.
 #[must_use]
-pub fn is_real_folder(path: &Path) -> bool {
+pub(crate) fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_real_path_is_what_the_system_says_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join("a/b")).unwrap();
-        std::os::unix::fs::symlink("a", root.join("link")).unwrap();
-        for way in ["", "a/b", "a/b/", "a//b", "a/./b", "a/../a/b", "link", "link/b", "./a"] {
-            let path = PathBuf::from(format!("{}/{way}", root.display()));
-            assert_eq!(real(&path).as_os_str(), path.canonicalize().unwrap().as_os_str(), "{way}");
-        }
-        assert_eq!(real(Path::new("/")), Path::new("/"));
-        assert_eq!(real(Path::new("/no/such/folder")), Path::new("/no/such/folder"));
-        assert_eq!(real(Path::new(".")), Path::new(".").canonicalize().unwrap());
-    }
 
     #[test]
     fn a_lock_that_was_removed_while_one_waited_for_it_is_not_taken_for_the_new_one() {
@@ -264,18 +212,5 @@ mod tests {
             let waited = told.recv_timeout(Duration::from_secs(50)).unwrap();
             assert!(is_at(&waited, path));
         });
-    }
-
-    #[test]
-    fn names_are_all_that_lies_in_a_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        for name in [".hidden", "a", "b"] {
-            fs::write(folder.path().join(name), "").unwrap();
-        }
-        let mut found = names(folder.path()).unwrap();
-        found.sort();
-        assert_eq!(found, [".hidden", "a", "b"]);
-        assert_eq!(names(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
-        assert!(names(&folder.path().join("a")).is_err());
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::decide;
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::dialect::claude::{self, Answer};
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::install::registration;
 use crate::outcome::Outcome;
@@ -51,7 +51,7 @@ impl Environment {
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
 pub fn is_system_event_hook(hook_name: &str) -> bool {
-    Event::named(hook_name).is_some_and(|event| event.row().system)
+    EventKind::named(hook_name).is_some_and(|event| event.row().system)
 }
 
 /// Handles a SubagentStart whose payload comes on stdin.
@@ -63,7 +63,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
     reason = "the signature is part of the contract; there is nothing to wait for"
 )]
 pub async fn handle_subagent_start() -> Result<HookResult> {
-    handle_stdin(Event::SubagentStart, &Environment::of_process())
+    handle_stdin(EventKind::SubagentStart, &Environment::of_process())
 }
 
 /// Handles a SubagentStop whose payload comes on stdin.
@@ -75,15 +75,15 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
     reason = "the signature is part of the contract; there is nothing to wait for"
 )]
 pub async fn handle_subagent_stop() -> Result<HookResult> {
-    handle_stdin(Event::SubagentStop, &Environment::of_process())
+    handle_stdin(EventKind::SubagentStop, &Environment::of_process())
 }
 
 /// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
-pub fn call(event: Event) -> Exit {
+pub fn call(event: EventKind) -> Exit {
     answer(event, || match event {
-        Event::SubagentStart => poll_once(handle_subagent_start()),
-        Event::SubagentStop => poll_once(handle_subagent_stop()),
+        EventKind::SubagentStart => poll_once(handle_subagent_start()),
+        EventKind::SubagentStop => poll_once(handle_subagent_stop()),
         other => handle_stdin(other, &Environment::of_process()),
     })
 }
@@ -91,7 +91,7 @@ pub fn call(event: Event) -> Exit {
 /// The whole of `conclaude <Event> --if-trusted`, which is registered for all projects of a user: it defers to the
 /// project's own registration where there is one, and runs nothing of a project that nobody trusts.
 #[must_use]
-pub fn call_if_trusted(event: Event) -> Exit {
+pub fn call_if_trusted(event: EventKind) -> Exit {
     answer(event, || {
         let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
         match &environment.project_dir {
@@ -101,7 +101,7 @@ pub fn call_if_trusted(event: Event) -> Exit {
     })
 }
 
-fn answer(event: Event, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
+fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
     panics::install(event);
     let result = handle();
     let answer = Answer::of(event, &result, &log::take());
@@ -123,8 +123,9 @@ fn poll_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookRes
     }
 }
 
-fn handle_stdin(event: Event, environment: &Environment) -> Result<HookResult> {
-    let wait = if event == Event::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
+fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResult> {
+    let wait =
+        if event == EventKind::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
     match stdio::read(wait) {
         Ok(payload) => {
             let payload = panics::keep(payload);
@@ -137,7 +138,7 @@ fn handle_stdin(event: Event, environment: &Environment) -> Result<HookResult> {
 }
 
 /// Whether a payload that cannot be read is not worth a word: the event runs nothing and gates nothing.
-fn is_quiet(event: Event) -> bool {
+fn is_quiet(event: EventKind) -> bool {
     !event.row().commands && abilities::blocking(event) == Blocking::Never
 }
 
@@ -145,7 +146,7 @@ fn is_quiet(event: Event) -> bool {
 ///
 /// # Errors
 /// When payload or config are invalid.
-pub fn handle(event: Event, input: &[u8], environment: &Environment) -> Result<HookResult> {
+pub fn handle(event: EventKind, input: &[u8], environment: &Environment) -> Result<HookResult> {
     trace(event, input, environment).map(|trace| trace.result)
 }
 
@@ -161,7 +162,7 @@ pub struct Trace {
 ///
 /// # Errors
 /// When payload or config are invalid.
-pub fn trace(event: Event, input: &[u8], environment: &Environment) -> Result<Trace> {
+pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
     let nothing = || Trace { plan: Plan::empty(event), outcomes: Vec::new(), result: HookResult::success() };
     let parsed = match claude::parse(event, input) {
         Ok(parsed) => parsed,

@@ -1,5 +1,5 @@
-//! One HTTP request, made by `curl`: it is on every machine, knows the user's proxies and certificates, and a hook that
-//! hardly ever asks anybody need not carry TLS around.
+//! One HTTP request, made by `curl`: it is on every machine and knows the user's proxies and certificates. TLS of our own
+//! would be a third of the binary, for a request that few hooks make.
 
 use std::io;
 use std::path::Path;
@@ -11,27 +11,29 @@ use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep, Status};
 /// An answer is never this large.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
-    /// The status code.
+pub(crate) struct Answered {
     pub status: u16,
-    /// The body.
     pub body: String,
 }
 
 /// Posts a body, and waits no longer than this for the answer.
 ///
 /// # Errors
-/// Says why there is none, in words for a person.
-pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) -> Result<Answered, String> {
+/// Says why there is none, in words for the user.
+pub(crate) fn post(
+    url: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+    timeout: Duration,
+) -> Result<Answered, String> {
     let folder = private_folder().map_err(|error| error.to_string())?;
     let (sent, answer) = (folder.path().join("body"), folder.path().join("answer"));
     std::fs::write(&sent, body).map_err(|error| error.to_string())?;
     // On stdin, where the key is neither seen on a command line nor left behind in a file.
     let text = configuration(url, headers, &sent, &answer, timeout)?;
     let spec = CommandSpec {
-        // The file system itself keeps the answer within bounds, also where its length is not told beforehand.
+        // Limits the answer also where no length is announced.
         script: "ulimit -f 2048; exec curl -q --config -",
         shell: DEFAULT_SHELL,
         cwd: folder.path(),
@@ -47,7 +49,7 @@ pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) 
     match finished.status {
         Status::Exited(0) => {}
         Status::Exited(28) | Status::TimedOut(_) => return Err(late()),
-        // curl's own word for a file that cannot be written, and the system's for one that is too long.
+        // curl's code for a file that cannot be written, and SIGXFSZ.
         Status::Exited(23) | Status::Killed(25) => return Err("the answer is too long".into()),
         Status::Exited(127) => return Err("`curl` is needed to ask, and is not on the PATH".into()),
         ref other => return Err(format!("cannot reach {url}: curl {}: {}", other.describe(), said())),
@@ -58,7 +60,7 @@ pub fn post(url: &str, headers: &[(&str, &str)], body: &str, timeout: Duration) 
     Ok(Answered { status, body })
 }
 
-/// The request in curl's own language.
+/// The request as a config file for curl.
 fn configuration(
     url: &str,
     headers: &[(&str, &str)],
@@ -90,7 +92,7 @@ fn quoted(option: &str, value: &str) -> Result<String, String> {
     Ok(format!("{option} = \"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-/// A folder that only the user can look into.
+/// A folder that only the user can read.
 fn private_folder() -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("conclaude-");

@@ -1,7 +1,12 @@
-//! What is registered with a client, and the files that a project starts with.
+//! What is registered with Claude Code, and the files that a project starts with.
+//!
+//! `settings` edits the text of a settings file, `registration` knows what must be in it and finds what is, `change`
+//! brings the two together in a file.
 
-pub mod agents;
-pub mod frontmatter;
-pub mod registration;
+pub(crate) mod agents;
+pub(crate) mod change;
+pub(crate) mod registration;
+pub(crate) mod scope;
 pub mod settings;
-pub mod starter;
+pub(crate) mod starter;
+pub(crate) mod user_file;

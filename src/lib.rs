@@ -14,6 +14,7 @@ pub(crate) mod error;
 pub mod event;
 pub(crate) mod exit;
 pub mod files;
+pub mod finding;
 pub(crate) mod git;
 pub(crate) mod glob;
 pub mod hooks;

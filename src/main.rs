@@ -3,15 +3,15 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
-use conclaude::event::Event;
-use conclaude::install::registration::IF_TRUSTED;
+use conclaude::event::EventKind;
+use conclaude::install::settings::IF_TRUSTED;
 use conclaude::{cli, hooks, process};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    process::hear_of_children();
+    process::reset_sigchld();
     let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
-    if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(Event::named) {
+    if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(EventKind::named) {
         match (second, third) {
             (None, _) => return hooks::call(event).into(),
             (Some(flag), None) if flag == IF_TRUSTED => return hooks::call_if_trusted(event).into(),

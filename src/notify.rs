@@ -1,10 +1,13 @@
 //! Desktop notifications. They are a courtesy: never a failure, never a delay worth noticing.
 
+#[cfg(all(unix, not(target_os = "macos")))]
+mod dbus;
+
 use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::config::NotificationsConfig;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::log;
 
 /// How long the desktop may take. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.
@@ -12,16 +15,14 @@ const WAIT: Duration = Duration::from_millis(100);
 
 /// How an event went, for the question whether to notify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// As it should.
+pub(crate) enum Outcome {
     Success,
     /// A command, or the hook itself, failed.
     Failure,
 }
 
 /// Whether the config asks for a notification about this event.
-#[must_use]
-pub fn is_wanted(config: Option<&NotificationsConfig>, event: Event, outcome: Outcome) -> bool {
+pub(crate) fn is_wanted(config: Option<&NotificationsConfig>, event: EventKind, outcome: Outcome) -> bool {
     let Some(config) = config.filter(|config| config.enabled == Some(true)) else { return false };
     if !config.hooks.iter().flatten().any(|hook| hook.covers(event)) {
         return false;
@@ -33,11 +34,11 @@ pub fn is_wanted(config: Option<&NotificationsConfig>, event: Event, outcome: Ou
 }
 
 /// Shows a notification, waiting a tenth of a second for the desktop at the most.
-pub fn send(title: &str, body: &str) {
-    if !is_desktop_there() {
+pub(crate) fn send(title: &str, body: &str) {
+    let Some(desktop) = desktop() else {
         log::debug(|| "no notification: there is no session bus".into());
         return;
-    }
+    };
     let wait = std::env::var("CONCLAUDE_NOTIFY_WAIT_MS")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -46,8 +47,7 @@ pub fn send(title: &str, body: &str) {
     let (title, body) = (title.to_owned(), body.to_owned());
     // A desktop that does not answer must not hold the hook: the thread ends with the process.
     std::thread::spawn(move || {
-        let shown = notify_rust::Notification::new().appname("conclaude").summary(&title).body(&body).show();
-        let _ = sender.send(shown.map(drop).map_err(|error| error.to_string()));
+        let _ = sender.send(show(&desktop, &title, &body).map_err(|error| error.to_string()));
     });
     match receiver.recv_timeout(wait) {
         Ok(Ok(())) => log::debug(|| "notification sent".into()),
@@ -56,17 +56,18 @@ pub fn send(title: &str, body: &str) {
     }
 }
 
-/// Whether a session bus can be there at all, so that a machine without one costs nothing.
 #[cfg(all(unix, not(target_os = "macos")))]
-fn is_desktop_there() -> bool {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    set("DBUS_SESSION_BUS_ADDRESS").is_some()
-        || set("XDG_RUNTIME_DIR").is_some_and(|folder| std::path::Path::new(&folder).join("bus").exists())
+use dbus::{address as desktop, notify as show};
+
+/// macOS and Windows always have a desktop.
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn desktop() -> Option<()> {
+    Some(())
 }
 
 #[cfg(not(all(unix, not(target_os = "macos"))))]
-fn is_desktop_there() -> bool {
-    true
+fn show((): &(), title: &str, body: &str) -> notify_rust::error::Result<()> {
+    notify_rust::Notification::new().appname("conclaude").summary(title).body(body).show().map(drop)
 }
 
 #[cfg(test)]
@@ -77,18 +78,18 @@ mod tests {
         serde_saphyr::from_str(yaml).unwrap()
     }
 
-    fn wanted(yaml: &str, event: Event, outcome: Outcome) -> bool {
+    fn wanted(yaml: &str, event: EventKind, outcome: Outcome) -> bool {
         is_wanted(Some(&config(yaml)), event, outcome)
     }
 
     #[test]
     fn nothing_is_sent_unless_enabled_and_listed() {
-        assert!(!is_wanted(None, Event::SubagentStop, Outcome::Success));
-        assert!(!wanted("hooks: ['*']", Event::SubagentStop, Outcome::Success));
-        assert!(!wanted("enabled: true", Event::SubagentStop, Outcome::Success));
-        assert!(!wanted("{enabled: true, hooks: [Stop]}", Event::SubagentStop, Outcome::Success));
-        assert!(wanted("{enabled: true, hooks: [SubagentStop]}", Event::SubagentStop, Outcome::Success));
-        assert!(wanted("{enabled: true, hooks: ['*']}", Event::SubagentStop, Outcome::Success));
+        assert!(!is_wanted(None, EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted("hooks: ['*']", EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted("enabled: true", EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted("{enabled: true, hooks: [Stop]}", EventKind::SubagentStop, Outcome::Success));
+        assert!(wanted("{enabled: true, hooks: [SubagentStop]}", EventKind::SubagentStop, Outcome::Success));
+        assert!(wanted("{enabled: true, hooks: ['*']}", EventKind::SubagentStop, Outcome::Success));
     }
 
     #[test]
@@ -96,20 +97,20 @@ mod tests {
         let on = "{enabled: true, hooks: ['*']}";
         let off = "{enabled: true, hooks: ['*'], showSystemEvents: false}";
         for outcome in [Outcome::Success, Outcome::Failure] {
-            assert!(wanted(on, Event::SubagentStop, outcome));
-            assert!(!wanted(off, Event::SubagentStop, outcome));
+            assert!(wanted(on, EventKind::SubagentStop, outcome));
+            assert!(!wanted(off, EventKind::SubagentStop, outcome));
         }
     }
 
     #[test]
     fn failures_and_successes_obey_theirs() {
         let errors = "{enabled: true, hooks: ['*'], showSystemEvents: false, showErrors: true}";
-        assert!(wanted(errors, Event::SubagentStop, Outcome::Failure));
-        assert!(!wanted(errors, Event::SubagentStop, Outcome::Success));
-        assert!(!wanted(errors, Event::Stop, Outcome::Success));
+        assert!(wanted(errors, EventKind::SubagentStop, Outcome::Failure));
+        assert!(!wanted(errors, EventKind::SubagentStop, Outcome::Success));
+        assert!(!wanted(errors, EventKind::Stop, Outcome::Success));
         let success = "{enabled: true, hooks: ['*'], showSuccess: true}";
-        assert!(wanted(success, Event::Stop, Outcome::Success));
-        assert!(!wanted(success, Event::Stop, Outcome::Failure));
-        assert!(!wanted("{enabled: true, hooks: ['*']}", Event::Stop, Outcome::Success));
+        assert!(wanted(success, EventKind::Stop, Outcome::Success));
+        assert!(!wanted(success, EventKind::Stop, Outcome::Failure));
+        assert!(!wanted("{enabled: true, hooks: ['*']}", EventKind::Stop, Outcome::Success));
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use crate::agent::Agent;
 use crate::config::{Bounded, CommandConfig, ConclaudeConfig, JudgeConfig, NonBlank, Reaction};
 use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::{Event, Subject};
+use crate::event::{EventKind, Subject};
 use crate::pattern::{self, PatternError};
-use crate::types::HookEvent;
+use crate::types::Event;
 
 mod environment;
 
@@ -19,7 +19,7 @@ pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 /// Everything that a plan is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
-    pub event: &'a HookEvent,
+    pub event: &'a Event,
     /// The subagent, at the events of one.
     pub agent: Option<&'a Agent>,
     pub config: &'a ConclaudeConfig,
@@ -45,7 +45,7 @@ pub struct GateFacts {
 /// What an event's handling will do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    pub event: Event,
+    pub event: EventKind,
     pub agent: Option<Agent>,
     /// Gates, then commands, then the judge.
     pub steps: Vec<Step>,
@@ -77,7 +77,7 @@ pub enum Reason {
     /// `des.judge` is configured.
     Judge,
     /// It belongs to the event itself.
-    Event,
+    Itself,
 }
 
 impl fmt::Display for Reason {
@@ -89,7 +89,7 @@ impl fmt::Display for Reason {
             Reason::Markers { step_file } => write!(f, "the prompt's markers name the step file {step_file}"),
             Reason::GatedCaller { step_file } => write!(f, "its caller is gated by {step_file}"),
             Reason::Judge => f.write_str("des.judge is configured"),
-            Reason::Event => f.write_str("it belongs to the event"),
+            Reason::Itself => f.write_str("it belongs to the event"),
         }
     }
 }
@@ -112,10 +112,10 @@ pub enum Report {
 }
 
 impl Report {
-    fn of(event: Event) -> Option<Report> {
+    fn of(event: EventKind) -> Option<Report> {
         match event {
-            Event::SessionStart => Some(Report::Installation),
-            Event::Stop | Event::SessionEnd => Some(Report::Unfinished),
+            EventKind::SessionStart => Some(Report::Installation),
+            EventKind::Stop | EventKind::SessionEnd => Some(Report::Unfinished),
             _ => None,
         }
     }
@@ -174,7 +174,7 @@ pub struct Untrusted {
 impl Plan {
     /// A plan to do nothing.
     #[must_use]
-    pub fn empty(event: Event) -> Plan {
+    pub fn empty(event: EventKind) -> Plan {
         Plan {
             event,
             agent: None,
@@ -247,7 +247,7 @@ pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         .map(|gate| Step { reason: gate.reason(), action: Action::Gate((*gate).clone()) })
         .collect();
     steps.extend(
-        Report::of(event).map(|report| Step { reason: Reason::Event, action: Action::Report(report) }),
+        Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
     );
     let mut of_config = commands(facts, &env)?;
     if matches!(gate, Some(Gate::Stop { .. })) {
@@ -308,7 +308,7 @@ fn subject<'a>(facts: &Facts<'a>) -> (&'a str, Option<&'a str>) {
     }
 }
 
-fn command(config: &CommandConfig, event: Event) -> Command {
+fn command(config: &CommandConfig, event: EventKind) -> Command {
     let default_on_timeout = match abilities::blocking(event) {
         Blocking::Stop => Reaction::Block,
         Blocking::Never | Blocking::Tool => Reaction::Warn,

@@ -1,16 +1,20 @@
-//! Running one command: a shell script with its own process group, a time limit, and output captured in bounded
-//! memory.
+//! The only place that starts processes: commands of a hook, programs whose output is wanted, and a program that the
+//! user watches. All are watched by one loop that hands their output to a sink as it comes.
 
+use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 mod capture;
 #[cfg(target_os = "linux")]
 mod descendants;
-#[cfg(target_os = "linux")]
-mod spawn;
+#[cfg(unix)]
+mod signals;
 #[cfg(unix)]
 mod unix;
+mod watch;
 #[cfg(windows)]
 mod windows;
 
@@ -19,42 +23,74 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
-pub use capture::{Captured, Keep, Spill};
+pub use capture::Captured;
+use capture::Captures;
+pub(crate) use capture::{Keep, Spill};
+use watch::{Deadline, watch};
 
 /// The shell when the config names none.
-pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
+pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// The environment variable that tells the processes of one command from all others.
-pub const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
+const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
 
-/// How long a command has between being asked to end and being killed.
-pub const GRACE: Duration = Duration::from_secs(1);
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The same when we are told to stop ourselves: the client kills us 1.4 s after asking.
-pub const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
+const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
 
-/// What to run.
+/// One of the two streams that a process prints to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Receives the output of a process as it comes.
+pub(crate) trait Sink {
+    /// The next bytes of a stream.
+    fn chunk(&mut self, stream: Stream, bytes: &[u8]);
+
+    /// Whether it can take no more: the process is then terminated.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+/// A shell script to run as a command of a hook.
 #[derive(Clone, Copy, Debug)]
-pub struct CommandSpec<'a> {
-    /// The script.
+pub(crate) struct CommandSpec<'a> {
     pub script: &'a str,
     /// The program that runs it, with `-c`.
     pub shell: &'a str,
-    /// Where it runs.
     pub cwd: &'a Path,
-    /// The variables that it gets beside our own environment; `None` takes one away.
+    /// The variables that it gets beside our own environment; `None` removes one.
     pub env: &'a [(&'static str, Option<String>)],
     /// What it reads.
     pub stdin: &'a [u8],
     /// When it is terminated.
     pub timeout: Option<Duration>,
-    /// What is kept of its stdout.
     pub stdout: Keep,
-    /// What is kept of its stderr.
     pub stderr: Keep,
 }
 
-/// How a command ended.
+impl CommandSpec<'_> {
+    fn command(&self, id: &str) -> Command {
+        let mut command = Command::new(self.shell);
+        command.arg("-c").arg(self.script).current_dir(self.cwd);
+        for (name, value) in self.env {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.env(ID_VARIABLE, id);
+        command
+    }
+}
+
+/// How a process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// By itself, with this code.
@@ -70,7 +106,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether the command did what it should.
+    /// Whether it exited with code 0.
     #[must_use]
     pub fn is_success(&self) -> bool {
         *self == Status::Exited(0)
@@ -98,7 +134,7 @@ impl Status {
     }
 }
 
-/// What came of a command.
+/// A command that has run.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// How it ended.
@@ -111,19 +147,127 @@ pub struct Finished {
     pub duration: Duration,
 }
 
-/// Runs the command and waits for it. Never fails: what went wrong is the status.
-#[must_use]
-pub fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
-    platform::run(spec, spill)
+/// A program that has run to its end, with all that it printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// How it ended: `Exited` or `Killed`.
+    pub status: Status,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
 }
 
-/// Makes sure that we hear how a child has ended, whatever whoever started us did to that signal.
-pub fn hear_of_children() {
-    platform::hear_of_children();
+/// How a process is tied to us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A command of a hook, with its id: a process group of its own. It is terminated with all its descendants, also when
+    /// we are told to stop, and dies when we are killed.
+    Command(String),
+    /// A program that we need the output of: the same, but nobody looks for processes that left its group, and a signal
+    /// that tells us to stop keeps its default action.
+    Tool,
+    /// A program that shares our process group, so that it may read from the terminal and gets its Ctrl-C.
+    Attached,
+}
+
+/// A process to be started.
+struct Start<'a> {
+    command: Command,
+    kind: Kind,
+    /// What it reads; our own stdin if there is none.
+    stdin: Option<&'a [u8]>,
+}
+
+/// Runs the command and waits for it. Never fails: what went wrong is the status.
+#[must_use]
+pub(crate) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let id = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    let started = Instant::now();
+    let mut captures = Captures::new(spec.stdout, spec.stderr, spill);
+    let start = Start { command: spec.command(&id), kind: Kind::Command(id), stdin: Some(spec.stdin) };
+    let status = run_to_end(start, spec.timeout, &mut captures).unwrap_or_else(|error| {
+        Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display()))
+    });
+    let (stdout, stderr) = captures.finish();
+    Finished { status, stdout, stderr, duration: started.elapsed() }
+}
+
+/// Runs a program for its output. It is terminated with its process group at the limit, or when it has printed more than
+/// `max_bytes` in all.
+///
+/// # Errors
+/// When it cannot be started, runs into the limit, or prints too much.
+pub(crate) fn output(
+    command: Command,
+    stdin: &[u8],
+    limit: Duration,
+    max_bytes: usize,
+) -> io::Result<Output> {
+    let mut whole = Whole { stdout: Vec::new(), stderr: Vec::new(), max_bytes, is_full: false };
+    let start = Start { command, kind: Kind::Tool, stdin: Some(stdin) };
+    let status = run_to_end(start, Some(limit), &mut whole)?;
+    if whole.is_full {
+        let reason = format!("more than {max_bytes} bytes of output");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    if let Status::TimedOut(limit) = status {
+        let reason = format!("no answer within {} s", limit.as_secs_f32());
+        return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+    }
+    Ok(Output { status, stdout: whole.stdout, stderr: whole.stderr })
+}
+
+/// Runs a program that shares our stdin and process group, and hands its output to the sink as it comes. Signals keep
+/// the action that they have: what stops us from the terminal stops the program too.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn run_attached(command: Command, sink: &mut dyn Sink) -> io::Result<Status> {
+    run_to_end(Start { command, kind: Kind::Attached, stdin: None }, None, sink)
+}
+
+fn run_to_end(start: Start<'_>, limit: Option<Duration>, sink: &mut dyn Sink) -> io::Result<Status> {
+    let deadline = limit.and_then(|limit| Deadline::after(limit, Instant::now()));
+    let mut running = platform::Running::start(start)?;
+    Ok(watch(&mut running, deadline, sink))
+}
+
+/// Resets SIGCHLD: if whoever started us ignored it, the kernel would throw the status of our children away.
+pub fn reset_sigchld() {
+    #[cfg(unix)]
+    signals::reset_sigchld();
 }
 
 /// The signal that told us to stop, if one came while commands ran.
 #[must_use]
-pub fn stop_signal() -> Option<&'static str> {
+pub(crate) fn stop_signal() -> Option<&'static str> {
     platform::stop_signal()
 }
+
+/// Keeps all of both streams, up to a number of bytes.
+struct Whole {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    max_bytes: usize,
+    is_full: bool,
+}
+
+impl Sink for Whole {
+    fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
+        self.is_full |= self.stdout.len() + self.stderr.len() + bytes.len() > self.max_bytes;
+        if self.is_full {
+            return;
+        }
+        match stream {
+            Stream::Stdout => self.stdout.extend_from_slice(bytes),
+            Stream::Stderr => self.stderr.extend_from_slice(bytes),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

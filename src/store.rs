@@ -86,6 +86,11 @@ pub(crate) fn touch_last(root: &Path, event: &str) {
     }
 }
 
+/// Makes the folder for that: from now on `doctor` can tell when events arrived.
+pub(crate) fn expect_arrivals(root: &Path) {
+    let _ = make_folder(root, &root.join(FOLDER).join("state/last"));
+}
+
 /// Removes the oldest files so that the folder stays bounded, and returns how many were removed.
 pub(crate) fn make_room(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! Reading the client's transcripts: JSON lines that are appended to while we look, and that grow to 100 MB.
+//! Reading Claude Code's transcripts: JSON lines that are appended to while we look, and that grow to 100 MB.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::files;
 
+pub mod identity;
 mod lines;
 
 use lines::{LinesFromEnd, bounded_line, first_lines, holds};
@@ -16,24 +17,21 @@ use lines::{LinesFromEnd, bounded_line, first_lines, holds};
 /// A call of the Agent tool (`Task` in older clients) in a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentCall {
-    /// The call's id.
     pub id: Option<String>,
     /// The subagent that was called.
     pub subagent_type: String,
-    /// What it was told.
     pub prompt: Option<String>,
 }
 
 /// What looking for a call came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The call.
     Call(AgentCall),
     /// The transcript has no such call.
     Nothing,
     /// There is none near its end; the rest was not read.
     NotNear,
-    /// A line that is not JSON lies between the end and any call: what it hides cannot be known.
+    /// A line that is not JSON is between the end and any call: what it hides cannot be known.
     Malformed,
 }
 
@@ -43,11 +41,11 @@ pub enum Found {
 /// When the file cannot be read.
 pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
     let mut lines = LinesFromEnd::open(path)?;
-    // What stands after the last line break is a line that the client is in the middle of writing.
-    let mut torn = true;
+    // After the last line break comes a line that Claude Code is in the middle of writing.
+    let mut unfinished = true;
     while let Some(line) = lines.next_line()? {
         let line = line.trim_ascii();
-        let is_torn = std::mem::take(&mut torn);
+        let is_unfinished = std::mem::take(&mut unfinished);
         if line.is_empty() {
             continue;
         }
@@ -58,7 +56,7 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
                     return Ok(Found::Call(call));
                 }
             }
-            Err(_) if is_torn => {}
+            Err(_) if is_unfinished => {}
             // What a line hides can be any call, but not one that is known by its id.
             Err(_) if id.is_some() => {}
             Err(_) => return Ok(Found::Malformed),
@@ -110,9 +108,9 @@ enum Input {
     Other(IgnoredAny),
 }
 
-/// The Agent calls on one line, in order: in the client's form, as a plain message, or as a bare call.
+/// The Agent calls on one line, in order: in Claude Code's form, as a plain message, or as a bare call.
 fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
-    // Most lines are anything but a call: they are checked, not taken apart.
+    // Most lines are anything but a call: they are checked, not parsed.
     if memchr::memmem::find(line, b"subagent_type").is_none() {
         return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
     }
@@ -149,7 +147,7 @@ fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall>
     }
 }
 
-/// A line of a transcript as far as prompts and times are concerned: the client's form, or a plain message. Fields of
+/// A line of a transcript as far as prompts and times are concerned: Claude Code's form, or a plain message. Fields of
 /// another type than expected are passed over.
 struct Said(Value);
 
@@ -234,7 +232,7 @@ pub fn written_files(path: &Path) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// The agent in whose transcript this call stands, among those of the folder, and that transcript.
+/// The agent in whose transcript this call is, among those of the folder, and that transcript.
 #[must_use]
 pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathBuf)> {
     let needle = format!("\"id\":\"{call}\"");

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 mod parse;
 mod wire;
 
-pub use parse::{HookEvent, PayloadError, strip_bom};
+pub use parse::{Event, PayloadError, strip_bom};
 
 /// The fields that every payload has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

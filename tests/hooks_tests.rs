@@ -7,7 +7,7 @@ mod common;
 
 use common::desktop::Desktop;
 use common::{Test, capture};
-use conclaude::event::Event;
+use conclaude::event::EventKind;
 use conclaude::hooks::{self, Environment, HookResult};
 
 const ENV_CONFIG: &str = r#"
@@ -30,14 +30,14 @@ fn start_payload(agent: &str) -> String {
 fn valid_payload_returns_success() {
     let folder = tempfile::tempdir().unwrap();
     let environment = Environment { project_dir: Some(folder.path().to_owned()), ..Environment::default() };
-    let result = hooks::handle(Event::SubagentStart, start_payload("coder").as_bytes(), &environment);
+    let result = hooks::handle(EventKind::SubagentStart, start_payload("coder").as_bytes(), &environment);
     assert_eq!(result.unwrap(), HookResult::success());
 }
 
 #[test]
 fn invalid_payload_returns_error() {
     let payload = start_payload("coder").replace("\"agent_id\":\"coder\",", "");
-    let result = hooks::handle(Event::SubagentStart, payload.as_bytes(), &Environment::default());
+    let result = hooks::handle(EventKind::SubagentStart, payload.as_bytes(), &Environment::default());
     assert_eq!(
         result.unwrap_err().to_string(),
         "invalid payload: missing required field `agent_id`: expected a non-empty string"

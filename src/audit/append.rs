@@ -2,21 +2,22 @@
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::end::{LONGEST_LINE, WAITED, not_in};
-use super::{GENESIS, LOCK_WAIT, Record, Trail, UNFINISHED, hash_of};
+use super::chain::{GENESIS, hash_of};
+use super::tail::{MAX_LINE_BYTES, QUEUED, not_in};
+use super::{LOCK_WAIT, Record, Trail, UNFINISHED};
 use crate::{files, log, store};
 
 /// Whoever writes a file for longer than this was killed.
 const ABANDONED: Duration = Duration::from_hours(24);
 
-/// What is longer is cut.
-const LONGEST_TEXT: usize = 4_000;
+/// Longer texts are cut.
+const MAX_TEXT: usize = 4_000;
 
 /// The end of the trail as it is kept outside the project.
 #[derive(Deserialize)]
@@ -26,11 +27,11 @@ struct Head {
 }
 
 impl Trail {
-    /// Takes along what others had to lay aside, if there is anything.
+    /// Writes the records that others had to queue, if there are any.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn take_along(&self) -> io::Result<()> {
+    /// When they cannot be written.
+    pub fn write_pending(&self) -> io::Result<()> {
         if self.listing().map_or(true, |listing| listing.pending.is_empty()) {
             return Ok(());
         }
@@ -40,8 +41,8 @@ impl Trail {
         }
     }
 
-    /// Writes a record. If the trail is locked for too long, the record is laid beside it, and whoever writes next
-    /// takes it along.
+    /// Writes a record. If the trail is locked for too long, the record is queued beside it, and whoever writes next
+    /// writes it too.
     ///
     /// # Errors
     /// When nothing can be written.
@@ -50,15 +51,15 @@ impl Trail {
         let body = body_of(record)?;
         match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
             Some(_lock) => self.write(vec![body]),
-            None => self.lay_aside(&body),
+            None => self.queue(&body),
         }
     }
 
     /// A file that appears whole or not at all, so that whoever holds the lock never sees half of it.
-    fn lay_aside(&self, body: &str) -> io::Result<()> {
+    fn queue(&self, body: &str) -> io::Result<()> {
         let id = format!("{:020}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id());
         let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder)?;
-        writeln!(file, "{},\"{WAITED}\":\"{id}\"}}", open(body))?;
+        writeln!(file, "{},\"{QUEUED}\":\"{id}\"}}", open(body))?;
         let name = format!("pending-{id}.jsonl");
         file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error)
     }
@@ -66,28 +67,16 @@ impl Trail {
     /// Under the lock.
     fn write(&self, own: Vec<String>) -> io::Result<()> {
         let mut listing = self.listing()?;
-        let mut waited = Vec::new();
-        let mut taken = Vec::new();
-        for path in listing.pending {
-            let text = files::read_text(&path, LONGEST_LINE * 2).unwrap_or_default();
-            let found: Vec<Map<String, Value>> = text.lines().filter_map(waiting).collect();
-            if found.is_empty() {
-                // Not a record, or not one that can be read: kept for a person, out of the way.
-                let _ = fs::rename(&path, path.with_extension("unreadable"));
-                continue;
-            }
-            waited.extend(found);
-            taken.push(path);
-        }
+        let (mut queued, written) = read_queued(listing.pending);
         let (mut seq, mut prev) = (0, GENESIS.to_owned());
         let mut current = None;
         if let Some(path) = listing.files.pop() {
-            let end = self.heal(&path)?;
-            (seq, prev) = (end.seq, end.hash);
-            waited = not_in(&path, waited)?;
-            current = Some(end.file);
+            let tail = self.repair(&path)?;
+            (seq, prev) = (tail.seq, tail.hash);
+            queued = not_in(&path, queued)?;
+            current = Some(tail.file);
         }
-        let mut bodies = waited.iter().map(serde_json::to_string).collect::<Result<Vec<String>, _>>()?;
+        let mut bodies = queued.iter().map(serde_json::to_string).collect::<Result<Vec<String>, _>>()?;
         bodies.extend(own);
         // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
         if let Some((known, hash)) = self.read_head().filter(|(known, _)| *known > seq) {
@@ -117,7 +106,7 @@ impl Trail {
             self.keep_head(seq, &prev);
         }
         let dead = listing.unfinished.into_iter().filter(|path| is_older(path, ABANDONED));
-        for path in taken.into_iter().chain(dead) {
+        for path in written.into_iter().chain(dead) {
             let _ = fs::remove_file(path);
         }
         Ok(())
@@ -127,11 +116,11 @@ impl Trail {
     fn keep_head(&self, seq: u64, hash: &str) {
         let Some(path) = &self.head else { return };
         let text = format!("{{\"seq\":{seq},\"hash\":\"{hash}\"}}\n");
-        let anew = || {
+        let replace = || {
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
             files::write_atomically(path, text.as_bytes())
         };
-        let kept = write_over(path, &text).or_else(|_| anew());
+        let kept = write_over(path, &text).or_else(|_| replace());
         if let Err(error) = kept {
             log::warn(|| format!("cannot keep the head of the audit trail in {}: {error}", path.display()));
         }
@@ -160,16 +149,16 @@ fn body_of(record: &Record) -> io::Result<String> {
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
     let fields = serde_json::to_string(record)?;
     let body = format!("{{\"time\":\"{now}\",{}", fields.strip_prefix('{').unwrap_or(&fields));
-    if body.len() <= LONGEST_TEXT { Ok(body) } else { shorter(&body) }
+    if body.len() <= MAX_TEXT { Ok(body) } else { shorter(&body) }
 }
 
-/// The same with all that is long cut.
+/// The same with long texts cut.
 fn shorter(body: &str) -> io::Result<String> {
     let fields: Map<String, Value> = serde_json::from_str(body)?;
     let mut fields: Map<String, Value> =
         fields.into_iter().map(|(name, value)| (name, bounded(value))).collect();
     let body = serde_json::to_string(&fields)?;
-    if body.len() as u64 <= LONGEST_LINE / 2 {
+    if body.len() as u64 <= MAX_LINE_BYTES / 2 {
         return Ok(body);
     }
     fields.retain(|name, _| !matches!(name.as_str(), "findings" | "commands" | "des" | "evidence" | "judge"));
@@ -180,8 +169,8 @@ fn shorter(body: &str) -> io::Result<String> {
 /// Long texts are cut: the trail says what was decided, not all that was said.
 fn bounded(value: Value) -> Value {
     match value {
-        Value::String(text) if text.len() > LONGEST_TEXT => {
-            let cut = text.get(..text.floor_char_boundary(LONGEST_TEXT)).unwrap_or_default();
+        Value::String(text) if text.len() > MAX_TEXT => {
+            let cut = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
             format!("{cut}… ({} bytes in all)", text.len()).into()
         }
         Value::Array(items) => items.into_iter().map(bounded).collect(),
@@ -190,8 +179,25 @@ fn bounded(value: Value) -> Value {
     }
 }
 
-/// A record that was laid aside, without what the chain gives it.
-fn waiting(line: &str) -> Option<Map<String, Value>> {
+/// The queued records, and the files that they are in.
+fn read_queued(pending: Vec<PathBuf>) -> (Vec<Map<String, Value>>, Vec<PathBuf>) {
+    let (mut records, mut paths) = (Vec::new(), Vec::new());
+    for path in pending {
+        let text = files::read_text(&path, MAX_LINE_BYTES * 2).unwrap_or_default();
+        let found: Vec<Map<String, Value>> = text.lines().filter_map(queued_record).collect();
+        if found.is_empty() {
+            // Not a record, or not one that can be read: kept for the user, out of the way.
+            let _ = fs::rename(&path, path.with_extension("unreadable"));
+            continue;
+        }
+        records.extend(found);
+        paths.push(path);
+    }
+    (records, paths)
+}
+
+/// A queued record, without what the chain gives it.
+fn queued_record(line: &str) -> Option<Map<String, Value>> {
     let mut body: Map<String, Value> = serde_json::from_str(line).ok()?;
     body.retain(|name, _| !matches!(name.as_str(), "seq" | "prev" | "hash"));
     (!body.is_empty()).then_some(body)

@@ -6,27 +6,25 @@ use std::io;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Link, Trail};
+use super::Trail;
 
 /// Which records are wanted; what is not set matches all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// The session, or the beginning of its id.
+    /// The session, or the start of its id.
     pub session: Option<String>,
     /// The agent's name or id.
     pub agent: Option<String>,
     /// A part of the step file's path.
     pub step: Option<String>,
-    /// The event.
     pub event: Option<String>,
-    /// The decision.
     pub decision: Option<String>,
     /// The earliest time.
     pub since: Option<Timestamp>,
 }
 
 impl Filter {
-    fn admits(&self, record: &Value) -> bool {
+    pub(super) fn admits(&self, record: &Value) -> bool {
         let text = |name: &str| record.get(name).and_then(Value::as_str).unwrap_or_default();
         let is = |wanted: &Option<String>, test: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(test);
         let recent = || {
@@ -62,29 +60,6 @@ pub fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<(String, Value)
     Ok(found)
 }
 
-/// The records whose own hash fits and that follow the one before them: a line that someone appended by hand does not
-/// count as proof.
-///
-/// # Errors
-/// When a file cannot be read.
-pub fn genuine(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
-    let mut found = Vec::new();
-    let mut before: Option<(u64, String)> = None;
-    for path in trail.files()? {
-        let bytes = super::read_file(&path)?;
-        for line in String::from_utf8_lossy(&bytes).lines() {
-            let Some(link) = Link::read(line) else { continue };
-            // After a gap the chain goes on: what was cut off does not make the rest untrue.
-            let follows = before.as_ref().is_none_or(|(seq, hash)| *hash == link.prev || link.seq > *seq + 1);
-            if follows && link.hash == link.computed() {
-                before = Some((link.seq, link.hash.to_owned()));
-                found.extend(serde_json::from_str::<Value>(line).ok().filter(|record| filter.admits(record)));
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// Counts over records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
@@ -92,14 +67,12 @@ pub struct Stats {
     pub agents: BTreeMap<String, BTreeMap<String, u64>>,
     /// By command: runs, failures, milliseconds in all, the longest.
     pub commands: BTreeMap<String, (u64, u64, u64, u64)>,
-    /// By code of finding.
     pub findings: BTreeMap<String, u64>,
     /// By agent: how many stops have a time, and the seconds in all.
     pub durations: BTreeMap<String, (u64, f64)>,
 }
 
 impl Stats {
-    /// Counts.
     #[must_use]
     pub fn of<'a>(records: impl IntoIterator<Item = &'a Value>) -> Stats {
         let mut stats = Stats::default();

@@ -1,5 +1,6 @@
 use std::fs;
 
+use super::chain::{GENESIS, Link, hash_of};
 use super::*;
 use crate::files;
 
@@ -144,7 +145,7 @@ fn a_fifo_among_the_records_does_not_hang_the_next_one() {
     fifo("pending-1.jsonl");
     place.trail.append(&record(2)).unwrap();
     assert_eq!(verify(&place.trail).unwrap().good, 2);
-    assert!(place.trail.folder.join("pending-1.unreadable").exists(), "it is set aside");
+    assert!(place.trail.folder.join("pending-1.unreadable").exists(), "it is quarantined");
     fifo("audit-0000000009.jsonl");
     assert!(verify(&place.trail).is_err() && records(&place.trail, &Filter::default()).is_err());
 }
@@ -162,19 +163,19 @@ fn garbage_without_an_end_loses_no_record() {
 }
 
 #[test]
-fn a_torn_tail_costs_nothing_but_itself() {
+fn a_truncated_tail_costs_nothing_but_itself() {
     let place = with_records(2, 1 << 20);
     let mut text = fs::read_to_string(place.file()).unwrap();
     text.push_str("{\"seq\":3,\"time\":\"20");
     fs::write(place.file(), text).unwrap();
     let verdict = verify(&place.trail).unwrap();
     assert_eq!((verdict.good, verdict.problem), (2, None));
-    assert!(verdict.notes[0].contains("a torn last line"));
+    assert!(verdict.notes[0].contains("the last line is truncated"));
     place.trail.append(&record(3)).unwrap();
     let verdict = verify(&place.trail).unwrap();
     assert_eq!((verdict.good, verdict.problem), (3, None));
     assert!(
-        fs::read_to_string(place.trail.folder.join("torn.txt"))
+        fs::read_to_string(place.trail.folder.join("truncated.txt"))
             .unwrap()
             .contains("{\"seq\":3,\"time\":\"20\n")
     );
@@ -191,11 +192,11 @@ fn the_chain_goes_on_across_files() {
 }
 
 #[test]
-fn records_that_had_to_wait_are_taken_along() {
+fn queued_records_are_written_by_the_next_one() {
     let place = with_records(1, 1 << 20);
-    let lock = files::lock(&place.trail.folder.join("lock"), Duration::ZERO).unwrap().unwrap();
+    let lock = files::lock(&place.trail.folder.join("lock"), Duration::from_secs(50)).unwrap().unwrap();
     place.trail.append(&record(2)).unwrap();
-    assert_eq!(verify(&place.trail).unwrap().good, 1, "laid aside");
+    assert_eq!(verify(&place.trail).unwrap().good, 1, "queued");
     drop(lock);
     place.trail.append(&record(3)).unwrap();
     assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 3, problem: None, notes: vec![] });
@@ -208,9 +209,10 @@ fn records_that_had_to_wait_are_taken_along() {
 }
 
 #[test]
-fn a_record_that_waited_is_written_once_though_whoever_took_it_along_was_killed() {
+fn a_queued_record_is_written_once_though_its_writer_was_killed() {
     let place = with_records(1, 1 << 20);
-    let lock = files::lock(&place.trail.folder.join("lock"), Duration::ZERO).unwrap();
+    // Between fork and exec, a child of another test may hold a lock that was released here.
+    let lock = files::lock(&place.trail.folder.join("lock"), Duration::from_secs(50)).unwrap().unwrap();
     place.trail.append(&record(2)).unwrap();
     drop(lock);
     let waiting: Vec<_> = fs::read_dir(&place.trail.folder).unwrap().flatten().map(|e| e.path()).collect();
@@ -297,10 +299,10 @@ fn filters_and_counts() {
 }
 
 #[test]
-fn the_chain_goes_on_after_records_of_every_length_and_after_a_torn_one() {
+fn the_chain_goes_on_after_records_of_every_length_and_after_a_truncated_one() {
     let root = tempfile::tempdir().unwrap();
     let trail = Trail { head: None, ..Trail::of(root.path(), None) };
-    // Shorter than what is usually read of the end, as long, longer, and a torn line behind each.
+    // Shorter than what is usually read of the end, as long, longer, and a truncated line after each.
     for (number, length) in [10, 3_000, 4_000, 4_000, 4_000, 10].into_iter().enumerate() {
         let findings = vec![Value::from("x".repeat(length)); if number == 3 { 60 } else { 3 }];
         trail
@@ -308,7 +310,7 @@ fn the_chain_goes_on_after_records_of_every_length_and_after_a_torn_one() {
             .unwrap();
         let file = trail.files().unwrap().pop().unwrap();
         let mut open = fs::File::options().append(true).open(file).unwrap();
-        io::Write::write_all(&mut open, "{\"torn\": ".repeat(number * 300).as_bytes()).unwrap();
+        io::Write::write_all(&mut open, "{\"half\": ".repeat(number * 300).as_bytes()).unwrap();
     }
     trail.append(&Record::default()).unwrap();
     let verdict = verify(&trail).unwrap();
@@ -316,7 +318,7 @@ fn the_chain_goes_on_after_records_of_every_length_and_after_a_torn_one() {
 }
 
 #[test]
-fn what_a_killed_process_was_laying_aside_is_removed_after_a_while() {
+fn what_a_killed_process_was_queueing_is_removed_after_a_while() {
     let place = with_records(1, 1 << 20);
     let [old, new] = [".pending-old", ".pending-new"].map(|name| place.trail.folder.join(name));
     fs::write(&old, "{").unwrap();
@@ -342,29 +344,96 @@ fn the_last_record_may_be_longer_than_what_is_first_read_of_the_end() {
 }
 
 #[test]
-fn what_waited_gets_its_place_in_the_chain_from_the_chain_alone() {
+fn a_queued_record_gets_its_place_in_the_chain_from_the_chain_alone() {
     let place = with_records(1, 1 << 20);
     let lines = [
-        r#"{"time":"t","event":"e","decision":"d","prev":"zz","waited":"1"}"#,
-        r#"{"seq":99,"time":"t","event":"e","decision":"d","prev":"zz","hash":"yy","waited":"2"}"#,
+        r#"{"time":"t","event":"e","decision":"d","prev":"zz","queued":"1"}"#,
+        r#"{"seq":99,"time":"t","event":"e","decision":"d","prev":"zz","hash":"yy","queued":"2"}"#,
     ];
     for (number, line) in lines.iter().chain(&["{}", r#"{"seq":1}"#]).enumerate() {
         fs::write(place.trail.folder.join(format!("pending-{number}.jsonl")), format!("{line}\n")).unwrap();
     }
     place.trail.append(&record(2)).unwrap();
     assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 4, problem: None, notes: vec![] });
-    let unreadable = files::names(&place.trail.folder).unwrap();
-    assert_eq!(unreadable.iter().filter(|name| name.to_string_lossy().ends_with(".unreadable")).count(), 2);
+    let paths = fs::read_dir(&place.trail.folder).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(paths.filter(|path| path.extension().is_some_and(|end| end == "unreadable")).count(), 2);
 }
 
 #[cfg(unix)]
 #[test]
-fn whoever_took_away_the_lock_makes_no_record_overwrite_another() {
+fn removing_the_lock_makes_no_record_overwrite_another() {
     let place = with_records(1, 1 << 20);
-    let mut end = place.trail.heal(&place.file()).unwrap();
+    let mut tail = place.trail.repair(&place.file()).unwrap();
     place.trail.append(&record(2)).unwrap();
-    io::Write::write_all(&mut end.file, b"late\n").unwrap();
+    io::Write::write_all(&mut tail.file, b"late\n").unwrap();
     let text = fs::read_to_string(place.file()).unwrap();
     assert_eq!(text.lines().count(), 3);
     assert!(text.contains("agent-2") && text.ends_with("late\n"));
+}
+
+fn agents(records: &[Value]) -> Vec<&str> {
+    records.iter().map(|record| record["agent"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn records_after_a_position_are_read_without_those_before_it_and_across_files() {
+    let place = with_records(6, 1_024);
+    let last = place.trail.last();
+    let position = last.position.unwrap();
+    assert_eq!((last.seq, position.seq), (6, 6));
+    let since = |filter: &Filter| genuine_since(&place.trail, &position, filter).unwrap();
+    assert_eq!(since(&Filter::default()), Vec::<Value>::new());
+    for n in 7..=14 {
+        place.trail.append(&record(n)).unwrap();
+    }
+    assert!(place.trail.files().unwrap().len() > 2);
+    let names: Vec<String> = (7..=14).map(|n| format!("agent-{n}")).collect();
+    assert_eq!(agents(&since(&Filter::default())), names);
+    assert_eq!(since(&Filter { agent: Some("agent-9".into()), ..Filter::default() }).len(), 1);
+    // What comes before is not looked at.
+    fs::remove_file(place.trail.files().unwrap().remove(0)).unwrap();
+    assert_eq!(agents(&since(&Filter::default())), names);
+}
+
+#[test]
+fn a_forged_record_after_a_position_does_not_count() {
+    let place = with_records(2, 1 << 20);
+    let position = place.trail.last().position.unwrap();
+    place.trail.append(&record(3)).unwrap();
+    place.tamper(|lines| {
+        let body = format!(r#"{{"seq":4,"event":"e","agent":"forged","prev":"{GENESIS}"}}"#);
+        let open = body.strip_suffix('}').unwrap();
+        lines.push(format!(r#"{open},"hash":"{}"}}"#, hash_of(&body)));
+        lines.push(lines[2].replace("agent-3", "changed"));
+    });
+    let found = genuine_since(&place.trail, &position, &Filter::default()).unwrap();
+    assert_eq!(agents(&found), ["agent-3"]);
+}
+
+#[test]
+fn a_position_that_is_gone_or_was_edited_is_an_error() {
+    let reason = |change: fn(&Place)| {
+        let place = with_records(3, 1 << 20);
+        let position = place.trail.last().position.unwrap();
+        change(&place);
+        genuine_since(&place.trail, &position, &Filter::default()).unwrap_err().to_string()
+    };
+    let edited = "record 3 is not where it was in audit-0000000001.jsonl";
+    assert_eq!(reason(|place| drop(place.tamper(|lines| lines[2] = lines[2].replace('3', "9")))), edited);
+    assert_eq!(reason(|place| drop(place.tamper(|lines| drop(lines.remove(0))))), edited);
+    assert_eq!(reason(|place| drop(place.tamper(|lines| lines.truncate(1)))), edited);
+    let gone = reason(|place| fs::remove_file(place.file()).unwrap());
+    assert_eq!(gone, "audit-0000000001.jsonl is gone");
+}
+
+#[test]
+fn a_damaged_or_cut_trail_has_no_position() {
+    let place = with_records(3, 1 << 20);
+    place.tamper(|lines| lines.truncate(2));
+    assert_eq!(place.trail.last(), Last { seq: 3, position: None }, "the copy outside knows more");
+    let place = with_records(3, 1 << 20);
+    place.tamper(|lines| lines.push("garbage".into()));
+    assert_eq!(place.trail.last(), Last { seq: 3, position: None });
+    let place = self::place(1_024);
+    assert_eq!(place.trail.last(), Last { seq: 0, position: None });
 }

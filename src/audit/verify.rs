@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use super::{GENESIS, Link, Trail};
+use super::Trail;
+use super::chain::{GENESIS, Link};
 
 /// What looking at the whole trail came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +35,11 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
             let Some(line) = line.strip_suffix('\n') else {
                 let place = place(path, number);
                 if is_last {
-                    verdict.notes.push(format!("{place}: a torn last line, left by a process that was killed; the next record sets it aside"));
+                    verdict.notes.push(format!("{place}: the last line is truncated, left by a process that was killed; the next record moves it to truncated.txt"));
                     continue;
                 }
-                verdict.problem = Some(format!("{place}: the line is torn, though another file follows"));
+                verdict.problem =
+                    Some(format!("{place}: the line is truncated, though another file follows"));
                 return Ok(verdict);
             };
             if let Err(why) = chain.advance(line) {
@@ -63,8 +65,8 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
         verdict.problem =
             Some(format!("the end is cut off: record {seq} was written, the trail ends with {}", chain.seq));
     }
-    if trail.folder.join("torn.txt").exists() {
-        verdict.notes.push("torn.txt holds what killed processes left of their records".into());
+    if trail.folder.join("truncated.txt").exists() {
+        verdict.notes.push("truncated.txt holds what killed processes left of their records".into());
     }
     Ok(verdict)
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::audit::Trail;
 use crate::dialect::claude::Answer;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::{self, Environment, Trace};
 use crate::log;
@@ -50,20 +50,20 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     writeln!(out, "{FAINT}{}{FAINT:#}\n", indent(CONFIG.trim_end(), "  "))?;
 
     writeln!(out, "{TITLE}1. Claude Code starts the subagent `coder`: conclaude SubagentStart{TITLE:#}")?;
-    play(&mut out, Event::SubagentStart, &folder, false)?;
+    play(&mut out, EventKind::SubagentStart, &folder, false)?;
 
     writeln!(
         out,
         "{TITLE}2. `coder` says \"done\", but CHANGES.md is empty: conclaude SubagentStop{TITLE:#}"
     )?;
-    play(&mut out, Event::SubagentStop, &folder, false)?;
+    play(&mut out, EventKind::SubagentStop, &folder, false)?;
 
     writeln!(
         out,
         "{TITLE}3. `coder` reads the reason, writes CHANGES.md and stops again: conclaude SubagentStop{TITLE:#}"
     )?;
     std::fs::write(folder.join("CHANGES.md"), "- a greeting\n")?;
-    play(&mut out, Event::SubagentStop, &folder, true)?;
+    play(&mut out, EventKind::SubagentStop, &folder, true)?;
 
     if keep {
         let kept = project.keep();
@@ -79,7 +79,7 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn play(out: &mut impl Write, event: Event, folder: &Path, again: bool) -> io::Result<()> {
+fn play(out: &mut impl Write, event: EventKind, folder: &Path, again: bool) -> io::Result<()> {
     let payload = json!({
         "session_id": "demo",
         "transcript_path": folder.join("demo.jsonl"),

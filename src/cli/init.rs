@@ -1,21 +1,22 @@
-//! `conclaude init`: a config to begin with, and the registration.
+//! `conclaude init`: a config to start with, and the registration.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::install::{Change, Target, Which};
-use super::{diff, trust};
+use super::diff;
+use super::install::{self, Which};
 use crate::config::{self, ConclaudeConfig};
 use crate::exit::Exit;
 use crate::hooks::Environment;
-use crate::install::registration::Place;
+use crate::install::change::Change;
+use crate::install::scope::Scope;
+use crate::install::user_file::UserFile;
 use crate::install::{agents, starter};
 use crate::root::FILE_NAMES;
 use crate::{files, store};
 
-/// What is asked for.
 #[derive(Args)]
 pub(super) struct Request {
     #[command(flatten)]
@@ -30,26 +31,26 @@ pub(super) struct Request {
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let folder = project()?;
-    let target = Target { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
+    let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
     if exists && !request.force {
         return Err(io::Error::other(format!(
-            "{} exists already, and is left as it is\n  `conclaude install` registers conclaude for it\n  `conclaude init --force` begins anew, and keeps a copy",
+            "{} exists already, and is left as it is\n  `conclaude install` registers conclaude for it\n  `conclaude init --force` starts again, and keeps a copy",
             target.path.display()
         )));
     }
     let before = target.read()?.unwrap_or_default();
     let kinds = starter::detect(&folder);
-    let after = starter::text(&kinds, &agent_names(&folder));
-    // The client's time-outs should do for the commands that are suggested, once a person wants them.
+    let after = starter::text(&kinds, &agents::names(&folder, Scope::Project));
+    // The registered timeouts should do for the commands that are suggested, once the user wants them.
     let config = ConclaudeConfig::parse(&starter::uncommented(&after), &target.path)
         .map_err(|error| io::Error::other(error.to_string()))?;
     // Whatever is wrong with the settings is found before anything is written.
-    let change = Change::of(request.which.place(), &folder, &config)?;
+    let change = Change::of(request.which.scope(), &folder, &config)?;
     let mut out = anstream::stdout().lock();
     if request.dry_run {
         diff::print(&mut out, &target.path, &before, &after)?;
-        change.show(&mut out)?;
+        install::show(&mut out, &change)?;
         return Ok(Exit::Success);
     }
     if exists {
@@ -58,22 +59,20 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         writeln!(out, "the config as it was is kept in {}", copy.display())?;
     }
     target.write(Some(&after))?;
-    trust::note_arrivals(&folder);
-    // For editors; the config is as good without it.
-    let ours = folder.join(store::FOLDER);
-    let schema = store::make_folder(&folder, &ours).and_then(|()| {
-        files::write_atomically(&folder.join(starter::SCHEMA), config::schema_text().as_bytes())
-    });
-    if let Err(error) = schema {
+    store::expect_arrivals(&folder);
+    if let Err(error) = write_schema(&folder) {
         writeln!(out, "warning: the schema for editors cannot be written: {error}")?;
     }
-    writeln!(out, "wrote {}{}", target.path.display(), fitted(&kinds))?;
-    change.make(&mut out)?;
-    writeln!(
-        out,
-        "next: take the `# ` away from what you want there, then `conclaude doctor` looks over it all"
-    )?;
+    writeln!(out, "wrote {}{}", target.path.display(), based_on(&kinds))?;
+    install::apply(&mut out, &change)?;
+    writeln!(out, "next: uncomment what you want there, then `conclaude doctor` checks the installation")?;
     Ok(Exit::Success)
+}
+
+/// For editors; the config is as good without it.
+fn write_schema(folder: &Path) -> io::Result<()> {
+    store::make_folder(folder, &folder.join(store::FOLDER))?;
+    files::write_atomically(&folder.join(starter::SCHEMA), config::schema_text().as_bytes())
 }
 
 /// The project's folder: a config further up belongs to something larger.
@@ -94,13 +93,9 @@ fn existing(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
 }
 
-fn agent_names(folder: &Path) -> Vec<String> {
-    agents::all(folder, Place::Project).into_iter().map(|agent| agent.name).collect()
-}
-
-fn fitted(kinds: &[starter::Kind]) -> String {
+fn based_on(kinds: &[starter::Kind]) -> String {
     let files: Vec<&str> = kinds.iter().map(|kind| kind.file).collect();
-    if files.is_empty() { String::new() } else { format!(", fitted to {}", files.join(", ")) }
+    if files.is_empty() { String::new() } else { format!(", based on {}", files.join(", ")) }
 }
 
 /// A name for the copy that nothing has yet.

@@ -1,17 +1,16 @@
-//! `conclaude trust`: a person agrees to what a config runs, as it is now.
+//! `conclaude trust`: the user agrees to what a config runs, as it is now.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
 use clap::Args;
 
 use super::root;
 use crate::config::ConclaudeConfig;
 use crate::exit::Exit;
-use crate::store::trust::{self, Standing};
+use crate::store;
+use crate::store::trust::{self, TrustStatus};
 use crate::text::{indent, visible};
 
-/// What is asked for.
 #[derive(Args)]
 pub(super) struct Request {
     /// Do not ask
@@ -42,13 +41,15 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     // What is shown is what is agreed to: the file is read once.
     let text = crate::root::read(path).map_err(|error| io::Error::other(error.to_string()))?;
     let config = ConclaudeConfig::parse(&text, path).map_err(|error| io::Error::other(error.to_string()))?;
-    match trust::standing(path, &text) {
-        Standing::Trusted => {
+    match trust::status(path, &text) {
+        TrustStatus::Trusted => {
             writeln!(out, "{} is trusted already", path.display())?;
             return Ok(Exit::Success);
         }
-        Standing::Changed => writeln!(out, "{} has changed since you trusted it. It runs:", path.display())?,
-        Standing::Unknown => writeln!(out, "{} runs:", path.display())?,
+        TrustStatus::Changed => {
+            writeln!(out, "{} has changed since you trusted it. It runs:", path.display())?
+        }
+        TrustStatus::Unknown => writeln!(out, "{} runs:", path.display())?,
     }
     for line in contents(&config) {
         writeln!(out, "{line}")?;
@@ -58,14 +59,10 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(Exit::Failure);
     }
     trust::grant(path, &text)?;
-    note_arrivals(&root.folder);
+    // A project that is trusted is used.
+    store::expect_arrivals(&root.folder);
     writeln!(out, "trusted, until the file changes; scripts that it calls are not watched")?;
     Ok(Exit::Success)
-}
-
-/// A project that is trusted is used: from now on `doctor` can tell when events arrived.
-pub(super) fn note_arrivals(root: &Path) {
-    let _ = crate::store::make_folder(root, &root.join(crate::store::FOLDER).join("state/last"));
 }
 
 fn list(out: &mut impl Write) -> io::Result<Exit> {
@@ -74,9 +71,9 @@ fn list(out: &mut impl Write) -> io::Result<Exit> {
         writeln!(out, "no config is trusted")?;
     }
     for agreement in all {
-        let now = crate::root::read(&agreement.config).map(|text| trust::standing(&agreement.config, &text));
+        let now = crate::root::read(&agreement.config).map(|text| trust::status(&agreement.config, &text));
         let word = match now {
-            Ok(Standing::Trusted) => "trusted",
+            Ok(TrustStatus::Trusted) => "trusted",
             Ok(_) => "changed since",
             Err(_) => "gone",
         };
@@ -99,7 +96,7 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
         }
     }
     if config.judge().is_some() {
-        lines.push("  a judge: its prompt, step files, summaries of changes and agents' last words go to the API, with your key".into());
+        lines.push("  a judge: its prompt, step files, summaries of changes and agents' last messages go to the API, with your key".into());
     }
     if lines.is_empty() {
         lines.push("  nothing: no commands, no judge".into());
@@ -110,7 +107,7 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
 fn agrees(out: &mut impl Write) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(io::Error::other(
-            "this is for a person at a terminal to decide; `conclaude trust --yes` does not ask",
+            "this is for a user at a terminal to decide; `conclaude trust --yes` does not ask",
         ));
     }
     write!(out, "Trust it as it is now? [y/N] ")?;

@@ -6,7 +6,24 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use super::{Bounded, NonBlank, Reaction};
-use crate::des::phases::TDD_14;
+
+/// The fourteen phases of test-driven development, in order.
+pub const TDD_14: [&str; 14] = [
+    "PREPARE",
+    "RED_ACCEPTANCE",
+    "RED_UNIT",
+    "GREEN_UNIT",
+    "CHECK_ACCEPTANCE",
+    "GREEN_ACCEPTANCE",
+    "REVIEW",
+    "REFACTOR_L1",
+    "REFACTOR_L2",
+    "REFACTOR_L3",
+    "REFACTOR_L4",
+    "POST_REFACTOR_REVIEW",
+    "FINAL_VALIDATE",
+    "COMMIT",
+];
 
 /// The gates for the steps of a workflow. Markers in a prompt switch them on; this section is not needed for that.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::event::{self, Event};
+use crate::event::{self, EventKind};
 
 /// Desktop notifications about hook events.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -25,12 +25,12 @@ pub struct NotificationsConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookName {
     All,
-    One(Event),
+    One(EventKind),
 }
 
 impl HookName {
     #[must_use]
-    pub(crate) fn covers(self, event: Event) -> bool {
+    pub(crate) fn covers(self, event: EventKind) -> bool {
         match self {
             HookName::All => true,
             HookName::One(one) => one == event,
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for HookName {
         if name == "*" {
             return Ok(HookName::All);
         }
-        Event::named(&name)
+        EventKind::named(&name)
             .map(HookName::One)
             .ok_or_else(|| de::Error::custom(format!("`{name}` is not a hook event")))
     }
@@ -68,7 +68,7 @@ impl JsonSchema for HookName {
 impl NotificationsConfig {
     /// Events that `hooks` names one by one. `*` is left out, since it means those that are registered anyway: all 33 of them
     /// would start a process with every word that is displayed.
-    pub(crate) fn named(&self) -> impl Iterator<Item = Event> {
+    pub(crate) fn named(&self) -> impl Iterator<Item = EventKind> {
         let hooks = self.hooks.iter().flatten().filter(|_| self.enabled == Some(true));
         hooks.filter_map(|hook| match hook {
             HookName::One(event) => Some(*event),

@@ -42,7 +42,7 @@ notifications:
 "#,
     );
     assert_eq!(config.max_blocks(), 5);
-    let stop = config.section(Event::SubagentStop).unwrap();
+    let stop = config.section(EventKind::SubagentStop).unwrap();
     assert_eq!(stop.mode, Some(crate::pattern::MatchMode::First));
     let [(coder, commands), (test, scripts)] = stop.entries() else { panic!("two patterns expected") };
     assert_eq!((coder.as_str(), test.as_str()), ("coder", "test*"));
@@ -53,7 +53,7 @@ notifications:
     assert_eq!(commands[0].on_failure, Some(Reaction::Block));
     assert_eq!(commands[0].on_timeout, Some(Reaction::Warn));
     assert_eq!(scripts[0].run.as_str(), "npm test\nnpm run e2e\n");
-    assert_eq!(config.notifications.unwrap().hooks.unwrap(), [HookName::All, HookName::One(Event::Stop)]);
+    assert_eq!(config.notifications.unwrap().hooks.unwrap(), [HookName::All, HookName::One(EventKind::Stop)]);
 }
 
 // Scenario: Multiple pattern configuration
@@ -61,7 +61,7 @@ notifications:
 fn wildcard_and_specific_patterns_live_together_in_the_order_of_the_file() {
     let config =
         parse("subagentStop:\n  commands:\n    z: [{run: a}]\n    \"*\": [{run: b}]\n    a: [{run: c}]\n");
-    let section = config.section(Event::SubagentStop).unwrap();
+    let section = config.section(EventKind::SubagentStop).unwrap();
     let patterns: Vec<_> = section.entries().iter().map(|(p, _)| p.as_str()).collect();
     assert_eq!(patterns, ["z", "*", "a"]);
 }
@@ -83,19 +83,19 @@ fn null_equals_absent_everywhere() {
     let config = parse(
         "subagentStart:\n  match:\n  commands:\nsubagentStop:\n  commands:\n    a:\n    b: [{run: x, message: null, timeout: ~}]\nnotifications:\n  hooks:\n  enabled:\n",
     );
-    assert_eq!(config.section(Event::SubagentStop).unwrap().entries().len(), 2);
+    assert_eq!(config.section(EventKind::SubagentStop).unwrap().entries().len(), 2);
 }
 
 #[test]
 fn crlf_and_a_bom_do_not_matter() {
     let config = parse("\u{feff}subagentStop:\r\n  commands:\r\n    a:\r\n      - run: x\r\n");
-    assert_eq!(config.section(Event::SubagentStop).unwrap().entries()[0].1[0].run.as_str(), "x");
+    assert_eq!(config.section(EventKind::SubagentStop).unwrap().entries()[0].1[0].run.as_str(), "x");
 }
 
 #[test]
 fn a_command_named_like_a_boolean_is_text() {
     let config = parse("subagentStop: {commands: {a: [{run: true}]}}");
-    assert_eq!(config.section(Event::SubagentStop).unwrap().entries()[0].1[0].run.as_str(), "true");
+    assert_eq!(config.section(EventKind::SubagentStop).unwrap().entries()[0].1[0].run.as_str(), "true");
 }
 
 // Scenario: Invalid command structure

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::markers::{Markers, Validation};
-use crate::agent;
-use crate::git::Baseline;
+use crate::audit::Position;
+use crate::git::Snapshot;
 use crate::log;
 use crate::store::Session;
-use crate::transcript;
+use crate::transcript::{self, identity::Meta};
 
-/// How long a transcript that is written late is waited for.
+/// How long to wait for a transcript that is written late.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);
 
 /// What is extracted from the prompt's markers and the transcript.
@@ -21,22 +21,17 @@ const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);
 pub struct DesContext {
     /// `DES-VALIDATION` asks for it.
     pub validation_required: bool,
-    /// `DES-STEP-FILE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_file: Option<String>,
-    /// `DES-AGENT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// `DES-COMMAND`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// `DES-PROJECT-ID`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     /// The time of the first message in the agent's transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
-    /// The time of the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_time: Option<String>,
 }
@@ -70,13 +65,10 @@ impl DesContext {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Call {
-    /// The call.
     pub tool_use_id: String,
-    /// The agent that was called.
     pub subagent_type: String,
     /// Its prompt, as it was when the gate looked.
     pub prompt: String,
-    /// The step file of the prompt.
     pub step_file: String,
     /// What the step said that the agent is judged by; what it says later is the agent's own doing.
     pub rules: Value,
@@ -86,22 +78,25 @@ pub struct Call {
     pub phases: Vec<String>,
     /// The phases that needed proof.
     pub evidence: Vec<String>,
-    /// The phases that were finished before this agent began; what proves them is older than its call.
+    /// The phases that were finished before this agent started; what proves them is older than its call.
     pub finished: Vec<String>,
     /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.
     pub last_record: Option<u64>,
+    /// Where that record is, so that the trail is read from there on; none in calls that an older version remembered.
+    pub position: Option<Position>,
     /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
     pub parent: Option<String>,
-    /// The tree as it was, if git knows it.
-    pub baseline: Option<Baseline>,
-    /// When it was, in the client's own form.
+    /// The work tree at the call; none outside of a repository.
+    pub baseline: Option<Snapshot>,
+    /// When it was, in the form of Claude Code's transcripts.
     pub time: String,
     /// Whether the main thread goes on meanwhile.
     pub background: bool,
     /// The agent's stop was allowed.
     pub stopped: bool,
-    /// It was told that the agent never stopped.
-    pub told: bool,
+    /// The user was shown that the agent never stopped.
+    #[serde(alias = "told")]
+    pub reported: bool,
 }
 
 impl Call {
@@ -109,8 +104,6 @@ impl Call {
         format!("call-{}", crate::store::hash(tool_use_id))
     }
 
-    /// Remembers the call.
-    ///
     /// # Errors
     /// When it cannot be written.
     pub fn remember(&self, session: &Session) -> std::io::Result<()> {
@@ -120,7 +113,7 @@ impl Call {
     /// The agent was called, and neither stopped nor was reported as unfinished.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        !self.stopped && !self.told
+        !self.stopped && !self.reported
     }
 
     /// The call with this id, if it was remembered.
@@ -129,7 +122,6 @@ impl Call {
         session.read(&Call::name(tool_use_id))
     }
 
-    /// All calls of the session.
     #[must_use]
     pub fn all(session: &Session) -> Vec<Call> {
         session.names("call-").iter().filter_map(|name| session.read(name)).collect()
@@ -139,16 +131,14 @@ impl Call {
 /// The prompt of an agent, and the remembered call if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The prompt.
     pub prompt: String,
     /// What Gate 1 remembered.
     pub call: Option<Call>,
 }
 
-/// Where transcripts lie.
+/// Where an agent's prompt can be found.
 #[derive(Clone, Debug)]
-pub struct Places {
-    /// The agent's id.
+pub struct TranscriptPaths {
     pub agent_id: Option<String>,
     /// The main transcript.
     pub main: PathBuf,
@@ -159,25 +149,25 @@ pub struct Places {
 /// Finds the agent's prompt: what Gate 1 remembered, which an agent cannot delete as it can a transcript; the first user
 /// message of its transcript; its call in the main transcript.
 #[must_use]
-pub fn origin(places: &Places, agent: Option<&str>, session: &Session, wait: bool) -> Option<Origin> {
-    let own = places.own.as_deref();
-    if let Some(call) = remembered(places, session) {
+pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, wait: bool) -> Option<Origin> {
+    let own = paths.own.as_deref();
+    if let Some(call) = remembered(paths, session) {
         return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
     }
     let mut prompt = own.and_then(transcript::first_prompt);
     if let Some(id) =
-        own.filter(|_| prompt.is_none()).and_then(agent::Meta::beside).and_then(|meta| meta.tool_use_id)
+        own.filter(|_| prompt.is_none()).and_then(Meta::beside).and_then(|meta| meta.tool_use_id)
     {
-        prompt = transcript::call_prompt(&places.main, Some(&id), agent);
+        prompt = transcript::call_prompt(&paths.main, Some(&id), agent);
     }
     // Only where the client keeps transcripts at all can one be late.
-    if prompt.is_none() && wait && own.is_some() && places.main.exists() {
+    if prompt.is_none() && wait && own.is_some() && paths.main.exists() {
         let over = Instant::now() + TRANSCRIPT_WAIT;
         while prompt.is_none() && Instant::now() < over {
             std::thread::sleep(Duration::from_millis(20));
             prompt = own.and_then(transcript::first_prompt);
         }
-        if let Some(call) = remembered(places, session) {
+        if let Some(call) = remembered(paths, session) {
             return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
         }
         if prompt.is_none() {
@@ -186,16 +176,16 @@ pub fn origin(places: &Places, agent: Option<&str>, session: &Session, wait: boo
             });
         }
     }
-    let tool_use_id = own.and_then(agent::Meta::beside).and_then(|meta| meta.tool_use_id);
-    let prompt = prompt.or_else(|| transcript::call_prompt(&places.main, tool_use_id.as_deref(), agent))?;
+    let tool_use_id = own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
+    let prompt = prompt.or_else(|| transcript::call_prompt(&paths.main, tool_use_id.as_deref(), agent))?;
     Some(Origin { prompt, call: None })
 }
 
 /// The call that Gate 1 remembered for this agent. Once found, the link is kept with our own state: the file that names it
-/// lies where an agent can delete it.
+/// is where an agent can delete it.
 #[must_use]
-pub fn remembered(places: &Places, session: &Session) -> Option<Call> {
-    let link = places.agent_id.as_deref().map(|id| format!("link-{}", crate::store::hash(id)));
+pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+    let link = paths.agent_id.as_deref().map(|id| format!("link-{}", crate::store::hash(id)));
     if let Some(call) = link
         .as_deref()
         .and_then(|link| session.read::<String>(link))
@@ -203,7 +193,7 @@ pub fn remembered(places: &Places, session: &Session) -> Option<Call> {
     {
         return Some(call);
     }
-    let id = places.own.as_deref().and_then(agent::Meta::beside)?.tool_use_id?;
+    let id = paths.own.as_deref().and_then(Meta::beside)?.tool_use_id?;
     let call = Call::recall(session, &id)?;
     if let Some(link) = link
         && let Err(error) = session.write(&link, &id)

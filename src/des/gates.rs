@@ -5,21 +5,20 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::context::Call;
-use super::findings::{Code, Finding};
 use super::markers::Markers;
 use super::paths;
 use super::scope::Allowed;
 use super::step::{self, Step};
 use crate::config::DesConfig;
+use crate::finding::{Code, Finding};
 
 /// A step that was found and read.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// Where it really lies.
+    /// Its real path.
     pub path: PathBuf,
-    /// Its path relative to the root: what records and people call it.
+    /// Its path relative to the root: its name in records and messages.
     pub name: String,
-    /// What it says.
     pub step: Step,
     /// What may be touched.
     pub allowed: Allowed,
@@ -33,13 +32,13 @@ pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
     let path = step::locate(root, step_file)?;
     let step = step::read(&path, step_file)?;
     let allowed = step.allowed_file_patterns().and_then(Allowed::new).map_err(|reason| {
-        Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "mend allowed_file_patterns")
+        Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "fix allowed_file_patterns")
     })?;
     let name = paths::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned());
     Ok(Opened { path, name, step, allowed })
 }
 
-/// Gate 1, before the call: is the prompt sound, and may the step be begun?
+/// Gate 1, before the call: is the prompt sound, and may the step be started?
 #[must_use]
 pub fn before(
     markers: &Markers,
@@ -70,11 +69,11 @@ pub fn before(
         found.push(Finding::new(
             Code::StepDone,
             what,
-            "go on with the next step, or let a person reopen this one",
+            "go on with the next step, or let the user reopen this one",
         ));
     }
     if let Some(danger) = opened.step.danger() {
-        let fix = "a person must look at this step: it is not started by an agent";
+        let fix = "the user must look at this step: it is not started by an agent";
         found.push(Finding::new(Code::UnsafeStep, format!("{}: {danger}", opened.name), fix));
     }
     (found, Some(opened))
@@ -178,14 +177,14 @@ pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
 #[must_use]
 pub fn during(writing: &Writing<'_>) -> Option<Finding> {
     let path = paths::relative(writing.work, writing.cwd, writing.file);
-    // The step file is always allowed: one that is broken could not be mended otherwise.
+    // The step file is always allowed: one that is broken could not be fixed otherwise.
     if path.is_some() && path == paths::relative(writing.work, writing.work, writing.step_file) {
         return None;
     }
     // What the step says now may be the agent's own doing; what it said at the call is not.
     let allowed = match writing.call {
         Some(call) => Allowed::new(call.allowed.clone())
-            .map_err(|reason| Finding::new(Code::StepFileInvalid, reason, "mend allowed_file_patterns")),
+            .map_err(|reason| Finding::new(Code::StepFileInvalid, reason, "fix allowed_file_patterns")),
         None => open_step(writing.work, writing.step_file).map(|opened| opened.allowed),
     };
     let allowed = match allowed {
@@ -196,14 +195,14 @@ pub fn during(writing: &Writing<'_>) -> Option<Finding> {
     (!permitted).then(|| {
         let what = format!("{} is outside the scope of {}", path.as_deref().unwrap_or(writing.file), writing.step_file);
         let fix = format!(
-            "write only to {}; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew",
+            "write only to {}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again",
             allowed.patterns().join(", ")
         );
         Finding::new(Code::ScopeViolation, what, fix)
     })
 }
 
-/// What Gate 1 remembers, and the input with the boundaries appended to its prompt.
+/// The input of the call with the boundaries appended to its prompt.
 #[must_use]
 pub fn with_boundaries(input: &Map<String, Value>, boundaries: &str) -> Map<String, Value> {
     let mut input = input.clone();

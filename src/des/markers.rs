@@ -1,6 +1,6 @@
 //! Markers in the prompt of an Agent call: `<!-- DES-KEY: value -->`. One grammar for all gates.
 
-use super::findings::{Code, Finding};
+use crate::finding::{Code, Finding};
 
 /// What the markers of a prompt say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,11 +9,8 @@ pub struct Markers {
     pub validation: Validation,
     /// `DES-STEP-FILE`.
     pub step_file: Option<String>,
-    /// `DES-AGENT`.
     pub agent: Option<String>,
-    /// `DES-COMMAND`.
     pub command: Option<String>,
-    /// `DES-PROJECT-ID`.
     pub project_id: Option<String>,
     /// What is wrong with them.
     pub problems: Vec<String>,
@@ -27,7 +24,7 @@ pub enum Validation {
     None,
     /// The gates apply.
     Required,
-    /// It cannot be told what is asked for, which must not mean "nothing".
+    /// It is not clear what is asked for, which must not mean "nothing".
     Unclear,
 }
 

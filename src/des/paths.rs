@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// A path without `.`, `..` and doubled slashes, as the client's own tools understand it.
+/// A path without `.`, `..` and doubled slashes, as Claude Code's own tools understand it.
 #[must_use]
 pub fn normalise(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
@@ -56,7 +56,7 @@ pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
     Some(inside.to_string_lossy().into_owned())
 }
 
-/// What no gated agent may write: our own config and state, and the client's settings.
+/// What no gated agent may write: our own config and state, and Claude Code's settings.
 #[must_use]
 pub fn is_protected(path: &str) -> bool {
     let settings = path

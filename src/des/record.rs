@@ -5,38 +5,34 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::phases::{DEFERRED, SKIP_REASONS};
-use super::step::{self, Phase, Status, Step};
+use super::step::{self, Status, Step};
 use crate::store;
+
+mod transition;
+
+pub use transition::can_be_proved;
+use transition::{Transition, is_good};
 
 /// What is recorded of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// It begins.
     Start,
-    /// It ends.
     Finish {
-        /// How it went.
         pass: bool,
-        /// What there is to say about it.
         details: Option<String>,
-        /// How many turns it took.
         turns: Option<i64>,
         /// What was run for it.
         evidence: Option<Value>,
     },
     /// It was executed already, and is now proved.
     Prove {
-        /// How it went.
         pass: bool,
-        /// What there is to say about it.
         details: String,
         /// What was run for it.
         evidence: Value,
     },
-    /// It is left out.
     Skip {
-        /// Why: one of the reasons that count.
+        /// Starts with one of the prefixes that count.
         reason: String,
     },
 }
@@ -66,10 +62,10 @@ pub fn record(
     }
     let log = step.phases().unwrap_or_default();
     let phase = log.iter().find(|phase| phase.name == name).cloned().unwrap_or_default();
-    allowed(&log, phases, rank, name, &phase, change)?;
+    Transition { log: &log, phases, rank, phase: &phase, name, change }.check()?;
     let started = phase.started_at.as_deref().and_then(|time| time.parse::<Timestamp>().ok());
     let entry =
-        step.phase_mut(name, phases).ok_or("the phase log is not a list of objects: mend the step file")?;
+        step.phase_mut(name, phases).ok_or("the phase log is not a list of objects: fix the step file")?;
     write_entry(entry, change, now, started);
     let state = step.state();
     if state != "IN_PROGRESS" {
@@ -87,86 +83,7 @@ pub fn record(
     Ok(())
 }
 
-fn has_failed(phase: &Phase) -> bool {
-    phase.status() == Some(Status::Executed) && phase.verdict().as_deref() == Some("FAIL")
-}
-
-/// Whether a phase is finished in a way that the gate accepts.
-fn is_good(phase: &Phase) -> bool {
-    match phase.status() {
-        Some(Status::Skipped) => phase.blocked_by.as_deref().is_some_and(is_reason),
-        Some(Status::Executed) => phase.verdict().as_deref() == Some("PASS"),
-        _ => false,
-    }
-}
-
-fn is_reason(reason: &str) -> bool {
-    let counts =
-        |prefix: &&str| reason.trim_start().strip_prefix(*prefix).is_some_and(|rest| !rest.trim().is_empty());
-    SKIP_REASONS.iter().chain([&DEFERRED]).any(counts)
-}
-
-/// Whether a phase can be proved after the fact: it was executed, and nothing shows that it really was.
-#[must_use]
-pub fn can_be_proved(phase: &Phase) -> bool {
-    phase.status() == Some(Status::Executed) && (!phase.has_evidence || !is_good(phase)) && !has_failed(phase)
-}
-
-fn allowed(
-    log: &[Phase],
-    phases: &[String],
-    rank: usize,
-    name: &str,
-    phase: &Phase,
-    change: &Change,
-) -> Result<(), String> {
-    let status = phase.status().ok_or_else(|| format!("{name} has an unknown status: mend the step file"))?;
-    match (change, status) {
-        (Change::Prove { .. }, _) if can_be_proved(phase) => return Ok(()),
-        // A phase that says not how it went can be finished again, whoever wrote it.
-        (Change::Finish { .. }, Status::Executed) if !is_good(phase) && !has_failed(phase) => return Ok(()),
-        (_, Status::Executed) if is_good(phase) => return Err(format!("{name} is EXECUTED already")),
-        (_, Status::Skipped) if is_good(phase) => return Err(format!("{name} is SKIPPED already")),
-        (Change::Start, Status::InProgress) => {
-            return Err(format!("{name} is IN_PROGRESS already: finish it"));
-        }
-        (
-            Change::Finish { .. } | Change::Prove { .. },
-            Status::NotExecuted | Status::Executed | Status::Skipped,
-        ) => {
-            return Err(format!("{name} was not started: `conclaude des start` comes first"));
-        }
-        _ => {}
-    }
-    if let Change::Skip { reason } = change {
-        if rank + 1 == phases.len() {
-            return Err(format!("{name} is the last phase, which cannot be skipped"));
-        }
-        if !is_reason(reason) {
-            let list: Vec<&str> = SKIP_REASONS.iter().chain([&DEFERRED]).copied().collect();
-            return Err(format!("the reason must begin with one of {} and say why", list.join(", ")));
-        }
-    }
-    if matches!(change, Change::Finish { .. }) {
-        return Ok(());
-    }
-    let find = |known: &String| log.iter().find(|phase| phase.name == *known);
-    for earlier in phases.iter().take(rank) {
-        match find(earlier) {
-            Some(phase) if is_good(phase) => {}
-            Some(phase) if has_failed(phase) => {
-                return Err(format!("{earlier} failed: mend it and record it again before {name}"));
-            }
-            _ => return Err(format!("{earlier} comes before {name} and is not finished")),
-        }
-    }
-    match log.iter().find(|phase| phase.name != name && phase.status() == Some(Status::InProgress)) {
-        Some(other) => Err(format!("{} is IN_PROGRESS: finish it before {name}", other.name)),
-        None => Ok(()),
-    }
-}
-
-/// Whether the entry was finished before: what is mended then keeps the times of the work.
+/// Whether the entry was finished before: what is fixed then keeps the times of the work.
 fn was_finished(entry: &Map<String, Value>) -> bool {
     entry
         .get("status")
@@ -175,7 +92,7 @@ fn was_finished(entry: &Map<String, Value>) -> bool {
 }
 
 fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, started: Option<Timestamp>) {
-    let mended = was_finished(entry);
+    let is_fix = was_finished(entry);
     let mut set = |name: &str, value: Value| {
         entry.insert(name.to_owned(), value);
     };
@@ -190,10 +107,10 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
         Change::Finish { pass, details, turns, evidence } => {
             set("status", "EXECUTED".into());
             set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
-            if !mended {
+            if !is_fix {
                 set("ended_at", now.to_string().into());
             }
-            if let Some(started) = started.filter(|_| !mended) {
+            if let Some(started) = started.filter(|_| !is_fix) {
                 let seconds = now.duration_since(started).as_secs_f64().max(0.0);
                 set("duration_seconds", json!((seconds * 1000.0).round() / 1000.0));
             }
@@ -216,14 +133,14 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
         Change::Skip { reason } => {
             set("status", "SKIPPED".into());
             set("blocked_by", reason.trim().into());
-            if !mended {
+            if !is_fix {
                 set("ended_at", now.to_string().into());
             }
         }
     }
 }
 
-/// Admits that the step failed, or was done in part. A phase that was begun has failed with it.
+/// Admits that the step failed, or was done in part. A phase that was started has failed with it.
 pub fn admit_failure(step: &mut Step, phases: &[String], partial: bool, reason: &str, now: Timestamp) {
     let open = step
         .phases()
@@ -255,7 +172,7 @@ pub fn complete(step: &mut Step, now: Timestamp) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes a step file under its lock, which lies with our own state.
+/// Changes a step file under its lock, which is kept with our own state.
 ///
 /// # Errors
 /// When the change refuses, or the file cannot be read or written.
@@ -270,7 +187,7 @@ pub fn change<T>(
     step::update(path, &lock, change)
 }
 
-/// A new step file.
+/// A step that is still to be done.
 #[must_use]
 pub fn new_step(
     task_id: &str,

@@ -2,8 +2,8 @@
 
 use crate::glob::{Glob, Kind};
 
-/// No step of a person needs more; each file is compared with all of it.
-const LONGEST: usize = 8 << 10;
+/// No step needs more; each file is compared with all of it.
+const MAX_PATTERN_BYTES: usize = 8 << 10;
 
 /// The files that a step may touch: `*` stops at `/`, `**` crosses it, `dir/` covers its content; none means no limit.
 #[derive(Clone, Debug)]
@@ -19,8 +19,10 @@ impl Allowed {
     /// Says which pattern is broken.
     pub fn new(patterns: Vec<String>) -> Result<Allowed, String> {
         let total: usize = patterns.iter().map(String::len).sum();
-        if total > LONGEST {
-            return Err(format!("the patterns have {total} letters together, at most {LONGEST} are read"));
+        if total > MAX_PATTERN_BYTES {
+            return Err(format!(
+                "the patterns have {total} bytes together, at most {MAX_PATTERN_BYTES} are read"
+            ));
         }
         let mut globs = Vec::new();
         for pattern in &patterns {

@@ -3,22 +3,21 @@
 use std::path::Path;
 
 use super::context::Call;
-use crate::agent::Meta;
 use crate::store::Session;
+use crate::transcript::identity::Meta;
 
 /// A gated agent that started and never stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Its id.
     pub agent_id: String,
-    /// What Gate 1 remembers.
     pub call: Call,
 }
 
-/// Those of the session that are not running any more and were not told yet.
+/// Those of the session that are not running any more and were not reported yet.
 #[must_use]
 pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -> Vec<Unfinished> {
-    let open: Vec<Call> = Call::all(session).into_iter().filter(|call| !call.stopped && !call.told).collect();
+    let open: Vec<Call> =
+        Call::all(session).into_iter().filter(|call| !call.stopped && !call.reported).collect();
     if open.is_empty() {
         return Vec::new();
     }
@@ -33,7 +32,7 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
     unfinished.collect()
 }
 
-/// The agents that have started, by what the client wrote about them: their ids, and the calls that started them.
+/// The agents that have started, by what Claude Code wrote about them: their ids, and the calls that started them.
 #[must_use]
 pub fn started(subagents: &Path) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(subagents).into_iter().flatten().flatten();

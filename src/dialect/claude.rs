@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use crate::decide::{Decision, HookResult};
 use crate::error::HookError;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::text::{LIMIT, head_and_tail};
-use crate::types::{HookEvent, PayloadError};
+use crate::types::{Event, PayloadError};
 
 pub mod abilities;
 
@@ -16,8 +16,8 @@ pub mod abilities;
 ///
 /// # Errors
 /// Names the field and what was expected.
-pub fn parse(event: Event, input: &[u8]) -> Result<HookEvent, PayloadError> {
-    HookEvent::parse(event, input)
+pub fn parse(event: EventKind, input: &[u8]) -> Result<Event, PayloadError> {
+    Event::parse(event, input)
 }
 
 /// Everything that a call says.
@@ -69,7 +69,7 @@ impl Json<'_> {
 impl Answer {
     /// The answer to an event.
     #[must_use]
-    pub fn of(event: Event, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
+    pub fn of(event: EventKind, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
         match result {
             Ok(HookResult { decision: Decision::Allow, message, context, updated_input, .. }) => {
                 let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
@@ -105,7 +105,7 @@ impl Answer {
 
     /// A tool that is not used, said twice for the same reasons.
     #[must_use]
-    pub fn deny(event: Event, reason: &str) -> Answer {
+    pub fn deny(event: EventKind, reason: &str) -> Answer {
         let reason = fit(reason);
         let output = ToolOutput {
             hook_event_name: event.name(),
@@ -119,7 +119,7 @@ impl Answer {
 
     /// A fault of ours or of what we were given. Shown to the user where the client does that; elsewhere stdout stays empty.
     #[must_use]
-    pub fn failure(event: Event, what: &str) -> Answer {
+    pub fn failure(event: EventKind, what: &str) -> Answer {
         let stderr = fit(&format!("conclaude: {what}"));
         let told = abilities::is_shown(event)
             .then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn nothing_to_say_is_an_empty_stdout_and_the_log() {
         assert_eq!(
-            Answer::of(Event::SubagentStop, &Ok(HookResult::success()), &lines()),
+            Answer::of(EventKind::SubagentStop, &Ok(HookResult::success()), &lines()),
             answer(Exit::Success, "", "conclaude: info: one\nconclaude: info: two")
         );
     }
@@ -160,7 +160,7 @@ mod tests {
     fn something_to_show_is_a_system_message() {
         let result = Ok(HookResult { message: Some("lint \"ok\"".into()), ..HookResult::success() });
         assert_eq!(
-            Answer::of(Event::SubagentStop, &result, &[]),
+            Answer::of(EventKind::SubagentStop, &result, &[]),
             answer(Exit::Success, r#"{"systemMessage":"lint \"ok\""}"#, "")
         );
     }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_block_is_said_twice_and_nothing_else_is() {
         assert_eq!(
-            Answer::of(Event::SubagentStop, &Ok(HookResult::blocked("tests failed")), &lines()),
+            Answer::of(EventKind::SubagentStop, &Ok(HookResult::blocked("tests failed")), &lines()),
             answer(Exit::Blocked, r#"{"decision":"block","reason":"tests failed"}"#, "tests failed")
         );
     }
@@ -177,11 +177,11 @@ mod tests {
     fn an_error_is_exit_1_and_told_where_the_client_shows_it() {
         let error = || Err(HookError::Interrupted("stopped".into()));
         assert_eq!(
-            Answer::of(Event::SubagentStop, &error(), &lines()),
+            Answer::of(EventKind::SubagentStop, &error(), &lines()),
             answer(Exit::Failure, "", "conclaude: stopped")
         );
         assert_eq!(
-            Answer::of(Event::SessionStart, &error(), &lines()),
+            Answer::of(EventKind::SessionStart, &error(), &lines()),
             answer(Exit::Failure, r#"{"systemMessage":"conclaude: stopped"}"#, "conclaude: stopped")
         );
     }

@@ -5,23 +5,25 @@ use std::path::{Path, PathBuf};
 
 use super::Environment;
 use super::gate_facts::{self, GateContext};
-use crate::agent::{self, Agent};
+use crate::agent::Agent;
 use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::decide::Count;
 use crate::error::{HookError, Result};
-use crate::event::{Event, Subject};
+use crate::event::{EventKind, Subject};
+use crate::git::WorkTree;
 use crate::log;
 use crate::plan::{self, Facts, Plan};
 use crate::root::{self, Root};
-use crate::store::trust::{self, Standing};
+use crate::store::trust::{self, TrustStatus};
 use crate::store::{self, Session};
-use crate::types::{HookEvent, HookPayload, PayloadError};
+use crate::transcript::identity;
+use crate::types::{Event, HookPayload, PayloadError};
 
 pub(super) struct Context<'a> {
     /// The payload as it came, for the stdin of commands.
     pub(super) input: &'a [u8],
-    pub(super) event: HookEvent,
+    pub(super) event: Event,
     /// The subagent, at the events of one.
     pub(super) agent: Option<Agent>,
     pub(super) root: Root,
@@ -30,6 +32,7 @@ pub(super) struct Context<'a> {
     pub(super) config: Config,
     pub(super) session: Session,
     pub(super) gate: Option<GateContext>,
+    pub(super) tree: WorkTree,
 }
 
 /// The config, or the defaults where it cannot be read.
@@ -45,7 +48,7 @@ pub(super) struct Config {
 impl<'a> Context<'a> {
     /// Reads what a plan needs. `None` for the stop of an agent that nobody started.
     pub(super) fn gather(
-        event: HookEvent,
+        event: Event,
         input: &'a [u8],
         environment: &Environment,
     ) -> Result<Option<Context<'a>>> {
@@ -55,17 +58,17 @@ impl<'a> Context<'a> {
             Err(_) if super::is_quiet(kind) => return Ok(None),
             root => root?,
         };
-        if agent::is_phantom(payload) {
+        if identity::is_phantom(payload) {
             store::touch_last(&root.folder, kind.name());
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
-        let agent = (kind.row().subject == Subject::Agent).then(|| Agent::of(payload));
+        let agent = (kind.row().subject == Subject::Agent).then(|| identity::identify(payload));
         if let Some(agent) = &agent {
             log_start(&event, agent);
         }
         let session = Session::new(&root.folder, payload.session_id());
-        if kind == Event::SessionStart {
+        if kind == EventKind::SessionStart {
             session.resume();
         }
         let config = Config::load(&root, kind, environment)?;
@@ -75,7 +78,17 @@ impl<'a> Context<'a> {
         let des_is_on = config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
         let gate = gate_facts::find(payload, agent.as_ref(), &session, des_is_on);
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
-        Ok(Some(Context { input, event, agent, root, project, config, session, gate }))
+        Ok(Some(Context {
+            input,
+            event,
+            agent,
+            tree: WorkTree::at(&root.work),
+            root,
+            project,
+            config,
+            session,
+            gate,
+        }))
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {
@@ -99,7 +112,7 @@ impl<'a> Context<'a> {
         &self.event.payload
     }
 
-    pub(super) fn kind(&self) -> Event {
+    pub(super) fn kind(&self) -> EventKind {
         self.event.kind
     }
 
@@ -145,7 +158,7 @@ fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
 }
 
-fn log_start(event: &HookEvent, agent: &Agent) {
+fn log_start(event: &Event, agent: &Agent) {
     log::info(|| {
         format!(
             "Processing {} hook: session_id={}, agent_id={}, subagent_type={}",
@@ -160,26 +173,26 @@ fn log_start(event: &HookEvent, agent: &Agent) {
 impl Config {
     /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
     /// what is wrong with it.
-    fn load(root: &Root, event: Event, environment: &Environment) -> Result<Config> {
+    fn load(root: &Root, event: EventKind, environment: &Environment) -> Result<Config> {
         let Some(path) = &root.config else { return Ok(Config::default()) };
         let text = match root::read(path) {
             Ok(text) => text,
-            Err(error) if event == Event::SessionStart => return Err(error.into()),
+            Err(error) if event == EventKind::SessionStart => return Err(error.into()),
             Err(error) => return Ok(Config { error: Some(error), ..Config::default() }),
         };
         let parsed = match event {
-            Event::SessionStart => ConclaudeConfig::parse(&text, path),
+            EventKind::SessionStart => ConclaudeConfig::parse(&text, path),
             _ => ConclaudeConfig::parse_for(event, &text, path),
         };
         match parsed {
             Ok(settings) => {
                 let runs_code = settings.commands() > 0 || settings.judge().is_some();
                 let untrusted = (environment.only_if_trusted && runs_code)
-                    .then(|| trust::standing(path, &text))
-                    .and_then(|standing| why_untrusted(standing, path));
+                    .then(|| trust::status(path, &text))
+                    .and_then(|status| why_untrusted(status, path));
                 Ok(Config { settings, error: None, untrusted })
             }
-            Err(error) if event == Event::SessionStart => Err(error.into()),
+            Err(error) if event == EventKind::SessionStart => Err(error.into()),
             // A broken pattern must not keep the user from being notified of it.
             Err(error) => {
                 let notifications = ConclaudeConfig::notifications_in(&text);
@@ -190,10 +203,10 @@ impl Config {
     }
 }
 
-fn why_untrusted(standing: Standing, path: &Path) -> Option<String> {
-    match standing {
-        Standing::Trusted => None,
-        Standing::Changed => Some(format!("{} has changed since you trusted it", path.display())),
-        Standing::Unknown => Some(format!("{} is not trusted", path.display())),
+fn why_untrusted(status: TrustStatus, path: &Path) -> Option<String> {
+    match status {
+        TrustStatus::Trusted => None,
+        TrustStatus::Changed => Some(format!("{} has changed since you trusted it", path.display())),
+        TrustStatus::Unknown => Some(format!("{} is not trusted", path.display())),
     }
 }

@@ -3,20 +3,22 @@
 use serde_json::Value;
 
 use super::context::Context;
-use crate::agent::{self, Agent};
+use crate::agent::Agent;
 use crate::decide::HookResult;
 use crate::error::HookError;
+use crate::files;
 use crate::log;
 use crate::store::outbox::{Entry, Outbox, text_of};
+use crate::transcript::identity;
 use crate::types::HookPayload;
 
 /// Keeps what is shown to nobody here.
 pub(super) fn keep(context: &Context<'_>, agent: Option<&Agent>, text: &str) {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
-    let own = agent.and_then(|agent| agent.transcript.as_deref()).map(agent::expand_home);
+    let own = agent.and_then(|agent| agent.transcript.as_deref()).map(files::expand_home);
     let entry = Entry {
         agent_id: agent.and_then(|agent| agent.id.clone()),
-        ancestors: own.map(|path| agent::ancestors(&path)).unwrap_or_default(),
+        ancestors: own.map(|path| identity::ancestors(&path)).unwrap_or_default(),
         text: text.to_owned(),
         ..Entry::default()
     };

@@ -11,7 +11,7 @@ use crate::decide::{Decision, HookResult, Word};
 use crate::des::DesContext;
 use crate::dialect::claude::abilities;
 use crate::error::{HookError, Result};
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::outcome::{CommandRun, Evidence, Outcome};
 use crate::plan::{Gate, Plan};
 use crate::store::Session;
@@ -34,7 +34,7 @@ pub(super) fn finish(
     };
     notify_user(context, plan, outcomes, &result);
     let result = delivery::deliver(context, result?);
-    if plan.event == Event::SessionEnd {
+    if plan.event == EventKind::SessionEnd {
         context.session.end();
     }
     Ok(result)
@@ -132,7 +132,7 @@ fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &s
         des: context.gate.as_ref().and_then(|gate| {
             let des = DesContext::of(&gate.markers);
             let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
-            let des = if is_stop { des.with_times(gate.places.own.as_deref()) } else { des };
+            let des = if is_stop { des.with_times(gate.paths.own.as_deref()) } else { des };
             serde_json::to_value(des).ok()
         }),
         decision: decision.into(),

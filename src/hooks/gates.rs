@@ -2,20 +2,18 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::context::Context;
 use super::gate_facts::{GateContext, called_agent};
 use super::panics;
-use crate::config::{JudgeConfig, OnJudgeError, ScopeMode};
-use crate::des::after::{self, Stopping};
+use crate::config::{JudgeConfig, ScopeMode};
 use crate::des::context::Call;
-use crate::des::findings::{Code, Finding};
 use crate::des::gates::{self, Opened, Writing};
-use crate::des::judge::{self, Question, Verdict as Judged};
+use crate::des::judge::{self, Question};
+use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
-use crate::event::Event;
-use crate::git::{self, Baseline};
+use crate::event::EventKind;
+use crate::finding::{Code, Finding};
+use crate::git::{self, Snapshot};
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
@@ -49,7 +47,7 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
 fn call(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) -> Vec<Finding> {
     let (mut findings, opened) = open(tool, known, context);
     if let Some(opened) = opened {
-        findings.extend(live_agent(&context.session, &known.places.main, &opened.name));
+        findings.extend(live_agent(&context.session, &known.paths.main, &opened.name));
     }
     findings
 }
@@ -110,13 +108,13 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
         agent: plan.agent.as_ref().map_or("", |agent| agent.name.as_str()),
         session: context.payload().session_id(),
         root: &context.root.folder,
-        work: &context.root.work,
-        main: &known.places.main,
-        own: known.places.own.as_deref(),
+        tree: &context.tree,
+        main: &known.paths.main,
+        own: known.paths.own.as_deref(),
         des: &des,
         config_is_broken: context.config.error.is_some(),
     };
-    let (findings, opened) = after::after(&stopping);
+    let (findings, opened) = stop::inspect(&stopping);
     let failure = opened.filter(|opened| opened.step.is_honest_failure()).and_then(|opened| {
         let reason = opened.step.failure_reason()?;
         Some(Outcome {
@@ -149,50 +147,26 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
         diff_stat: &git::diff_stat(&context.root.work, baseline.map_or("HEAD", |tree| tree.head.as_str())),
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
     };
-    let judged = judge::ask(config, &question);
-    let finding = judge_finding(&judged, config.on_error);
-    let shown = finding.clone().map(|finding| Outcome::finding(finding, context.des().blocks()));
+    let judged = judge::outcome(config, &question);
+    let shown = judged.finding.clone().map(|finding| Outcome::finding(finding, context.des().blocks()));
     let (verdict, message) =
         shown.map_or((Verdict::Pass, String::new()), |shown| (shown.verdict, shown.message));
-    Some(Outcome { verdict, message, evidence: Evidence::Judge(judged_value(&judged), finding) })
-}
-
-fn judge_finding(judged: &Judged, on_error: Option<OnJudgeError>) -> Option<Finding> {
-    match judged {
-        Judged::Continue => None,
-        Judged::Refuse(reason) => Some(Finding::new(
-            Code::JudgeRefused,
-            reason.clone(),
-            "do what the judge asks for, then finish again",
-        )),
-        Judged::Failed(reason) => {
-            let what = format!("the judge could not be asked: {reason}");
-            let finding = Finding::new(Code::JudgeFailed, what, "let the user check des.judge");
-            Some(if on_error == Some(OnJudgeError::Block) { finding } else { finding.warning() })
-        }
-    }
-}
-
-fn judged_value(judged: &Judged) -> Value {
-    match judged {
-        Judged::Continue => serde_json::json!({ "continue": true }),
-        Judged::Refuse(reason) => serde_json::json!({ "continue": false, "error": reason }),
-        Judged::Failed(reason) => serde_json::json!({ "failed": reason }),
-    }
+    Some(Outcome { verdict, message, evidence: Evidence::Judge(judged.record, judged.finding) })
 }
 
 /// The tree before the commands run, where a gated agent must not answer for what they write.
-pub(super) fn tree_before_commands(plan: &Plan, context: &Context<'_>) -> Option<Baseline> {
+pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) -> Option<&'a Snapshot> {
     let is_watched = plan.commands().next().is_some()
         && (plan.gate().is_some()
-            || (plan.event == Event::SubagentStart && Call::all(&context.session).iter().any(Call::is_open)));
-    if is_watched { Baseline::take(&context.root.work).ok().flatten() } else { None }
+            || (plan.event == EventKind::SubagentStart
+                && Call::all(&context.session).iter().any(Call::is_open)));
+    if is_watched { context.tree.snapshot().ok().flatten() } else { None }
 }
 
-pub(super) fn note_written_files(context: &Context<'_>, before: Option<Baseline>) {
+pub(super) fn note_written_files(context: &Context<'_>, before: Option<&Snapshot>) {
     if let Some(before) = before
-        && let Ok(Some(after)) = Baseline::take(&context.root.work)
+        && let Ok(Some(after)) = Snapshot::take(&context.root.work)
     {
-        after::note_own_files(&context.session, &before, &after);
+        stop::note_own_files(&context.session, before, &after);
     }
 }

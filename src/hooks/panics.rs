@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::stdio;
 use crate::dialect::claude::Answer;
 use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::plan::Plan;
 
 /// Something that was planned may block.
@@ -46,20 +46,20 @@ pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
 
 /// Whether a gate that can still block may apply, as far as the bare payload tells: until it is known, a panic must not open it.
 /// A stop is blocked the first time alone.
-fn gate_may_apply(event: Event) -> bool {
+fn gate_may_apply(event: EventKind) -> bool {
     let payload = PAYLOAD.try_lock().map_or_else(|_| Vec::new(), |payload| payload.to_vec());
     let payload = String::from_utf8_lossy(&payload);
     match event {
-        Event::SubagentStop => {
+        EventKind::SubagentStop => {
             payload.contains("\"stop_hook_active\":false") || payload.contains("\"stop_hook_active\": false")
         }
-        Event::PreToolUse => payload.contains("\"agent_id\"") || payload.contains("DES-VALIDATION"),
+        EventKind::PreToolUse => payload.contains("\"agent_id\"") || payload.contains("DES-VALIDATION"),
         _ => false,
     }
 }
 
 /// Answers for a panic. The release build aborts on one, so the answer is given from the hook itself.
-pub(super) fn install(event: Event) {
+pub(super) fn install(event: EventKind) {
     IS_MAIN.set(true);
     std::panic::set_hook(Box::new(move |info| {
         if !IS_MAIN.get() {
@@ -75,7 +75,7 @@ pub(super) fn install(event: Event) {
     }));
 }
 
-fn answer(event: Event, info: &PanicHookInfo<'_>) -> Answer {
+fn answer(event: EventKind, info: &PanicHookInfo<'_>) -> Answer {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     let what = info.payload_as_str().unwrap_or("no message");
     let text = format!(

@@ -3,13 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::context::Context;
-use super::gate_facts::{GateContext, called_agent, places};
+use super::gate_facts::{GateContext, called_agent, transcript_paths};
 use super::gates::open;
 use crate::audit::Trail;
 use crate::config::{DesConfig, PhaseList};
 use crate::des::context::{Call, remembered};
 use crate::des::gates::{self, Opened};
-use crate::git::Baseline;
 use crate::log;
 use crate::plan::{Gate, Plan};
 use crate::types::{HookPayload, PreToolUsePayload};
@@ -36,12 +35,12 @@ pub(super) fn passed(plan: &Plan, context: &Context<'_>) -> (Vec<String>, Option
 
 /// An agent that goes on after it had stopped is at work again.
 pub(super) fn resume(context: &Context<'_>) {
-    let places = places(context.payload());
+    let paths = transcript_paths(context.payload());
     if let Some(call) =
-        remembered(&places, &context.session).filter(|call| call.stopped && call.parent.is_none())
+        remembered(&paths, &context.session).filter(|call| call.stopped && call.parent.is_none())
     {
         // Others may have worked in the tree since it stopped.
-        let call = Call { stopped: false, told: false, background: true, ..call };
+        let call = Call { stopped: false, reported: false, background: true, ..call };
         if let Err(error) = call.remember(&context.session) {
             log::warn(|| format!("cannot note that the agent goes on: {error}"));
         }
@@ -82,10 +81,11 @@ fn remember(
     des: &DesConfig,
 ) -> Vec<String> {
     let mut problems = Vec::new();
-    let baseline = Baseline::take(&context.root.work).unwrap_or_else(|error| {
+    let baseline = context.tree.snapshot().unwrap_or_else(|error| {
         problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
         None
     });
+    let last = Trail::of(&context.root.folder, None).last();
     let finished = opened.step.phases().unwrap_or_default().into_iter().filter(|phase| phase.is_finished());
     let now = jiff::Timestamp::now();
     let call = Call {
@@ -98,13 +98,14 @@ fn remember(
         phases: des.phase_names(),
         evidence: des.evidence().into_iter().map(str::to_owned).collect(),
         finished: finished.map(|phase| phase.name).collect(),
-        last_record: Some(Trail::of(&context.root.folder, None).last()),
+        last_record: Some(last.seq),
+        position: last.position,
         parent: None,
-        baseline,
+        baseline: baseline.cloned(),
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
         background: tool.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
         stopped: false,
-        told: false,
+        reported: false,
     };
     if call.tool_use_id.is_empty() {
         problems.push("the call has no tool_use_id: its prompt is read from the transcript later".into());

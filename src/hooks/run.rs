@@ -8,7 +8,7 @@ use super::context::Context;
 use super::{gates, panics, remember, session};
 use crate::config::Reaction;
 use crate::error::Result;
-use crate::event::Event;
+use crate::event::EventKind;
 use crate::log;
 use crate::messages;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
@@ -22,7 +22,7 @@ const MIN_SHOWN: usize = 200;
 
 pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     panics::panic_here_in_tests("plan");
-    if plan.event == Event::SubagentStart {
+    if plan.event == EventKind::SubagentStart {
         remember::resume(context);
     }
     let mut outcomes = gates::notes(plan, context);

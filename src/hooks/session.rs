@@ -1,14 +1,13 @@
 //! What the user should know of a session: what will not work in it, and who never stopped.
 
 use super::context::Context;
-use crate::agent::expand_home;
 use crate::audit::Record;
 use crate::des::context::Call;
-use crate::des::findings::{Code, Finding};
 use crate::des::unfinished::{self, Unfinished};
 use crate::error::Result;
-use crate::install::agents;
-use crate::install::registration::{self, Place, Problem};
+use crate::files::expand_home;
+use crate::finding::{Code, Finding};
+use crate::install::registration::{self, Problem};
 use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -30,8 +29,7 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
         .untrusted
         .as_ref()
         .map(|why| messages::untrusted_session(why, settings.commands(), settings.judge().is_some()));
-    let agents = agents::all(&context.project, Place::Project);
-    let problems = registration::drift(&registration::found(&context.project), &agents, settings);
+    let problems = registration::out_of_sync(&registration::found(&context.project), settings);
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync);
     parts.map(Outcome::note).collect()
@@ -40,7 +38,7 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
 fn out_of_sync(problems: &[Problem]) -> String {
     let lines: Vec<String> =
         problems.iter().map(|problem| format!("⚠ {}", clean_line(&problem.what))).collect();
-    let mut fixes: Vec<&str> = problems.iter().map(|problem| problem.mend.as_str()).collect();
+    let mut fixes: Vec<&str> = problems.iter().map(|problem| problem.fix.as_str()).collect();
     fixes.dedup();
     format!(
         "the registration with Claude Code is out of sync with the config:\n{}\nTo fix it: {}",
@@ -79,8 +77,8 @@ fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Result<Outcome
         ..context.record()
     };
     context.audit(&record)?;
-    let told = Call { told: true, ..call };
-    if let Err(error) = told.remember(&context.session) {
+    let reported = Call { reported: true, ..call };
+    if let Err(error) = reported.remember(&context.session) {
         log::warn(|| format!("cannot note that an unfinished agent was reported: {error}"));
     }
     let message = format!("{} {finding}", Verdict::Warn.mark());

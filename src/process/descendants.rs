@@ -8,10 +8,22 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
 use super::ID_VARIABLE;
 
-/// Makes orphans of the command our children, so that they can be found.
-pub(super) fn adopt_orphans() {
-    // Without it they are still found while their parents live.
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+/// What tells the processes of one command from all others.
+pub(super) struct Family {
+    /// In the environment of its processes, unless they cleared it.
+    id: String,
+    /// Our children when it was started: those left behind by earlier commands, which are none of its processes.
+    before: Vec<i32>,
+}
+
+impl Family {
+    /// To be called before the command is started.
+    pub(super) fn before_start(id: String) -> Self {
+        // Orphans of the command become our children, so that they can be found. Without it they are still found while
+        // their parents live.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        Family { id, before: own_children() }
+    }
 }
 
 /// Parent and children of all processes, by number.
@@ -34,8 +46,7 @@ fn parent_and_state(pid: i32) -> Option<(i32, char)> {
     Some((fields.next()?.parse().ok()?, state))
 }
 
-/// Our own children now: those left behind by earlier commands, which are none of a later command's business.
-pub(super) fn own_children() -> Vec<i32> {
+fn own_children() -> Vec<i32> {
     // Nearly always there is none, which the kernel tells without a file.
     let of_every_kind = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT | of_every_kind;
@@ -61,23 +72,23 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
 }
 
-/// Whether the process carries the mark of another command.
+/// Whether the process carries the id of another command.
 fn belongs_elsewhere(pid: i32, id: &str) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
     let prefix = format!("{ID_VARIABLE}=");
-    let mark =
+    let found =
         environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()));
-    mark.is_some_and(|mark| mark != id.as_bytes())
+    found.is_some_and(|found| found != id.as_bytes())
 }
 
 /// All living processes of the command whose shell is `shell`: its descendants, and orphans that came to us since it
-/// started. The dead ones among our children are buried on the way.
-pub(super) fn living(shell: Pid, id: &str, before: &[i32]) -> Vec<Pid> {
+/// started. Zombies among the latter are reaped on the way.
+pub(super) fn living(shell: Pid, family: &Family) -> Vec<Pid> {
     let tree = process_tree();
     let orphans = tree.get(&own_pid()).into_iter().flatten().copied();
     let shell = shell.as_raw_nonzero().get();
     let mut queue: Vec<i32> = orphans
-        .filter(|pid| *pid != shell && !before.contains(pid) && !belongs_elsewhere(*pid, id))
+        .filter(|pid| *pid != shell && !family.before.contains(pid) && !belongs_elsewhere(*pid, &family.id))
         .collect();
     let adopted: HashSet<i32> = queue.iter().copied().collect();
     queue.push(shell);

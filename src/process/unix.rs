@@ -1,201 +1,134 @@
-//! One child at a time, watched by one loop over `poll`: no thread, no runtime.
+//! Unix: one process at a time, watched with `poll` on its pipes, its pidfd and our signals. No thread, no runtime.
 
-use std::io::{ErrorKind, PipeReader, PipeWriter, Write};
+use std::io::{self, ErrorKind, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, kill_process_group, test_kill_process_group, waitpid,
-};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 
-use super::capture::{Capture, Spill};
-use super::{CommandSpec, Finished, GRACE, GRACE_WHEN_STOPPED, Status};
 #[cfg(target_os = "linux")]
-use super::{descendants, spawn};
-
-/// A pipe never holds more than this, so no more is read of a command that has ended.
-const LAST_WORDS: usize = 1 << 20;
+use super::descendants::{self, Family};
+use super::signals::{self, set_nonblocking};
+use super::watch::Watched;
+use super::{Kind, Sink, Start, Status, Stream};
 
 /// How often processes are looked at that give no sign of their own.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What tells us to stop.
-pub(super) const SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
-
-/// Becomes readable with the first signal and stays so: once told to stop, always told to stop.
-static ARRIVED: OnceLock<Option<PipeReader>> = OnceLock::new();
-
-/// The signal that came last, 0 for none.
-static WHICH: AtomicI32 = AtomicI32::new(0);
-
-/// Installed with the first command: before it there is nothing to clean up, and the default action is right.
-fn stop_signals() -> Option<&'static PipeReader> {
-    // A signal that comes while its handler is being installed would be lost.
-    ARRIVED.get_or_init(|| held_back(register)).as_ref()
-}
-
-fn register() -> Option<PipeReader> {
-    let (arrived, writer) = std::io::pipe().ok()?;
-    set_nonblocking(writer.as_fd()).ok()?;
-    // It must live as long as the handlers do, which is for good.
-    let writer: &'static PipeWriter = Box::leak(Box::new(writer));
-    for signal in SIGNALS {
-        let note = move || {
-            WHICH.store(signal, Ordering::SeqCst);
-            // If it is full, it is readable already.
-            let _ = rustix::io::write(writer, &[0]);
-        };
-        // SAFETY: the handler stores a number and makes one system call that does not wait.
-        #[expect(unsafe_code, reason = "whoever registers a handler answers for what it does")]
-        unsafe { signal_hook::low_level::register(signal, note) }.ok()?;
-    }
-    Some(arrived)
-}
-
-/// Lets all signals wait until this is done.
-pub(super) fn held_back<T>(run: impl FnOnce() -> T) -> T {
-    // SAFETY: the sets are initialised before they are used and outlive the calls, which change nothing but this
-    // thread's mask.
-    #[expect(unsafe_code, reason = "the mask of signals has no safe interface")]
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
-        let done = run();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        done
-    }
-}
-
-/// Ignored, as it may come to us, the signal that a child has ended makes the kernel throw its status away.
-pub(super) fn hear_of_children() {
-    // SAFETY: this puts the default action in place, and no handler of ours was there before.
-    #[expect(unsafe_code, reason = "the action of a signal has no safe interface")]
-    unsafe {
-        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-    }
-}
+/// As much as a pipe holds by default.
+const CHUNK: usize = 64 << 10;
 
 pub(super) fn stop_signal() -> Option<&'static str> {
-    match WHICH.load(Ordering::SeqCst) {
-        SIGTERM => Some("SIGTERM"),
-        SIGINT => Some("SIGINT"),
-        SIGHUP => Some("SIGHUP"),
-        _ => None,
-    }
+    signals::received()
 }
 
-pub(super) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
-    let started = Instant::now();
-    let mut stdout = Capture::new("stdout", spec.stdout);
-    let mut stderr = Capture::new("stderr", spec.stderr);
-    let status = match Running::start(spec) {
-        Err(error) => Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display())),
-        Ok(mut running) => {
-            let buffer = Vec::with_capacity(64 << 10);
-            let mut sink = Sink { stdout: &mut stdout, stderr: &mut stderr, spill, buffer };
-            running.watch(spec.timeout.map(|limit| (started + limit, limit)), &mut sink)
-        }
-    };
-    Finished { status, stdout: stdout.finish(), stderr: stderr.finish(), duration: started.elapsed() }
-}
-
-struct Sink<'a> {
-    stdout: &'a mut Capture,
-    stderr: &'a mut Capture,
-    spill: Spill<'a>,
-    /// As much as a pipe holds; only what comes is written to.
-    buffer: Vec<u8>,
-}
-
-/// The command's ends of its pipes, closed here as soon as it has them.
-pub(super) struct Streams {
-    pub(super) stdin: PipeReader,
-    pub(super) stdout: PipeWriter,
-    pub(super) stderr: PipeWriter,
-}
-
-/// A command that runs.
-struct Running<'a> {
+pub(super) struct Running<'a> {
+    child: Child,
     pid: Pid,
-    /// How the shell has ended.
+    kind: Kind,
     status: Option<Status>,
-    /// Readable when the shell has ended; `None` where there is no such thing.
-    ended: Option<OwnedFd>,
+    /// Readable when the process has ended; `None` where the system has no such thing.
+    pidfd: Option<OwnedFd>,
+    /// Readable when we are told to stop.
+    stop: Option<&'static PipeReader>,
     stdin: Option<(PipeWriter, &'a [u8])>,
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
+    buffer: Vec<u8>,
     #[cfg(target_os = "linux")]
-    id: String,
-    #[cfg(target_os = "linux")]
-    before: Vec<i32>,
+    family: Option<Family>,
 }
 
 impl<'a> Running<'a> {
-    fn start(spec: &CommandSpec<'a>) -> std::io::Result<Self> {
-        static RUNS: AtomicU64 = AtomicU64::new(0);
-        let id = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
-        let (stdin, to_stdin) = std::io::pipe()?;
-        let (from_stdout, stdout) = std::io::pipe()?;
-        let (from_stderr, stderr) = std::io::pipe()?;
-        for pipe in [to_stdin.as_fd(), from_stdout.as_fd(), from_stderr.as_fd()] {
-            set_nonblocking(pipe)?;
+    /// The command is consumed, since it holds the process's ends of the pipes.
+    pub(super) fn start(start: Start<'a>) -> io::Result<Self> {
+        let Start { mut command, kind, stdin } = start;
+        let stdin = stdin.map(|input| stdin_pipe(&mut command).map(|pipe| (pipe, input))).transpose()?;
+        let (stdout, to_stdout) = io::pipe()?;
+        let (stderr, to_stderr) = io::pipe()?;
+        set_nonblocking(stdout.as_fd())?;
+        set_nonblocking(stderr.as_fd())?;
+        command.stdout(to_stdout).stderr(to_stderr);
+        if kind != Kind::Attached {
+            command.process_group(0);
+            prepare_child(&mut command);
         }
-        stop_signals();
+        let stop = if matches!(kind, Kind::Command(_)) { signals::register() } else { None };
         #[cfg(target_os = "linux")]
-        let before = {
-            descendants::adopt_orphans();
-            descendants::own_children()
+        let family = match &kind {
+            Kind::Command(id) => Some(Family::before_start(id.clone())),
+            Kind::Tool | Kind::Attached => None,
         };
-        let (pid, ended) = spawn::shell(spec, &id, &Streams { stdin, stdout, stderr })?;
+        let child = command.spawn()?;
+        let pid = Pid::from_child(&child);
         Ok(Running {
+            child,
             pid,
+            kind,
             status: None,
-            ended,
-            stdin: Some((to_stdin, spec.stdin)),
-            stdout: Some(from_stdout),
-            stderr: Some(from_stderr),
+            pidfd: pidfd(pid),
+            stop,
+            stdin,
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            buffer: Vec::with_capacity(CHUNK),
             #[cfg(target_os = "linux")]
-            id,
-            #[cfg(target_os = "linux")]
-            before,
+            family,
         })
     }
 
-    /// Waits for the end, the deadline or a signal to us, whichever comes first.
-    fn watch(&mut self, deadline: Option<(Instant, Duration)>, sink: &mut Sink<'_>) -> Status {
-        loop {
-            if let Some(status) = self.exit_status() {
-                self.read_last_words(sink);
-                return status;
+    fn write_some(&mut self) {
+        let Some((pipe, rest)) = &mut self.stdin else { return };
+        match pipe.write(rest) {
+            Ok(written) if written > 0 && written < rest.len() => {
+                *rest = rest.get(written..).unwrap_or_default()
             }
-            if let Some(signal) = stop_signal() {
-                self.terminate(GRACE_WHEN_STOPPED, sink);
-                return Status::Interrupted(signal);
-            }
-            if let Some((at, limit)) = deadline
-                && Instant::now() >= at
-            {
-                self.terminate(GRACE, sink);
-                return Status::TimedOut(limit);
-            }
-            let left = deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
-            self.pump(left, sink);
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            // All is written, or the process does not want it: closed either way.
+            _ => self.stdin = None,
         }
     }
 
+    fn is_gone(&mut self) -> bool {
+        self.exit_status().is_some()
+            && self.others().is_empty()
+            && (self.kind == Kind::Attached || test_kill_process_group(self.pid).is_err())
+    }
+
+    fn signal_all(&mut self, signal: Signal) {
+        for pid in self.others() {
+            let _ = kill_process(pid, signal);
+        }
+        if self.kind != Kind::Attached {
+            // The group's number stays taken while any member lives, so this hits nobody else.
+            let _ = kill_process_group(self.pid, signal);
+        } else if self.status.is_none() {
+            let _ = kill_process(self.pid, signal);
+        }
+    }
+
+    /// The descendants of a command, wherever they are now.
+    fn others(&self) -> Vec<Pid> {
+        #[cfg(target_os = "linux")]
+        {
+            self.family.as_ref().map(|family| descendants::living(self.pid, family)).unwrap_or_default()
+        }
+        #[cfg(not(target_os = "linux"))]
+        Vec::new()
+    }
+}
+
+impl Watched for Running<'_> {
     fn exit_status(&mut self) -> Option<Status> {
         if self.status.is_none() {
-            self.status = match waitpid(Some(self.pid), WaitOptions::NOHANG) {
-                Ok(ended) => ended.map(|(_, status)| status_of(status)),
-                Err(Errno::INTR) => None,
+            self.status = match self.child.try_wait() {
+                Ok(ended) => ended.map(status_of),
+                Err(error) if error.kind() == ErrorKind::Interrupted => None,
                 // Somebody else has taken its status: that it ended is all that is known.
                 Err(_) => Some(Status::Killed(0)),
             };
@@ -203,17 +136,15 @@ impl<'a> Running<'a> {
         self.status.clone()
     }
 
-    /// Waits until something happens, and moves what there is to move.
-    fn pump(&mut self, wait: Option<Duration>, sink: &mut Sink<'_>) {
-        let wait = if self.ended.is_some() { wait } else { Some(wait.map_or(TICK, |wait| wait.min(TICK))) };
+    fn pump(&mut self, wait: Option<Duration>, sink: &mut dyn Sink) {
+        let wait = if self.pidfd.is_some() { wait } else { Some(wait.map_or(TICK, |wait| wait.min(TICK))) };
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
-        let signals = stop_signals().map(AsFd::as_fd);
         let watched: [(Option<BorrowedFd<'_>>, PollFlags); 5] = [
             (self.stdout.as_ref().map(AsFd::as_fd), PollFlags::IN),
             (self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
             (self.stdin.as_ref().map(|(pipe, _)| pipe.as_fd()), PollFlags::OUT),
-            (self.ended.as_ref().map(AsFd::as_fd), PollFlags::IN),
-            (signals, PollFlags::IN),
+            (self.pidfd.as_ref().map(AsFd::as_fd), PollFlags::IN),
+            (self.stop.map(AsFd::as_fd), PollFlags::IN),
         ];
         let mut fds: Vec<PollFd<'_>> = watched
             .iter()
@@ -226,45 +157,19 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn write_some(&mut self) {
-        let Some((pipe, rest)) = &mut self.stdin else { return };
-        match pipe.write(rest) {
-            Ok(written) if written > 0 && written < rest.len() => {
-                *rest = rest.get(written..).unwrap_or_default()
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            // All is written, or the command does not want it: closed either way.
-            _ => self.stdin = None,
-        }
+    fn read_some(&mut self, sink: &mut dyn Sink) -> usize {
+        let out = read_once(&mut self.stdout, Stream::Stdout, &mut self.buffer, sink);
+        out + read_once(&mut self.stderr, Stream::Stderr, &mut self.buffer, sink)
     }
 
-    /// One read of each stream; how many bytes came.
-    fn read_some(&mut self, sink: &mut Sink<'_>) -> usize {
-        let out = read_once(&mut self.stdout, sink.stdout, &mut sink.buffer, sink.spill);
-        out + read_once(&mut self.stderr, sink.stderr, &mut sink.buffer, sink.spill)
-    }
-
-    /// What was printed before the end. A child that was left behind may hold the pipes; it does not hold us.
-    fn read_last_words(&mut self, sink: &mut Sink<'_>) {
-        let mut total = 0;
-        while total < LAST_WORDS {
-            match self.read_some(sink) {
-                0 => break,
-                read => total += read,
-            }
-        }
-        (self.stdin, self.stdout, self.stderr) = (None, None, None);
-    }
-
-    /// Asks all processes of the command to end, and kills those that have not when the grace is over.
-    fn terminate(&mut self, grace: Duration, sink: &mut Sink<'_>) {
+    fn terminate(&mut self, grace: Duration, sink: &mut dyn Sink) {
         self.signal_all(Signal::TERM);
-        // A stopped process does not hear anything else.
+        // A stopped process does not react to anything else.
         self.signal_all(Signal::CONT);
         let over = Instant::now() + grace;
         while Instant::now() < over && !self.is_gone() {
             self.pump(Some(TICK.min(over.saturating_duration_since(Instant::now()))), sink);
-            // With its pipes closed, the pump may have nothing to wait for but the child, which has ended already.
+            // With its pipes closed, there may be nothing to wait for but the process, which has ended already.
             std::thread::sleep(Duration::from_millis(1));
         }
         // What is killed may have forked a moment before: again, until nobody is left.
@@ -275,43 +180,24 @@ impl<'a> Running<'a> {
             self.signal_all(Signal::KILL);
             std::thread::sleep(Duration::from_millis(2));
         }
-        self.read_last_words(sink);
     }
 
-    fn is_gone(&mut self) -> bool {
-        self.exit_status().is_some() && self.others().is_empty() && test_kill_process_group(self.pid).is_err()
-    }
-
-    fn signal_all(&mut self, signal: Signal) {
-        for pid in self.others() {
-            let _ = rustix::process::kill_process(pid, signal);
-        }
-        // The group's number stays taken while any member lives, so this hits nobody else.
-        let _ = kill_process_group(self.pid, signal);
-    }
-
-    #[cfg(target_os = "linux")]
-    fn others(&self) -> Vec<Pid> {
-        descendants::living(self.pid, &self.id, &self.before)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn others(&self) -> Vec<Pid> {
-        Vec::new()
+    fn stop_signal(&self) -> Option<&'static str> {
+        if matches!(self.kind, Kind::Command(_)) { signals::received() } else { None }
     }
 }
 
 fn read_once(
     pipe: &mut Option<PipeReader>,
-    capture: &mut Capture,
+    stream: Stream,
     buffer: &mut Vec<u8>,
-    spill: Spill<'_>,
+    sink: &mut dyn Sink,
 ) -> usize {
     let Some(open) = pipe else { return 0 };
     buffer.clear();
     match rustix::io::read(open, spare_capacity(buffer)) {
         Ok(read) if read > 0 => {
-            capture.push(buffer, spill);
+            sink.chunk(stream, buffer);
             read
         }
         Err(Errno::AGAIN | Errno::INTR) => 0,
@@ -322,43 +208,50 @@ fn read_once(
     }
 }
 
-fn status_of(status: WaitStatus) -> Status {
-    match status.exit_status() {
-        Some(code) => Status::Exited(code),
-        None => Status::Killed(status.terminating_signal().unwrap_or(0)),
+fn stdin_pipe(command: &mut Command) -> io::Result<PipeWriter> {
+    let (reader, writer) = io::pipe()?;
+    set_nonblocking(writer.as_fd())?;
+    command.stdin(Stdio::from(reader));
+    Ok(writer)
+}
+
+/// Signals get their default action in the child, and on Linux it dies when we are killed.
+fn prepare_child(command: &mut Command) {
+    #[cfg(target_os = "linux")]
+    let parent = rustix::process::getpid();
+    let prepare = move || {
+        signals::reset_in_child();
+        #[cfg(target_os = "linux")]
+        {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            // The parent may have died before the call above.
+            if rustix::process::getppid() != Some(parent) {
+                return Err(Errno::SRCH.into());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes system calls alone; it allocates nothing and takes no lock.
+    #[expect(unsafe_code, reason = "std cannot ask for the parent-death signal")]
+    unsafe {
+        command.pre_exec(prepare);
     }
 }
 
-fn set_nonblocking(fd: BorrowedFd<'_>) -> std::io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(fd)?;
-    Ok(rustix::fs::fcntl_setfl(fd, flags | rustix::fs::OFlags::NONBLOCK)?)
+#[cfg(target_os = "linux")]
+fn pidfd(pid: Pid) -> Option<OwnedFd> {
+    // Older kernels and some sandboxes refuse it.
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-mod spawn {
-    //! Starting the shell where a parent's death is told to nobody.
+fn pidfd(_: Pid) -> Option<OwnedFd> {
+    None
+}
 
-    use std::os::unix::process::CommandExt;
-    use std::process::Command;
-
-    use super::{CommandSpec, OwnedFd, Pid, Streams};
-    use crate::process::ID_VARIABLE;
-
-    pub(super) fn shell(
-        spec: &CommandSpec<'_>,
-        id: &str,
-        streams: &Streams,
-    ) -> std::io::Result<(Pid, Option<OwnedFd>)> {
-        let mut command = Command::new(spec.shell);
-        command.arg("-c").arg(spec.script).current_dir(spec.cwd).process_group(0).env(ID_VARIABLE, id);
-        for (name, value) in spec.env {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        command.stdin(streams.stdin.try_clone()?);
-        command.stdout(streams.stdout.try_clone()?).stderr(streams.stderr.try_clone()?);
-        command.spawn().map(|child| (Pid::from_child(&child), None))
+fn status_of(status: ExitStatus) -> Status {
+    match status.code() {
+        Some(code) => Status::Exited(code),
+        None => Status::Killed(status.signal().unwrap_or(0)),
     }
 }

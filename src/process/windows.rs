@@ -1,85 +1,111 @@
-//! Windows: the child alone is watched and terminated; its streams are read by two threads.
+//! Windows: a process in a job object, so that its whole tree can be terminated. Threads read its streams.
 
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::io::{self, Read, Write};
+use std::process::Stdio;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
 
-use super::capture::{Capture, Spill};
-use super::{CommandSpec, Finished, Status};
+use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
 
+use super::watch::Watched;
+use super::{Kind, Sink, Start, Status, Stream};
+
+/// How often the process is looked at.
 const TICK: Duration = Duration::from_millis(10);
 
-pub(super) fn hear_of_children() {}
+/// How long output is waited for that was printed before the end, while a child that was left behind holds the pipes.
+const DRAIN_WAIT: Duration = Duration::from_millis(100);
+
+const CHUNK: usize = 64 << 10;
 
 pub(super) fn stop_signal() -> Option<&'static str> {
     None
 }
 
-pub(super) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
-    let started = Instant::now();
-    let mut stdout = Capture::new("stdout", spec.stdout);
-    let mut stderr = Capture::new("stderr", spec.stderr);
-    let status = watch(spec, started, &mut stdout, &mut stderr, spill).unwrap_or_else(|error| {
-        Status::NotStarted(format!("{} in {}: {error}", spec.shell, spec.cwd.display()))
-    });
-    Finished { status, stdout: stdout.finish(), stderr: stderr.finish(), duration: started.elapsed() }
+pub(super) struct Running {
+    child: Box<dyn ChildWrapper>,
+    status: Option<Status>,
+    chunks: Receiver<(Stream, Vec<u8>)>,
 }
 
-fn watch(
-    spec: &CommandSpec<'_>,
-    started: Instant,
-    stdout: &mut Capture,
-    stderr: &mut Capture,
-    spill: Spill<'_>,
-) -> std::io::Result<Status> {
-    let mut command = Command::new(spec.shell);
-    command.arg("-c").arg(spec.script).current_dir(spec.cwd);
-    for (name, value) in spec.env {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    if let Some(mut pipe) = child.stdin.take() {
-        let payload = spec.stdin.to_vec();
-        // The command need not read it.
-        std::thread::spawn(move || drop(pipe.write_all(&payload)));
-    }
-    let (sender, chunks) = mpsc::sync_channel(16);
-    if let Some(pipe) = child.stdout.take() {
-        read_in_background(pipe, true, sender.clone());
-    }
-    if let Some(pipe) = child.stderr.take() {
-        read_in_background(pipe, false, sender.clone());
-    }
-    drop(sender);
-    loop {
-        while let Ok((is_stdout, chunk)) = chunks.recv_timeout(TICK) {
-            let capture = if is_stdout { &mut *stdout } else { &mut *stderr };
-            capture.push(&chunk, spill);
+impl Running {
+    pub(super) fn start(start: Start<'_>) -> io::Result<Self> {
+        let Start { mut command, kind, stdin } = start;
+        command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::inherit() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = CommandWrap::from(command);
+        if kind != Kind::Attached {
+            command.wrap(JobObject);
         }
-        if let Some(status) = child.try_wait()? {
-            return Ok(Status::Exited(status.code().unwrap_or(1)));
+        let mut child = command.spawn()?;
+        if let Some((mut pipe, input)) = child.stdin().take().zip(stdin) {
+            let input = input.to_vec();
+            // The process need not read it.
+            std::thread::spawn(move || drop(pipe.write_all(&input)));
         }
-        if let Some(limit) = spec.timeout.filter(|limit| started.elapsed() >= *limit) {
-            child.kill()?;
-            child.wait()?;
-            return Ok(Status::TimedOut(limit));
+        let (sender, chunks) = mpsc::sync_channel(16);
+        if let Some(pipe) = child.stdout().take() {
+            read_in_background(pipe, Stream::Stdout, sender.clone());
         }
+        if let Some(pipe) = child.stderr().take() {
+            read_in_background(pipe, Stream::Stderr, sender);
+        }
+        Ok(Running { child, status: None, chunks })
+    }
+
+    /// Hands over the next chunk; how long it was.
+    fn receive(&mut self, wait: Duration, sink: &mut dyn Sink) -> Result<usize, RecvTimeoutError> {
+        let (stream, chunk) = self.chunks.recv_timeout(wait)?;
+        sink.chunk(stream, &chunk);
+        Ok(chunk.len())
+    }
+}
+
+impl Watched for Running {
+    fn exit_status(&mut self) -> Option<Status> {
+        if self.status.is_none() {
+            // The inner child is the process alone; the job would be waited for as a whole.
+            self.status = match self.child.inner_mut().try_wait() {
+                Ok(ended) => ended.map(|status| Status::Exited(status.code().unwrap_or(1))),
+                Err(_) => Some(Status::Killed(0)),
+            };
+        }
+        self.status.clone()
+    }
+
+    fn pump(&mut self, wait: Option<Duration>, sink: &mut dyn Sink) {
+        let wait = wait.map_or(TICK, |wait| wait.min(TICK));
+        if matches!(self.receive(wait, sink), Err(RecvTimeoutError::Disconnected)) {
+            // Both streams are closed: only the end is left to wait for.
+            std::thread::sleep(wait);
+        }
+    }
+
+    fn read_some(&mut self, sink: &mut dyn Sink) -> usize {
+        self.receive(DRAIN_WAIT, sink).unwrap_or(0)
+    }
+
+    /// There is no signal that every program understands, so there is nothing to wait for.
+    fn terminate(&mut self, _: Duration, _: &mut dyn Sink) {
+        if self.child.start_kill().is_ok() {
+            let _ = self.child.inner_mut().wait();
+        }
+    }
+
+    fn stop_signal(&self) -> Option<&'static str> {
+        None
     }
 }
 
 fn read_in_background(
     mut pipe: impl Read + Send + 'static,
-    is_stdout: bool,
-    to: mpsc::SyncSender<(bool, Vec<u8>)>,
+    stream: Stream,
+    to: SyncSender<(Stream, Vec<u8>)>,
 ) {
     std::thread::spawn(move || {
-        let mut buffer = vec![0; 64 << 10];
+        let mut buffer = vec![0; CHUNK];
         while let Ok(read @ 1..) = pipe.read(&mut buffer) {
-            if to.send((is_stdout, buffer.get(..read).unwrap_or_default().to_vec())).is_err() {
+            if to.send((stream, buffer.get(..read).unwrap_or_default().to_vec())).is_err() {
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! Whether a person has agreed that the commands of a config may run. Asked only where conclaude is registered for all
+//! Whether the user has agreed that the commands of a config may run. Asked only where conclaude is registered for all
 //! projects of a user: a repository that was just cloned must not run code unasked.
 
 use std::io;
@@ -8,39 +8,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::{files, store};
 
-/// How a config stands with the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It was agreed to as it is.
+pub(crate) enum TrustStatus {
+    /// The user agreed to it as it is.
     Trusted,
     /// It was agreed to, and has changed since.
     Changed,
-    /// Nobody has agreed to it.
+    /// The user has never agreed to it.
     Unknown,
 }
 
 /// What was agreed to, kept outside the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Agreement {
-    /// The config file.
-    pub config: PathBuf,
+pub(crate) struct Agreement {
+    pub(crate) config: PathBuf,
     /// The hash of its text.
-    pub hash: String,
-    /// When.
-    pub time: String,
+    pub(crate) hash: String,
+    pub(crate) time: String,
 }
 
 fn folder() -> Option<PathBuf> {
     store::outside().map(|folder| folder.join("trusted"))
 }
 
-/// The config's own place. Not that of what a link of that name points to: its commands run here, not there.
+/// The config's own path. Not that of what a link of that name points to: its commands run here, not there.
 fn own_path(config: &Path) -> PathBuf {
     let folder = config.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(config.file_name()).map_or_else(|| config.to_owned(), |(folder, name)| folder.join(name))
 }
 
-fn place(config: &Path) -> Option<PathBuf> {
+fn agreement_path(config: &Path) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.json", store::hash(&own_path(config).to_string_lossy()))))
 }
 
@@ -49,24 +46,20 @@ fn read(path: &Path) -> Option<Agreement> {
     serde_json::from_str(&text).ok()
 }
 
-/// How a config with this text stands.
-#[must_use]
-pub fn standing(config: &Path, text: &str) -> Standing {
-    match place(config).and_then(|place| read(&place)) {
-        Some(agreement) if agreement.hash == store::hash(text) => Standing::Trusted,
-        Some(_) => Standing::Changed,
-        None => Standing::Unknown,
+/// The trust status of a config with this text.
+pub(crate) fn status(config: &Path, text: &str) -> TrustStatus {
+    match agreement_path(config).and_then(|path| read(&path)) {
+        Some(agreement) if agreement.hash == store::hash(text) => TrustStatus::Trusted,
+        Some(_) => TrustStatus::Changed,
+        None => TrustStatus::Unknown,
     }
 }
 
-/// Notes that the person agrees.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn grant(config: &Path, text: &str) -> io::Result<PathBuf> {
+/// Records that the user agrees.
+pub(crate) fn grant(config: &Path, text: &str) -> io::Result<()> {
     let no_home = || io::Error::other("there is no home folder to keep it in: set HOME or XDG_STATE_HOME");
-    let place = place(config).ok_or_else(no_home)?;
-    if let Some(folder) = place.parent() {
+    let path = agreement_path(config).ok_or_else(no_home)?;
+    if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
     let agreement = Agreement {
@@ -74,17 +67,13 @@ pub fn grant(config: &Path, text: &str) -> io::Result<PathBuf> {
         hash: store::hash(text),
         time: jiff::Timestamp::now().strftime("%FT%TZ").to_string(),
     };
-    files::write_atomically(&place, &serde_json::to_vec(&agreement)?)?;
-    Ok(place)
+    files::write_atomically(&path, &serde_json::to_vec(&agreement)?)
 }
 
 /// Takes the agreement back; whether there was one.
-///
-/// # Errors
-/// When it cannot be removed.
-pub fn revoke(config: &Path) -> io::Result<bool> {
-    let Some(place) = place(config) else { return Ok(false) };
-    match std::fs::remove_file(place) {
+pub(crate) fn revoke(config: &Path) -> io::Result<bool> {
+    let Some(path) = agreement_path(config) else { return Ok(false) };
+    match std::fs::remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
@@ -92,8 +81,7 @@ pub fn revoke(config: &Path) -> io::Result<bool> {
 }
 
 /// All agreements, by the path of the config.
-#[must_use]
-pub fn all() -> Vec<Agreement> {
+pub(crate) fn all() -> Vec<Agreement> {
     let entries = folder().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let mut all: Vec<Agreement> = entries.filter_map(|entry| read(&entry.path())).collect();
     all.sort_unstable_by(|a, b| a.config.cmp(&b.config));

@@ -10,8 +10,8 @@ use crate::{files, log};
 const WINDOW: u64 = 8 << 20;
 pub(super) const CHUNK: u64 = 256 << 10;
 
-/// The client writes no longer lines.
-pub(super) const LONGEST_LINE: u64 = 32 << 20;
+/// Claude Code writes no longer lines.
+pub(super) const MAX_LINE_BYTES: u64 = 32 << 20;
 
 /// The first lines of a file, read no further than needed.
 pub(super) fn first_lines(path: &Path) -> io::Result<impl Iterator<Item = Vec<u8>>> {
@@ -20,7 +20,7 @@ pub(super) fn first_lines(path: &Path) -> io::Result<impl Iterator<Item = Vec<u8
     Ok(BufRead::split(reader, b'\n').map_while(Result::ok))
 }
 
-/// Whether this stands anywhere in a file, which is read in pieces.
+/// Whether a file contains this; it is read in pieces.
 pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
     let mut buffer = vec![0; 256 << 10];
     let mut kept = 0;
@@ -35,22 +35,22 @@ pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
         if memchr::memmem::find(buffer.get(..end).unwrap_or_default(), needle).is_some() {
             return true;
         }
-        // It may begin at the end of this piece.
+        // It may start at the end of this piece.
         let from = end.saturating_sub(needle.len().saturating_sub(1));
         buffer.copy_within(from..end, 0);
         kept = end - from;
     }
 }
 
-/// The next line, none at the end. Of one that is too long only the beginning, which is told: what it says cannot be read.
+/// The next line, none at the end. Of one that is too long only the start, with a warning: the rest is not read.
 pub(super) fn bounded_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    if Read::take(&mut *reader, LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+    if Read::take(&mut *reader, MAX_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }
     if line.last() != Some(&b'\n') && reader.skip_until(b'\n')? > 0 {
         log::warn(|| {
-            format!("a line of a transcript is longer than {} MiB and is not read", LONGEST_LINE >> 20)
+            format!("a line of a transcript is longer than {} MiB and is not read", MAX_LINE_BYTES >> 20)
         });
     }
     Ok(Some(line))
@@ -59,7 +59,7 @@ pub(super) fn bounded_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u
 /// The lines of a file from the last to the first, read in chunks and no further back than [`WINDOW`].
 pub(super) struct LinesFromEnd {
     file: File,
-    /// Where the part that was read begins.
+    /// Where the part that was read starts.
     pub(super) start: u64,
     floor: u64,
     /// What was read and not yet given out.
@@ -89,7 +89,7 @@ impl LinesFromEnd {
             }
             searched = self.pending.len();
             if self.start <= self.floor {
-                // At the floor a line is whole only if the file begins there.
+                // At the floor a line is whole only if the file starts there.
                 let rest = std::mem::take(&mut self.pending);
                 return Ok((self.floor == 0 && !rest.is_empty()).then_some(rest));
             }

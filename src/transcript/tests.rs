@@ -1,6 +1,6 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use super::lines::{CHUNK, LONGEST_LINE, LinesFromEnd, bounded_line, holds};
+use super::lines::{CHUNK, LinesFromEnd, MAX_LINE_BYTES, bounded_line, holds};
 use super::*;
 
 fn file(content: &str) -> tempfile::NamedTempFile {
@@ -41,7 +41,7 @@ fn the_most_recent_call_wins_in_any_form() {
 }
 
 #[test]
-fn two_calls_on_one_line_are_told_apart_by_id() {
+fn two_calls_on_one_line_are_distinguished_by_id() {
     let line = r#"{"type":"assistant","message":{"content":[{"id":"t1","name":"Agent","input":{"subagent_type":"one"}},{"id":"t2","name":"Agent","input":{"subagent_type":"two"}}]}}"#;
     assert_eq!(found(line, None).as_deref(), Some("two"));
     assert_eq!(found(line, Some("t1")).as_deref(), Some("one"));
@@ -58,7 +58,7 @@ fn what_only_quotes_a_call_is_not_one() {
 }
 
 #[test]
-fn a_torn_last_line_is_tolerated_and_any_other_is_not() {
+fn an_unfinished_last_line_is_tolerated_and_any_other_is_not() {
     let call = call("t1", "Agent", "coder");
     assert_eq!(found(&format!("{call}\n{{\"type\":\"assi"), None).as_deref(), Some("coder"));
     for bad in ["{invalid json}\n{}\n", "{broken}\n", "not json\n"] {
@@ -124,9 +124,9 @@ fn a_text_is_found_wherever_the_pieces_of_a_file_part_it() {
 
 #[test]
 fn a_line_that_is_too_long_is_cut_and_the_next_is_read() {
-    let long = "x".repeat(usize::try_from(LONGEST_LINE).unwrap() + 10);
+    let long = "x".repeat(usize::try_from(MAX_LINE_BYTES).unwrap() + 10);
     let mut text = io::Cursor::new(format!("{long}\nshort\nlast"));
-    assert_eq!(bounded_line(&mut text).unwrap().unwrap().len() as u64, LONGEST_LINE);
+    assert_eq!(bounded_line(&mut text).unwrap().unwrap().len() as u64, MAX_LINE_BYTES);
     assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"short\n");
     assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"last");
     assert_eq!(bounded_line(&mut text).unwrap(), None);

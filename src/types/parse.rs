@@ -9,7 +9,7 @@ use super::wire::{Wire, describe};
 use super::{
     HookPayload, validate_base_payload, validate_subagent_start_payload, validate_subagent_stop_payload,
 };
-use crate::event::Event;
+use crate::event::EventKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PayloadError {
@@ -43,21 +43,21 @@ impl std::error::Error for PayloadError {}
 
 /// An event with its typed payload and all fields of the JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HookEvent {
-    pub kind: Event,
+pub struct Event {
+    pub kind: EventKind,
     pub payload: HookPayload,
     pub fields: Map<String, Value>,
 }
 
-impl HookEvent {
+impl Event {
     /// Reads and checks the payload of the event that was called.
     ///
     /// # Errors
     /// Names the field and what was expected.
-    pub fn parse(kind: Event, input: &[u8]) -> Result<HookEvent, PayloadError> {
+    pub fn parse(kind: EventKind, input: &[u8]) -> Result<Event, PayloadError> {
         let wire = read(strip_bom(input))?;
         let payload = check(kind.name(), &wire)?;
-        Ok(HookEvent { kind, payload, fields: wire.0 })
+        Ok(Event { kind, payload, fields: wire.0 })
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     BasePayload, HookPayload, PostToolUsePayload, PreToolUsePayload, StopPayload, SubagentStartPayload,
     SubagentStopPayload, UserPromptSubmitPayload,
 };
-use crate::event::{Event, Shape};
+use crate::event::{EventKind, Shape};
 
 /// The fields of a payload. A required one must be a string; an optional one of an unexpected type is ignored.
 #[derive(Deserialize)]
@@ -158,7 +158,7 @@ impl TryFrom<&Wire> for HookPayload {
     /// `hook_event_name` says which payload it is.
     fn try_from(wire: &Wire) -> Result<Self, String> {
         let name = wire.0.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
-        match Event::named(name).map_or(Shape::Other, |event| event.row().payload) {
+        match EventKind::named(name).map_or(Shape::Other, |event| event.row().payload) {
             Shape::SubagentStart => wire.try_into().map(HookPayload::SubagentStart),
             Shape::SubagentStop => wire.try_into().map(HookPayload::SubagentStop),
             Shape::PreToolUse => wire.try_into().map(HookPayload::PreToolUse),

@@ -82,11 +82,11 @@ fn order_and_transitions_are_enforced() {
     says(&["start", STEP, "PREPARE"], "IN_PROGRESS already");
     says(&["start", STEP, "RED_ACCEPTANCE"], "PREPARE comes before");
     ok(&test, &["finish", STEP, "PREPARE", "--fail"]);
-    says(&["start", STEP, "RED_ACCEPTANCE"], "PREPARE failed: mend it and record it again");
+    says(&["start", STEP, "RED_ACCEPTANCE"], "PREPARE failed: fix it and record it again");
     ok(&test, &["start", STEP, "PREPARE"]);
     ok(&test, &["finish", STEP, "PREPARE", "--pass"]);
     says(&["start", STEP, "PREPARE"], "PREPARE is EXECUTED already");
-    says(&["skip", STEP, "RED_ACCEPTANCE", "--reason", "no time"], "the reason must begin with one of");
+    says(&["skip", STEP, "RED_ACCEPTANCE", "--reason", "no time"], "the reason must start with one of");
     ok(&test, &["skip", STEP, "RED_ACCEPTANCE", "--reason", "NOT_APPLICABLE: no acceptance test"]);
     assert_eq!(phase(&test, "RED_ACCEPTANCE")["blocked_by"], "NOT_APPLICABLE: no acceptance test");
     says(&["start", STEP, "RED_ACCEPTANCE"], "SKIPPED already");
@@ -210,23 +210,23 @@ fn an_honest_failure_can_be_admitted() {
 
 #[test]
 fn every_fix_that_the_gate_names_can_be_made_with_the_verbs() {
-    let mended = |change: Value, arguments: &[&str]| {
+    let fixed = |change: Value, arguments: &[&str]| {
         let test = Test::stop().step(&crate::common::workflow::with(5, change));
         assert_eq!(des(&test, &["check", STEP]).status.code(), Some(1));
         ok(&test, arguments);
         ok(&test, &["check", STEP]);
     };
     let phase = "GREEN_ACCEPTANCE";
-    mended(serde_json::json!({"outcome": null}), &["finish", STEP, phase, "--pass"]);
-    mended(serde_json::json!({"outcome": "fine"}), &["finish", STEP, phase, "--pass"]);
-    mended(serde_json::json!({"outcome": "fine"}), &["run", STEP, phase, "--", "true"]);
-    mended(serde_json::json!({"outcome": "FAIL"}), &["run", STEP, phase, "--", "true"]);
-    mended(serde_json::json!({"status": "IN_PROGRESS"}), &["finish", STEP, phase, "--pass"]);
-    mended(
+    fixed(serde_json::json!({"outcome": null}), &["finish", STEP, phase, "--pass"]);
+    fixed(serde_json::json!({"outcome": "fine"}), &["finish", STEP, phase, "--pass"]);
+    fixed(serde_json::json!({"outcome": "fine"}), &["run", STEP, phase, "--", "true"]);
+    fixed(serde_json::json!({"outcome": "FAIL"}), &["run", STEP, phase, "--", "true"]);
+    fixed(serde_json::json!({"status": "IN_PROGRESS"}), &["finish", STEP, phase, "--pass"]);
+    fixed(
         serde_json::json!({"status": "SKIPPED", "blocked_by": "lazy"}),
         &["skip", STEP, phase, "--reason", "NOT_APPLICABLE: x"],
     );
-    mended(serde_json::json!({"status": "NOT_EXECUTED"}), &["run", STEP, phase, "--", "true"]);
+    fixed(serde_json::json!({"status": "NOT_EXECUTED"}), &["run", STEP, phase, "--", "true"]);
     // A phase that was begun fails with the step.
     let test = project();
     ok(&test, &["start", STEP, "PREPARE"]);
@@ -250,26 +250,77 @@ fn a_second_agent_need_not_prove_what_the_first_one_proved() {
     test.stops().payload("agent_id", "b9").run().silent();
 }
 
-#[test]
-fn evidence_counts_by_its_place_in_the_trail_also_when_the_clock_goes_back() {
-    let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
-    let test = Test::stop().config(config);
-    ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
-    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
-    // The clock goes back after the call, as far as the call can tell.
-    let state = test.root().join(".conclaude/state");
-    let session = std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap();
-    let call = std::fs::read_dir(session.path()).unwrap().flatten().map(|entry| entry.path());
-    let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();
-    let mut remembered: Value = serde_json::from_slice(&std::fs::read(&call).unwrap()).unwrap();
-    remembered["time"] = "2999-01-01T00:00:00Z".into();
-    std::fs::write(&call, remembered.to_string()).unwrap();
-    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-    test.stops().run().silent();
+fn todo_of_one_phase() -> Value {
+    serde_json::json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
+        {"phase_name": "GREEN_UNIT", "phase_index": 0, "status": "NOT_EXECUTED"}]}})
 }
 
 #[test]
-fn mending_a_phase_keeps_the_times_of_the_work() {
+fn evidence_counts_by_its_place_in_the_trail_also_when_the_clock_goes_back() {
+    let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
+    for by_older_version in [false, true] {
+        let test = Test::stop().config(config);
+        ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
+        des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+        let test = test.step(&todo_of_one_phase());
+        let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+        // The clock goes back after the call, as far as the call can tell.
+        let state = test.root().join(".conclaude/state");
+        let session =
+            std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap();
+        let call = std::fs::read_dir(session.path()).unwrap().flatten().map(|entry| entry.path());
+        let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();
+        let mut remembered: Value = serde_json::from_slice(&std::fs::read(&call).unwrap()).unwrap();
+        remembered["time"] = "2999-01-01T00:00:00Z".into();
+        if by_older_version {
+            assert!(remembered.as_object_mut().unwrap().remove("position").unwrap().is_object());
+        }
+        std::fs::write(&call, remembered.to_string()).unwrap();
+        let done = {
+            let mut step = todo_of_one_phase();
+            step["state"]["status"] = "DONE".into();
+            let phase = &mut step["tdd_cycle"]["phase_execution_log"][0];
+            (phase["status"], phase["outcome"]) = ("EXECUTED".into(), "PASS".into());
+            step
+        };
+        let before = test.step(&done).stops().run();
+        assert!(before.blocked().contains("EVIDENCE_MISSING"), "a run before the call proves nothing");
+        let test = before.again();
+        des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+        test.run().silent();
+    }
+}
+
+#[test]
+fn evidence_is_looked_up_after_the_call_or_in_the_whole_trail_if_that_place_is_gone() {
+    let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
+    let called = || {
+        let test = Test::stop().config(config);
+        ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
+        test.call_agent(MARKERS).run().again().agent_files(MARKERS)
+    };
+    let trail = |test: &Test| test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    // A record that was copied, with another number and without its place in the chain.
+    let test = called();
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    let text = std::fs::read_to_string(trail(&test)).unwrap();
+    let (before, run) = text.trim_end().rsplit_once('\n').unwrap();
+    let forged = run.replace("\"seq\":4", "\"seq\":5");
+    assert_ne!(forged, run);
+    std::fs::write(trail(&test), format!("{before}\n{forged}\n")).unwrap();
+    let reason = test.stops().run().blocked();
+    assert!(reason.contains("EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run"), "{reason}");
+    // The record of the call was edited: the run after it counts all the same.
+    let test = called();
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    let text = std::fs::read_to_string(trail(&test)).unwrap();
+    std::fs::write(trail(&test), text.replacen("allowed", "altered", 1)).unwrap();
+    let done = test.stops().run().status(0);
+    done.stderr_has("the audit trail is read from its beginning for evidence: record 2 is not where it was");
+}
+
+#[test]
+fn fixing_a_phase_keeps_the_times_of_the_work() {
     let mut step = done();
     for (index, entry) in
         step["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().iter_mut().enumerate()
@@ -303,6 +354,31 @@ fn a_run_does_not_wait_for_what_its_command_left_behind() {
     let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "sleep 60 & echo hi"]);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "hi\n");
     assert!(started.elapsed() < std::time::Duration::from_secs(40));
+}
+
+/// In a process group of its own it would be stopped by the terminal as soon as it read from it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_shares_our_stdin_and_process_group() {
+    let test = project().file("input.txt", "input\n");
+    let script = "cat; ours=$(cut -d' ' -f5 /proc/$PPID/stat); [ $(cut -d' ' -f5 /proc/$$/stat) = $ours ] && echo shared";
+    let mut command = conclaude();
+    command.args(["des", "run", STEP, "PREPARE", "--", "sh", "-c", script]).current_dir(test.root());
+    command.env("XDG_STATE_HOME", test.root().join(".state-home"));
+    command.stdin(std::fs::File::open(test.root().join("input.txt")).unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "input\nshared\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_interrupted_records_no_result() {
+    use std::os::unix::process::ExitStatusExt;
+    let test = project();
+    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "kill -TERM $PPID"]);
+    assert_eq!(output.status.signal(), Some(15));
+    assert_eq!(phase(&test, "PREPARE")["status"], "IN_PROGRESS");
 }
 
 #[test]
@@ -424,11 +500,7 @@ fn new_makes_a_step_that_the_gates_accept() {
     "#);
     let given = test.call_agent(&prompt).run().updated_input();
     let text = given["prompt"].as_str().unwrap();
-    assert_eq!(
-        text.matches("gated by conclaude").count(),
-        1,
-        "what stands in the prompt is not appended again"
-    );
+    assert_eq!(text.matches("gated by conclaude").count(), 1, "what is in the prompt is not appended again");
 }
 
 #[test]
@@ -474,7 +546,7 @@ fn every_verb_has_help() {
     }
 }
 
-// The whole of it, as the seed describes: an orchestrator's prompt, the gates, an agent that is sent back and mends.
+// The whole of it, as the seed describes: an orchestrator's prompt, the gates, an agent that is blocked and fixes its work.
 #[test]
 fn the_whole_workflow_from_prompt_to_verified_trail() {
     let test = Test::stop().file("src/a.rs", "1").committed();

@@ -319,7 +319,7 @@ fn the_step_file_is_always_allowed_and_the_gates_own_files_never_are() {
 }
 
 #[test]
-fn a_broken_step_file_can_be_mended_and_what_it_allows_is_not_guessed() {
+fn a_broken_step_file_can_be_fixed_and_what_it_allows_is_not_guessed() {
     // Gate 1 knows what the step allowed.
     let test = at_work().file("steps/01-01.json", "{broken");
     let done = test.writes("Write", "file_path", "src/a.rs").run().silent();
@@ -342,7 +342,7 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     let mut wider = crate::common::workflow::done();
     wider["task_specification"]["allowed_file_patterns"] = json!(["**"]);
     let reason = worked(|test| test.step(&wider).file("README.md", "2")).run().blocked();
-    assert!(reason.contains("RULES_CHANGED: steps/01-01.json says something else than when the agent was called: allowed_file_patterns"), "{reason}");
+    assert!(reason.contains("RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns"), "{reason}");
     assert!(reason.contains("SCOPE_VIOLATION: README.md was changed"), "{reason}");
     let escape = json!({"workflow_type": "configuration_setup", "state": {"status": "DONE"}});
     assert!(worked(|test| test.step(&escape)).run().blocked().contains("RULES_CHANGED"));
@@ -753,7 +753,7 @@ fn changes_outside_the_scope_block_however_they_were_made() {
     for change in changes {
         let reason = worked(change).run().blocked();
         assert!(
-            reason.contains("✗ SCOPE_VIOLATION: ") && reason.contains(" was changed → take the change back"),
+            reason.contains("✗ SCOPE_VIOLATION: ") && reason.contains(" was changed → revert it"),
             "{reason}"
         );
     }
@@ -905,6 +905,43 @@ fn files_of_the_gates_that_someone_else_changed_are_told_and_do_not_block() {
         "{}",
         done.message()
     );
+}
+
+/// A `git` that is first on PATH and counts its starts.
+#[cfg(unix)]
+fn counting(test: Test) -> Test {
+    let folder = test.root().join(".state-home/bin");
+    let log = test.root().join(".state-home/git-calls");
+    let script = format!("#!/bin/sh\necho \"$*\" >> {}\nPATH=${{PATH#*:}} exec git \"$@\"\n", log.display());
+    crate::common::program::script(folder.join("git"), script);
+    test.env("PATH", &format!("{}:{}", folder.display(), std::env::var("PATH").unwrap()))
+}
+
+#[cfg(unix)]
+#[track_caller]
+fn git_calls(outcome: &crate::common::Outcome) -> usize {
+    let log = outcome.root().join(".state-home/git-calls");
+    let calls = std::fs::read_to_string(&log).unwrap_or_default();
+    let _ = std::fs::remove_file(log);
+    calls.lines().count()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_gate_starts_git_once_and_once_more_after_commands() {
+    let config = "subagentStop: {commands: {'*': [{run: echo y > coverage.txt}]}}\n";
+    let test = counting(Test::stop().step(&todo()).file("src/a.rs", "1").committed());
+    let called = test.call_agent(MARKERS).run();
+    assert_eq!(git_calls(&called), 1, "Gate 1");
+    let worked = called.again().agent_files(MARKERS).step(&done()).file("src/a.rs", "2").stops();
+    let stopped = worked.run().silent();
+    assert_eq!(git_calls(&stopped), 1, "Gate 3");
+    let with_command = stopped.again().config(config).run();
+    assert_eq!(git_calls(&with_command), 2, "Gate 3 with a command: {}", with_command.stderr);
+    let committed = with_command.again().git(&["add", "src"]).git(&["commit", "-qm", "y"]).run();
+    assert_eq!(git_calls(&committed), 3, "a moved HEAD costs a diff");
+    let outside = counting(Test::stop().step(&todo())).call_agent(MARKERS).run();
+    assert_eq!(git_calls(&outside), 0, "no repository, no git");
 }
 
 #[test]

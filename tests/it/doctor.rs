@@ -1,6 +1,7 @@
-//! `conclaude doctor`: what is wrong is found, and said with what mends it.
+//! `conclaude doctor`: what is wrong is found, and reported with its fix.
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::common::{Test, conclaude, program, run_in};
 use serde_json::Value;
@@ -14,78 +15,237 @@ fn healthy() -> Test {
     test
 }
 
-fn report(root: &Path) -> (Option<i32>, Value) {
-    let (code, out, err) = run_in(root, &["doctor", "--json"]);
-    (code, serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}")))
+/// `conclaude doctor` in a folder, where Claude Code has this version.
+fn doctor(folder: &Path, home: &Path, version: &str) -> Command {
+    let bin = home.join("bin");
+    program::script(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
+    let mut command = conclaude();
+    command
+        .arg("doctor")
+        .current_dir(folder)
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+        .env("HOME", home)
+        .env("XDG_STATE_HOME", folder.join(".state-home"))
+        .env_remove("ANTHROPIC_API_KEY");
+    command
 }
 
-/// What is said about something, as `status: text → mend`.
-fn said(report: &Value, about: &str) -> Vec<String> {
-    let checks = report["checks"].as_array().unwrap().iter().filter(|check| check["about"] == about);
-    let line = |check: &Value| {
-        let text = |name: &str| check[name].as_str().unwrap_or_default().to_owned();
-        match check["mend"].as_str() {
-            Some(mend) => format!("{}: {} → {mend}", text("status"), text("text")),
-            None => format!("{}: {}", text("status"), text("text")),
-        }
-    };
-    checks.map(line).collect()
+/// The exit code, and the checks that are about something, as `status: text → fix`; with `[ROOT]` for the project's folder and
+/// `[BIN]` for the program.
+fn checks_of(mut doctor: Command, root: &Path, about: &str) -> String {
+    let output = doctor.arg("--json").output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let mut shown = format!("exit {}\n", output.status.code().unwrap());
+    for check in report["checks"].as_array().unwrap().iter().filter(|check| check["about"] == about) {
+        let text = |name: &str| check[name].as_str().unwrap().to_owned();
+        shown += &format!("{}: {}", text("status"), text("text"));
+        shown += &check["fix"].as_str().map(|fix| format!(" → {fix}")).unwrap_or_default();
+        shown.push('\n');
+    }
+    filtered(&shown, root)
 }
 
-/// The one thing that is said about something.
-#[track_caller]
-fn only(test: &Test, about: &str) -> String {
-    let (_, report) = report(&test.root());
-    let said = said(&report, about);
-    assert_eq!(said.len(), 1, "{said:?}");
-    said.into_iter().next().unwrap()
+fn checks(test: &Test, about: &str) -> String {
+    let root = test.root();
+    checks_of(doctor(&root, &root.join(".home"), "2.1.325"), &root, about)
+}
+
+/// Without what differs from run to run.
+fn filtered(text: &str, root: &Path) -> String {
+    let own = Path::new(env!("CARGO_BIN_EXE_conclaude")).canonicalize().unwrap();
+    let text = text.replace(own.to_str().unwrap(), "[BIN]").replace(root.to_str().unwrap(), "[ROOT]");
+    let text = text.replace(env!("CARGO_PKG_VERSION"), "[VERSION]");
+    let words: Vec<&str> = text.split(' ').collect();
+    let is_time = |at: usize| words.get(at + 1).is_some_and(|word| word.starts_with("ms"));
+    let words = words.iter().enumerate().map(|(at, word)| if is_time(at) { "[N]" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Changes the text of the project's settings.
+fn edit_settings(test: &Test, from: &str, to: &str) {
+    let path = test.root().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(&path, text.replace(from, to)).unwrap();
 }
 
 #[test]
 fn all_is_well_in_a_project_that_was_installed() {
     let test = healthy();
-    let (code, report) = report(&test.root());
-    assert_eq!((code, &report["healthy"]), (Some(0), &Value::Bool(true)), "{report:#}");
-    let problems: Vec<&Value> =
-        report["checks"].as_array().unwrap().iter().filter(|c| c["status"] == "problem").collect();
-    assert_eq!(problems, Vec::<&Value>::new());
-    for about in ["settings", "program", "config", "patterns", "state", "audit", "call"] {
-        assert!(said(&report, about).iter().all(|line| line.starts_with("good: ")), "{about}: {report:#}");
-    }
-    assert!(!test.root().join("ran").exists(), "no command of the project is run");
+    let root = test.root();
+    let output = doctor(&root, &root.join(".home"), "2.1.325").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(filtered(&String::from_utf8(output.stdout).unwrap(), &root), @r#"
+    conclaude [VERSION] in [ROOT]
+
+    ✓ settings     8 events registered in .claude/settings.json
+    ✓ program      [BIN] is what is registered
+    ✓ config       .conclaude.yaml is valid: 1 command
+    ✓ patterns     1 pattern: each matches a known agent (1 of your own)
+    ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
+    ✓ audit        0 records, the chain is whole
+    ✓ client       Claude Code 2.1.325
+    ✓ call         `[BIN] SubagentStop` answers as it should, in [N] ms
+    ⚠ arrivals     no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here
+                   → start a session of Claude Code in this project, then look again
+
+    What the registered command line answered:
+      SubagentStop in a scratch project: exit 0 in [N] ms, {"systemMessage":"conclaude: SubagentStop of conclaude-doctor\n✓ echo conclaude was called\n  conclaude was called"}
+      SessionStart: exit 0 in [N] ms, nothing to say
+
+    When events last really arrived here:
+      SessionStart      never
+      PreToolUse        never
+      PostToolUse       never
+      UserPromptSubmit  never
+      SubagentStart     never
+      SubagentStop      never
+      Stop              never
+      SessionEnd        never
+
+    healthy, with 1 warning
+    "#);
+    assert!(!root.join("ran").exists(), "no command of the project is run");
 }
 
 #[test]
-fn the_registered_command_line_is_really_called_and_its_answer_shown() {
-    let test = healthy();
-    let (_, report) = report(&test.root());
-    let answers = report["answers"].as_array().unwrap();
-    assert_eq!(answers.len(), 2);
-    assert_eq!((&answers[0]["event"], &answers[0]["exit"]), (&"SubagentStop".into(), &0.into()));
-    assert!(answers[0]["stdout"].as_str().unwrap().contains("conclaude was called"), "{answers:?}");
-    assert_eq!((&answers[1]["event"], &answers[1]["stdout"]), (&"SessionStart".into(), &"".into()));
-    let (_, shown, _) = run_in(&test.root(), &["doctor"]);
-    assert!(shown.contains("SubagentStop in a scratch project: exit 0 in "), "{shown}");
+fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
+    let test = Test::stop().config(CONFIG);
+    run_in(&test.root(), &["install", "--local"]);
+    let root = test.root();
+    let output = doctor(&root, &root.join(".home"), "2.1.325").arg("--json").output().unwrap();
+    let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for answer in report["answers"].as_array_mut().unwrap() {
+        answer["milliseconds"] = "[N]".into();
+    }
+    insta::assert_snapshot!(filtered(&format!("{report:#}"), &root), @r#"
+    {
+      "healthy": true,
+      "version": "[VERSION]",
+      "project": "[ROOT]",
+      "checks": [
+        {
+          "about": "settings",
+          "status": "good",
+          "text": "8 events registered in .claude/settings.local.json"
+        },
+        {
+          "about": "program",
+          "status": "good",
+          "text": "[BIN] is what is registered"
+        },
+        {
+          "about": "config",
+          "status": "good",
+          "text": ".conclaude.yaml is valid: 1 command"
+        },
+        {
+          "about": "patterns",
+          "status": "warning",
+          "text": "subagentStop: \"coder\" matches no agent that is known here",
+          "fix": "known are: none of your own; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide"
+        },
+        {
+          "about": "state",
+          "status": "good",
+          "text": "[ROOT]/.conclaude can be written; 0 sessions remembered"
+        },
+        {
+          "about": "audit",
+          "status": "good",
+          "text": "0 records, the chain is whole"
+        },
+        {
+          "about": "client",
+          "status": "good",
+          "text": "Claude Code 2.1.325"
+        },
+        {
+          "about": "call",
+          "status": "good",
+          "text": "`[BIN] SubagentStop` answers as it should, in [N] ms"
+        },
+        {
+          "about": "arrivals",
+          "status": "warning",
+          "text": "no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here",
+          "fix": "start a session of Claude Code in this project, then look again"
+        }
+      ],
+      "answers": [
+        {
+          "event": "SubagentStop",
+          "command": "[BIN] SubagentStop",
+          "scratch": true,
+          "exit": 0,
+          "milliseconds": "[N]",
+          "stdout": "{\"systemMessage\":\"conclaude: SubagentStop of conclaude-doctor\\n✓ echo conclaude was called\\n  conclaude was called\"}",
+          "stderr": "conclaude: info: Processing SubagentStop hook: session_id=conclaude-doctor, agent_id=conclaude-doctor, subagent_type=conclaude-doctor\nconclaude: info: pattern \"conclaude-doctor\": `echo conclaude was called` exited with code 0 in [N] ms"
+        },
+        {
+          "event": "SessionStart",
+          "command": "[BIN] SessionStart",
+          "scratch": false,
+          "exit": 0,
+          "milliseconds": "[N]",
+          "stdout": "",
+          "stderr": ""
+        }
+      ],
+      "arrivals": [
+        {
+          "event": "SessionStart",
+          "last": null
+        },
+        {
+          "event": "PreToolUse",
+          "last": null
+        },
+        {
+          "event": "PostToolUse",
+          "last": null
+        },
+        {
+          "event": "UserPromptSubmit",
+          "last": null
+        },
+        {
+          "event": "SubagentStart",
+          "last": null
+        },
+        {
+          "event": "SubagentStop",
+          "last": null
+        },
+        {
+          "event": "Stop",
+          "last": null
+        },
+        {
+          "event": "SessionEnd",
+          "last": null
+        }
+      ]
+    }
+    "#);
 }
 
 #[test]
 fn a_command_line_that_starts_nothing_is_found_by_calling_it() {
     let test = healthy();
-    let path = test.root().join(".claude/settings.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_conclaude"), "/nowhere/conclaude")).unwrap();
-    let (code, report) = report(&test.root());
-    assert_eq!(code, Some(1));
-    let call = said(&report, "call");
+    edit_settings(&test, env!("CARGO_BIN_EXE_conclaude"), "/nowhere/conclaude");
+    insta::assert_snapshot!(checks(&test, "program"), @"
+    exit 1
+    problem: `/nowhere/conclaude SessionStart` starts nothing: there is no such program → conclaude install --project
+    ");
+    let call = checks(&test, "call");
+    // The shell's own words follow.
     assert!(
-        call[0]
-            .starts_with("problem: `/nowhere/conclaude SubagentStop` does not answer as it should: exit 127"),
-        "{call:?}"
-    );
-    let program = said(&report, "program");
-    assert!(
-        program[0].contains("starts nothing") && program[0].ends_with("→ conclaude install --project"),
-        "{program:?}"
+        call.starts_with(
+            "exit 1\nproblem: `/nowhere/conclaude SubagentStop` does not answer as it should: exit 127: "
+        ),
+        "{call}"
     );
 }
 
@@ -94,90 +254,99 @@ fn another_program_than_this_one_is_named() {
     let test = healthy();
     let other = test.root().join("bin/conclaude");
     program::copy(env!("CARGO_BIN_EXE_conclaude"), &other);
-    let path = test.root().join(".claude/settings.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_conclaude"), other.to_str().unwrap())).unwrap();
-    let said = only(&test, "program");
-    assert!(
-        said.starts_with("warning: registered is ") && said.contains("/bin/conclaude, and this is "),
-        "{said}"
-    );
+    edit_settings(&test, env!("CARGO_BIN_EXE_conclaude"), other.to_str().unwrap());
+    insta::assert_snapshot!(checks(&test, "program"), @"
+    exit 0
+    warning: registered is [ROOT]/bin/conclaude, and this is [BIN] → conclaude install --project
+    ");
 }
 
 #[test]
 fn a_project_without_registration_is_not_healthy() {
-    let test = Test::stop().config(CONFIG);
-    let (code, report) = report(&test.root());
-    assert_eq!(code, Some(1));
-    assert_eq!(
-        said(&report, "settings"),
-        ["problem: conclaude is not registered with Claude Code for this project → conclaude install"]
-    );
+    insta::assert_snapshot!(checks(&Test::stop().config(CONFIG), "settings"), @"
+    exit 1
+    problem: conclaude is not registered with Claude Code for this project → conclaude install
+    ");
 }
 
 #[test]
 fn settings_that_cannot_be_read_are_named() {
-    let test = healthy().file(".claude/settings.local.json", "{ // mine\n}");
-    let (code, report) = report(&test.root());
-    assert_eq!(code, Some(1));
-    let settings = said(&report, "settings");
-    assert!(settings[0].starts_with("problem: .claude/settings.local.json cannot be read: "), "{settings:?}");
+    let test = healthy().file(".claude/settings.local.json", "{ mine }");
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: .claude/settings.local.json cannot be read: the settings file is not JSON: Expected string for object property on line 1 column 3 → ${EDITOR:-vi} [ROOT]/.claude/settings.local.json
+    good: 8 events registered in .claude/settings.json
+    ");
+}
+
+#[test]
+fn settings_that_claude_code_ignores_are_named_and_do_not_count() {
+    let test = healthy();
+    let path = test.root().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("// mine\n{text}")).unwrap();
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: Claude Code ignores all of .claude/settings.json, since it is not plain JSON: Comments are not allowed on line 1 column 1 → ${EDITOR:-vi} [ROOT]/.claude/settings.json  # remove comments and trailing commas
+    ");
 }
 
 #[test]
 fn a_registration_that_is_too_short_for_the_config_is_named() {
     let test = healthy().config(&CONFIG.replace("100", "900"));
-    assert_eq!(
-        only(&test, "settings"),
-        "problem: SubagentStop is given 162 s by the client, and what is configured may take 962 s → conclaude install --project"
-    );
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: Claude Code gives SubagentStop 162 s, but what is configured may take 962 s → conclaude install --project
+    ");
 }
 
 #[test]
 fn an_event_without_need_costs_a_process_each_time_and_is_named() {
     let test = healthy().config(&format!("{CONFIG}des: {{enabled: false}}\n"));
-    let (code, report) = report(&test.root());
-    assert_eq!(code, Some(0), "it does no harm");
-    let settings = said(&report, "settings");
-    assert!(settings[1].starts_with("warning: PreToolUse registered without need"), "{settings:?}");
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 0
+    good: 8 events registered in .claude/settings.json
+    warning: PreToolUse registered without need: a process at each such event → conclaude install --project
+    ");
     run_in(&test.root(), &["install"]);
-    assert_eq!(
-        said(&self::report(&test.root()).1, "settings"),
-        ["good: 7 events registered in .claude/settings.json"]
-    );
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 0
+    good: 7 events registered in .claude/settings.json
+    ");
 }
 
 #[test]
-fn a_broken_config_is_named_with_the_verb_that_shows_where() {
-    let test = healthy().config("subagentStop: [\n");
-    let config = only(&test, "config");
-    assert!(
-        config.starts_with("problem: .conclaude.yaml is not valid: ")
-            && config.ends_with("→ conclaude validate"),
-        "{config}"
-    );
+fn a_broken_config_is_named_with_the_subcommand_that_shows_where() {
+    insta::assert_snapshot!(checks(&healthy().config("subagentStop: [\n"), "config"), @"
+    exit 1
+    problem: .conclaude.yaml is not valid: invalid config [ROOT]/.conclaude.yaml: 1 problem → conclaude validate
+    ");
+}
+
+#[test]
+fn what_is_allowed_but_cannot_work_is_a_warning() {
+    let test = healthy().config("notifications: {enabled: true, hooks: [FileChanged]}\n");
+    insta::assert_snapshot!(checks(&test, "config"), @"
+    exit 0
+    good: .conclaude.yaml is valid: no commands
+    warning: notifications: `FileChanged` is never registered by conclaude, since that would change what Claude Code does → edit [ROOT]/.conclaude.yaml
+    ");
 }
 
 #[test]
 fn patterns_that_match_no_known_agent_are_named() {
     let yaml = "subagentStop: {commands: {codr: [{run: x}], \"Expl*\": [{run: x}], \"*\": [{run: x}], \"my:plugin\": [{run: x}], zzz: [{run: x}]}}\n";
-    let test = healthy().config(yaml);
-    let (_, report) = report(&test.root());
-    assert_eq!(
-        said(&report, "patterns"),
-        [
-            "warning: subagentStop: \"codr\" matches no agent that is known here → did you mean \"coder\"?",
-            "warning: subagentStop: \"zzz\" matches no agent that is known here → known are: coder; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide",
-        ]
-    );
+    insta::assert_snapshot!(checks(&healthy().config(yaml), "patterns"), @r#"
+    exit 1
+    warning: subagentStop: "codr" matches no agent that is known here → did you mean "coder"?
+    warning: subagentStop: "zzz" matches no agent that is known here → known are: coder; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide
+    "#);
 }
 
 #[test]
 fn a_trail_that_was_tampered_with_is_named() {
-    let test = healthy();
-    let root = test.root();
-    let _kept = test.run();
-    let folder = root.join(".conclaude/audit");
+    let test = healthy().run().again();
+    let folder = test.root().join(".conclaude/audit");
     let file = std::fs::read_dir(&folder)
         .unwrap()
         .flatten()
@@ -186,9 +355,11 @@ fn a_trail_that_was_tampered_with_is_named() {
         .path();
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replacen("coder", "other", 1)).unwrap();
-    let (code, report) = report(&root);
-    assert_eq!(code, Some(1));
-    assert!(said(&report, "audit")[0].starts_with("problem: "), "{report:#}");
+    let shown = checks(&test, "audit").replace(file.file_name().unwrap().to_str().unwrap(), "[FILE]");
+    insta::assert_snapshot!(shown, @"
+    exit 1
+    problem: [ROOT]/.conclaude/audit/[FILE]:1: record 1 was changed: its hash does not fit its content → conclaude audit reset  # quarantines it and starts a new one
+    ");
 }
 
 #[test]
@@ -197,122 +368,139 @@ fn a_state_folder_that_is_something_else_is_named() {
     let state = test.root().join(".conclaude");
     std::fs::remove_dir_all(&state).unwrap();
     std::fs::write(&state, "").unwrap();
-    let said = only(&test, "state");
-    assert!(said.starts_with("problem: ") && said.contains("is not a folder"), "{said}");
+    insta::assert_snapshot!(checks(&test, "state"), @"
+    exit 1
+    problem: [ROOT]/.conclaude is not a folder: blocks cannot be counted, and nothing is recorded → mv [ROOT]/.conclaude [ROOT]/.conclaude.aside
+    ");
+}
+
+fn report(test: &Test) -> Value {
+    let (root, home) = (test.root(), test.root().join(".home"));
+    serde_json::from_slice(&doctor(&root, &home, "2.1.325").arg("--json").output().unwrap().stdout).unwrap()
 }
 
 #[test]
-fn it_says_when_events_last_really_arrived_and_does_not_count_its_own() {
+fn it_says_when_events_last_really_arrived_and_does_not_count_its_own_calls() {
     let test = healthy().then("SessionStart");
-    let (_, before) = report(&test.root());
+    let before = report(&test);
     assert!(before["arrivals"].as_array().unwrap().iter().all(|one| one["last"].is_null()), "{before:#}");
-    assert!(said(&before, "arrivals")[0].contains("nothing proves that it calls conclaude"), "{before:#}");
-    let (_, again) = report(&test.root());
-    assert_eq!(before["arrivals"], again["arrivals"], "its own calls do not count");
+    insta::assert_snapshot!(checks(&test, "arrivals"), @"
+    exit 0
+    warning: no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here → start a session of Claude Code in this project, then look again
+    ");
+    assert_eq!(before["arrivals"], report(&test)["arrivals"], "its own calls do not count");
     let test = test.run().silent().again();
-    let (_, after) = report(&test.root());
-    let arrival =
-        after["arrivals"].as_array().unwrap().iter().find(|one| one["event"] == "SessionStart").unwrap();
-    assert!(arrival["last"].is_string(), "{after:#}");
-    assert_eq!(said(&after, "arrivals"), Vec::<String>::new());
-    assert!(run_in(&test.root(), &["doctor"]).1.contains("SessionStart      "), "shown to people too");
+    let after = report(&test);
+    let arrived: Vec<&Value> =
+        after["arrivals"].as_array().unwrap().iter().filter(|one| one["last"].is_string()).collect();
+    assert_eq!((arrived.len(), &arrived[0]["event"]), (1, &"SessionStart".into()), "{after:#}");
+    assert_eq!(checks(&test, "arrivals"), "exit 0\n");
+    assert!(run_in(&test.root(), &["doctor"]).1.contains("\n  SessionStart      "), "shown to people too");
 }
 
 #[test]
-fn the_clients_version_is_told() {
-    for (says, expected) in [
-        ("2.1.325 (Claude Code)", "good: Claude Code 2.1.325"),
-        ("3.0.0 (Claude Code)", "good: Claude Code 3.0.0; conclaude is tested with 2.1.325"),
-        (
-            "1.0.9 (Claude Code)",
-            "problem: Claude Code 1.0.9 is too old: its subagents are not told apart reliably → claude update",
-        ),
-    ] {
+fn the_version_of_claude_code_is_reported() {
+    let version = |version: &str| {
         let test = healthy();
-        program::script(test.root().join("bin/claude"), format!("#!/bin/sh\necho '{says}'\n"));
-        let path = format!("{}:/usr/bin:/bin", test.root().join("bin").display());
-        let output = conclaude()
-            .args(["doctor", "--json"])
-            .env("PATH", path)
-            .env("HOME", test.root().join(".home"))
-            .current_dir(test.root())
-            .output()
-            .unwrap();
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(said(&report, "client"), [expected]);
-    }
+        let root = test.root();
+        checks_of(doctor(&root, &root.join(".home"), version), &root, "client")
+    };
+    insta::assert_snapshot!(version("2.1.325"), @"
+    exit 0
+    good: Claude Code 2.1.325
+    ");
+    insta::assert_snapshot!(version("3.0.0"), @"
+    exit 0
+    good: Claude Code 3.0.0; conclaude is tested with 2.1.325
+    ");
+    insta::assert_snapshot!(version("1.0.9"), @"
+    exit 1
+    problem: Claude Code 1.0.9 is too old: its subagents are not told apart reliably → claude update
+    ");
 }
 
 #[test]
 fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     let test = Test::stop().config(CONFIG).file(".claude/agents/coder.md", "---\nname: coder\n---\n");
     run_in(&test.root(), &["install", "--user"]);
-    assert_eq!(
-        only(&test, "trust"),
-        "problem: the config is not trusted: its commands do not run → conclaude trust"
-    );
-    assert!(only(&test, "call").starts_with("good: "), "the registration itself is fine");
+    insta::assert_snapshot!(checks(&test, "trust"), @"
+    exit 1
+    problem: the config is not trusted: its commands do not run → conclaude trust
+    ");
+    insta::assert_snapshot!(checks(&test, "call"), @"
+    exit 1
+    good: `[BIN] SubagentStop --if-trusted` answers as it should, in [N] ms
+    ");
     run_in(&test.root(), &["trust", "--yes"]);
-    assert_eq!(only(&test, "trust"), "good: what the config runs was agreed to");
+    insta::assert_snapshot!(checks(&test, "trust"), @"
+    exit 0
+    good: what the config runs was agreed to
+    ");
     let test = test.config(&CONFIG.replace("ran", "other"));
-    assert!(only(&test, "trust").starts_with("problem: the config has changed since it was trusted"));
+    insta::assert_snapshot!(checks(&test, "trust"), @"
+    exit 1
+    problem: the config has changed since it was trusted: its commands do not run → conclaude trust
+    ");
 }
 
 #[test]
 fn hooks_that_are_switched_off_are_named() {
     let test = healthy().file(".claude/settings.local.json", "{\"disableAllHooks\": true}");
-    let (code, report) = report(&test.root());
-    assert_eq!(code, Some(1));
-    assert!(said(&report, "settings")[0].contains("switches all hooks off"), "{report:#}");
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: .claude/settings.local.json switches all hooks off (`disableAllHooks`): nothing is ever called → ${EDITOR:-vi} [ROOT]/.claude/settings.local.json  # remove that line
+    good: 8 events registered in .claude/settings.json
+    ");
 }
 
 #[test]
-fn an_entry_of_ours_that_cannot_work_is_named() {
+fn an_entry_of_ours_that_cannot_work_is_named_and_fixed_by_installing() {
     let test = healthy();
-    let path = test.root().join(".claude/settings.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(
-        &path,
-        text.replacen("\"type\": \"command\"", "\"type\": \"command\", \"async\": true", 1),
-    )
-    .unwrap();
-    let settings = only(&test, "settings");
-    assert!(
-        settings.contains("`async` makes the client ignore its answer → conclaude install --project"),
-        "{settings}"
-    );
+    edit_settings(&test, "SessionStart\",", "SessionStart\", \"async\": true,");
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: the registration of SessionStart does not work: `async` makes Claude Code ignore its answer → conclaude install --project
+    ");
     run_in(&test.root(), &["install"]);
-    assert!(only(&test, "settings").starts_with("good: "), "and mended so");
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 0
+    good: 8 events registered in .claude/settings.json
+    ");
 }
 
 #[test]
-fn below_the_project_it_is_said_that_sessions_here_do_not_read_its_settings() {
+fn below_the_project_it_is_reported_that_sessions_here_do_not_read_its_settings() {
     let test = healthy().file("pkg/x", "");
-    let (_, report) = report(&test.root().join("pkg"));
-    assert!(
-        said(&report, "settings")
-            .iter()
-            .any(|line| line.starts_with("warning: a session that starts in this very folder")),
-        "{report:#}"
-    );
+    let root = test.root();
+    insta::assert_snapshot!(checks_of(doctor(&root.join("pkg"), &root.join(".home"), "2.1.325"), &root, "settings"), @"
+    exit 0
+    good: 8 events registered in .claude/settings.json
+    warning: a session that starts in this very folder does not read the settings of the project above → cd [ROOT]  # and start Claude Code there
+    ");
 }
 
 #[test]
 fn a_judge_that_cannot_be_asked_is_named() {
     let test = healthy().config("des: {judge: {prompt: is it so}}\n");
-    let call = |path: &str, key: &str| {
-        let output = conclaude()
-            .args(["doctor", "--json"])
-            .current_dir(test.root())
-            .env("HOME", test.root().join(".home"))
-            .env("PATH", path)
-            .env("ANTHROPIC_API_KEY", key)
-            .output()
-            .unwrap();
-        said(&serde_json::from_slice(&output.stdout).unwrap(), "judge")
+    let root = test.root();
+    let ask = |path: &str, key: &str| {
+        let mut doctor = doctor(&root, &root.join(".home"), "2.1.325");
+        doctor.env("PATH", path).env("ANTHROPIC_API_KEY", key);
+        checks_of(doctor, &root, "judge")
     };
-    let path = std::env::var("PATH").unwrap();
-    assert_eq!(call(&path, "key"), ["good: there are a key and curl to ask it"]);
-    assert!(call(&path, " ")[0].starts_with("warning: ANTHROPIC_API_KEY is not set here"));
-    assert!(call("/nowhere", "key")[0].starts_with("problem: `curl` asks the judge, and is not on the PATH"));
+    let path = root.join("judges");
+    program::script(path.join("curl"), "#!/bin/sh\n");
+    let path = format!("{}:/bin", path.display());
+    insta::assert_snapshot!(ask(&path, "key"), @"
+    exit 0
+    good: there are a key and curl to ask it
+    ");
+    insta::assert_snapshot!(ask(&path, " "), @"
+    exit 0
+    warning: ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked → export ANTHROPIC_API_KEY=…
+    ");
+    insta::assert_snapshot!(ask("/nowhere", "key"), @"
+    exit 1
+    problem: `curl` asks the judge, and is not on the PATH → apt-get install curl
+    ");
 }

@@ -1,6 +1,18 @@
-//! `conclaude init`: a config to begin with, never at the cost of one that exists.
+//! `conclaude init`: a config to start with, never at the cost of one that exists.
+
+use std::path::Path;
 
 use crate::common::{Test, run_in};
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Exit code, stdout and stderr as one text.
+fn transcript(root: &Path, arguments: &[&str]) -> String {
+    let (code, out, err) = run_in(root, arguments);
+    format!("exit {}\n{out}{err}", code.unwrap())
+}
 
 #[test]
 fn a_new_project_gets_a_config_a_schema_and_the_registration() {
@@ -9,26 +21,75 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
         .file("Cargo.toml", "[package]\n")
         .file(".claude/agents/coder.md", "---\nname: coder\n---\n");
     let root = test.root();
-    let (code, out, err) = run_in(&root, &["init"]);
-    insta::assert_snapshot!(out, @"
-    wrote [ROOT]/.conclaude.yaml, fitted to package.json, Cargo.toml
+    insta::assert_snapshot!(transcript(&root, &["init"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml, based on package.json, Cargo.toml
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    next: take the `# ` away from what you want there, then `conclaude doctor` looks over it all
+    next: uncomment what you want there, then `conclaude doctor` checks the installation
     ");
-    assert_eq!((code, err.as_str()), (Some(0), ""));
-    let config = std::fs::read_to_string(root.join(".conclaude.yaml")).unwrap();
-    assert!(config.starts_with("# yaml-language-server: $schema=./.conclaude/schema.json\n"), "{config}");
-    for command in ["npm run lint", "npm run test", "cargo clippy --all-targets -- -D warnings", "cargo test"]
-    {
-        let line = format!("#       - run: \"{command}\"\n");
-        assert!(config.contains(&line), "{command} is there, commented out:\n{config}");
-    }
-    let schema = std::fs::read_to_string(root.join(".conclaude/schema.json")).unwrap();
-    assert_eq!(schema, std::fs::read_to_string("conclaude.schema.json").unwrap());
+    insta::assert_snapshot!(read(root.join(".conclaude.yaml")), @r#"
+    # yaml-language-server: $schema=./.conclaude/schema.json
+    ##
+    ## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
+    ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
+    ##
+    ## Found here: package.json, Cargo.toml; the agents coder.
+
+    ## Commands when a subagent stops, by its name: * ? [a-z] {a,b} work, and "*" is every one.
+    # subagentStop:
+    #   commands:
+    #     "coder":
+    #       - run: "npm run lint"
+    #         message: "Linting failed"
+    #         showStdout: true
+    #         maxOutputLines: 50
+    #         timeout: 600         # seconds; then it is killed with all its children
+    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #       - run: "cargo clippy --all-targets -- -D warnings"
+    #         message: "Linting failed"
+    #         showStdout: true
+    #         maxOutputLines: 50
+    #         timeout: 600         # seconds; then it is killed with all its children
+    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #     "*":
+    #       - run: "npm run test"
+    #         message: "Tests failed"
+    #         showStdout: true
+    #         maxOutputLines: 50
+    #         timeout: 600         # seconds; then it is killed with all its children
+    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    #       - run: "cargo test"
+    #         message: "Tests failed"
+    #         showStdout: true
+    #         maxOutputLines: 50
+    #         timeout: 600         # seconds; then it is killed with all its children
+    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+
+    ## Commands when a subagent starts. They can show and prepare things, but never block.
+    # subagentStart:
+    #   commands:
+    #     "*":
+    #       - run: "git status --short"
+
+    ## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+    # des:
+    #   scope: block          # block | warn | off: files outside of the step's patterns
+    #   evidence: []          # phases that only count if `conclaude des run` recorded them
+
+    ## How often the stop of one agent is blocked, for whatever reason, before it is allowed (1-7).
+    # maxBlocks: 3
+
+    ## A desktop notification when something failed.
+    # notifications:
+    #   enabled: true
+    #   hooks: ["SubagentStop"]
+    #   showErrors: true
+    #   showSystemEvents: false
+    "#);
+    assert_eq!(read(root.join(".conclaude/schema.json")), read("conclaude.schema.json"));
     assert_eq!(run_in(&root, &["validate"]).0, Some(0));
-    let settings = std::fs::read_to_string(root.join(".claude/settings.json")).unwrap();
-    assert!(settings.contains("SubagentStop"), "{settings}");
+    assert!(root.join(".claude/settings.json").exists());
 }
 
 #[test]
@@ -36,7 +97,7 @@ fn what_is_registered_does_for_the_suggested_commands_too() {
     let test = Test::event("SessionStart").file("Cargo.toml", "[package]\n");
     let root = test.root();
     run_in(&root, &["init"]);
-    let config = std::fs::read_to_string(root.join(".conclaude.yaml")).unwrap();
+    let config = read(root.join(".conclaude.yaml"));
     let wanted: String = config
         .lines()
         .skip(1)
@@ -47,50 +108,212 @@ fn what_is_registered_does_for_the_suggested_commands_too() {
 }
 
 #[test]
-fn a_config_that_exists_is_left_alone_unless_forced_and_then_kept() {
+fn a_config_that_exists_is_left_alone() {
     for name in [".conclaude.yaml", ".conclaude.yml"] {
         let test = Test::stop().file(name, "maxBlocks: 5\n");
         let root = test.root();
-        let (code, out, err) = run_in(&root, &["init"]);
-        assert_eq!((code, out.as_str()), (Some(1), ""));
-        assert!(err.contains("exists already") && err.contains("conclaude init --force"), "{err}");
+        let shown = transcript(&root, &["init"]).replace(name, "[CONFIG]");
+        insta::allow_duplicates! { insta::assert_snapshot!(shown, @"
+        exit 1
+        conclaude: [ROOT]/[CONFIG] exists already, and is left as it is
+          `conclaude install` registers conclaude for it
+          `conclaude init --force` starts again, and keeps a copy
+        "); }
+        assert_eq!(read(root.join(name)), "maxBlocks: 5\n");
         assert!(!root.join(".claude").exists(), "nothing else is done either");
-        let (code, out, _) = run_in(&root, &["init", "--force"]);
-        assert_eq!(code, Some(0));
+    }
+}
+
+#[test]
+fn forced_it_keeps_a_copy_of_each_config_that_it_replaces() {
+    for name in [".conclaude.yaml", ".conclaude.yml"] {
+        let test = Test::stop().file(name, "maxBlocks: 5\n");
+        let root = test.root();
+        let shown = transcript(&root, &["init", "--force"]).replace(name, "[CONFIG]");
+        insta::allow_duplicates! { insta::assert_snapshot!(shown, @"
+        exit 0
+        the config as it was is kept in [ROOT]/[CONFIG].before-init
+        wrote [ROOT]/[CONFIG]
+        warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+        registered conclaude in [ROOT]/.claude/settings.json
+        next: uncomment what you want there, then `conclaude doctor` checks the installation
+        "); }
         let copy = format!("{name}.before-init");
-        assert!(out.contains(&format!("the config as it was is kept in [ROOT]/{copy}")), "{out}");
-        assert_eq!(std::fs::read_to_string(root.join(&copy)).unwrap(), "maxBlocks: 5\n");
-        assert!(std::fs::read_to_string(root.join(name)).unwrap().contains("subagentStop"));
+        assert_eq!(read(root.join(&copy)), "maxBlocks: 5\n");
+        let written = read(root.join(name));
         run_in(&root, &["init", "--force"]);
-        assert_eq!(std::fs::read_to_string(root.join(&copy)).unwrap(), "maxBlocks: 5\n", "no copy is lost");
-        assert!(root.join(format!("{copy}-2")).exists());
+        assert_eq!(read(root.join(&copy)), "maxBlocks: 5\n", "no copy is lost");
+        assert_eq!(read(root.join(format!("{copy}-2"))), written);
     }
 }
 
 #[test]
 fn a_dry_run_shows_the_difference_and_writes_nothing() {
-    let test = Test::stop()
-        .file("go.mod", "module x\n")
-        .file(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
+    let settings = "{\n  \"model\": \"opus\"\n}\n";
+    let test = Test::stop().file("go.mod", "module x\n").file(".claude/settings.json", settings);
     let root = test.root();
-    let (code, out, _) = run_in(&root, &["init", "--dry-run"]);
-    assert_eq!(code, Some(0));
-    assert!(out.contains("+ #       - run: \"go vet ./...\""), "{out}");
-    assert!(out.contains("[ROOT]/.claude/settings.json\n  {\n-   \"model\": \"opus\"\n"), "{out}");
+    insta::assert_snapshot!(transcript(&root, &["init", "--dry-run"]), @r#"
+    exit 0
+    --- [ROOT]/.conclaude.yaml
+    +++ [ROOT]/.conclaude.yaml
+    @@ -0,0 +1,44 @@
+    +# yaml-language-server: $schema=./.conclaude/schema.json
+    +##
+    +## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
+    +## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
+    +##
+    +## Found here: go.mod; no agents of your own yet.
+    +
+    +## Commands when a subagent stops, by its name: * ? [a-z] {a,b} work, and "*" is every one.
+    +# subagentStop:
+    +#   commands:
+    +#     "*":
+    +#       - run: "go vet ./..."
+    +#         message: "Linting failed"
+    +#         showStdout: true
+    +#         maxOutputLines: 50
+    +#         timeout: 600         # seconds; then it is killed with all its children
+    +#         onFailure: block     # the agent must fix it first; `warn` only reports it
+    +#       - run: "go test ./..."
+    +#         message: "Tests failed"
+    +#         showStdout: true
+    +#         maxOutputLines: 50
+    +#         timeout: 600         # seconds; then it is killed with all its children
+    +#         onFailure: block     # the agent must fix it first; `warn` only reports it
+    +
+    +## Commands when a subagent starts. They can show and prepare things, but never block.
+    +# subagentStart:
+    +#   commands:
+    +#     "*":
+    +#       - run: "git status --short"
+    +
+    +## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+    +# des:
+    +#   scope: block          # block | warn | off: files outside of the step's patterns
+    +#   evidence: []          # phases that only count if `conclaude des run` recorded them
+    +
+    +## How often the stop of one agent is blocked, for whatever reason, before it is allowed (1-7).
+    +# maxBlocks: 3
+    +
+    +## A desktop notification when something failed.
+    +# notifications:
+    +#   enabled: true
+    +#   hooks: ["SubagentStop"]
+    +#   showErrors: true
+    +#   showSystemEvents: false
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    --- [ROOT]/.claude/settings.json
+    +++ [ROOT]/.claude/settings.json
+    @@ -1,3 +1,95 @@
+     {
+    -  "model": "opus"
+    +  "model": "opus",
+    +  "hooks": {
+    +    "SessionStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] SessionStart",
+    +            "timeout": 60
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PreToolUse": [
+    +      {
+    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] PreToolUse",
+    +            "timeout": 60
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PostToolUse": [
+    +      {
+    +        "matcher": "Agent",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] PostToolUse",
+    +            "timeout": 60
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "UserPromptSubmit": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] UserPromptSubmit",
+    +            "timeout": 60
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SubagentStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] SubagentStart",
+    +            "timeout": 3600
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SubagentStop": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] SubagentStop",
+    +            "timeout": 1264
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "Stop": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] Stop",
+    +            "timeout": 60
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SessionEnd": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "[BIN] SessionEnd",
+    +            "timeout": 10
+    +          }
+    +        ]
+    +      }
+    +    ]
+    +  }
+     }
+    "#);
     assert!(!root.join(".conclaude.yaml").exists() && !root.join(".conclaude").exists());
-    assert_eq!(
-        std::fs::read_to_string(root.join(".claude/settings.json")).unwrap(),
-        "{\n  \"model\": \"opus\"\n}\n"
-    );
+    assert_eq!(read(root.join(".claude/settings.json")), settings);
 }
 
 #[test]
 fn settings_that_cannot_be_changed_keep_the_config_from_being_written_too() {
-    let test = Test::stop().file(".claude/settings.json", "// mine\n{}\n");
+    let test = Test::stop().file(".claude/settings.json", "{\"hooks\": []}\n");
     let root = test.root();
-    let (code, _, err) = run_in(&root, &["init"]);
-    assert_eq!(code, Some(1));
-    assert!(err.contains("settings.json is left as it is"), "{err}");
+    insta::assert_snapshot!(transcript(&root, &["init"]), @"
+    exit 1
+    conclaude: [ROOT]/.claude/settings.json is left as it is: `hooks` is not a JSON object
+    ");
     assert!(!root.join(".conclaude.yaml").exists());
 }
 

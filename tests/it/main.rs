@@ -22,6 +22,8 @@ mod outbox;
 mod panics;
 #[cfg(target_os = "linux")]
 mod paths;
+#[cfg(target_os = "linux")]
+mod processes;
 mod readme;
 mod subagent_stop;
 mod trust;

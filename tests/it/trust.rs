@@ -1,6 +1,8 @@
-//! Registered for all projects of a user, conclaude runs nothing of a project that nobody trusts.
+//! Registered for all projects of a user, conclaude runs nothing of a project that the user does not trust.
 
-use crate::common::{Test, conclaude, run_in, run_in_home, workflow};
+use serde_json::Value;
+
+use crate::common::{Outcome, Test, conclaude, run_in, run_in_home, workflow};
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: echo ran >> ran, showStdout: true}]}}\n";
 
@@ -9,24 +11,31 @@ fn trust(test: &Test, arguments: &[&str]) -> (Option<i32>, String, String) {
     run_in_home(&test.root(), &test.root(), &all)
 }
 
+/// What is shown to the user, with `[ROOT]` for the project's folder.
+fn message(answer: &Outcome) -> String {
+    answer.message().replace(answer.root().to_str().unwrap(), "[ROOT]")
+}
+
 #[test]
 fn a_project_that_nobody_trusts_runs_no_command_and_says_so() {
     let test = Test::stop().config(CONFIG).flag("--if-trusted");
     let answer = test.run();
-    let said = answer.message();
-    assert!(said.contains("⚠ `echo ran >> ran` did not run: ") && said.contains("is not trusted"), "{said}");
-    assert!(said.contains("conclaude trust"), "how to mend it: {said}");
+    insta::assert_snapshot!(message(&answer), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
     assert!(!answer.has("ran"));
-    // The client shows that to nobody at this event: it waits for the next one.
-    let later = answer.again().then("Stop").run().message();
-    assert!(later.contains("did not run"), "{later}");
+    // Claude Code shows that to nobody at this event: it is pending until the next one.
+    insta::assert_snapshot!(message(&answer.again().then("Stop").run()), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
 }
 
 #[test]
 fn it_is_said_when_the_session_starts_too() {
     let test = Test::event("SessionStart").config(CONFIG).flag("--if-trusted");
-    let said = test.run().message();
-    assert!(said.contains("is not trusted, so what it would run stays off: 1 command."), "{said}");
+    insta::assert_snapshot!(message(&test.run()), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project");
     Test::event("SessionStart").config("maxBlocks: 3\n").flag("--if-trusted").run().silent();
 }
 
@@ -45,13 +54,20 @@ fn trust_lets_the_commands_run_until_the_config_changes() {
     let answer = test.run();
     assert!(answer.has("ran"));
     let answer = answer.again().config(&CONFIG.replace("echo ran", "echo changed")).run();
-    let said = answer.message();
-    assert!(said.contains("has changed since you trusted it"), "{said}");
+    insta::assert_snapshot!(message(&answer), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo changed >> ran` did not run: [ROOT]/.conclaude.yaml has changed since you trusted it. Look at the file, then run `conclaude trust` in the project
+    ");
     let test = answer.again();
-    assert!(trust(&test, &["--list"]).1.starts_with("changed since"));
+    let listed = trust(&test, &["--list"]).1;
+    let columns: Vec<&str> = listed.split("  ").filter(|column| !column.is_empty()).collect();
+    assert_eq!((columns[0], columns[2]), ("changed since", "[ROOT]/.conclaude.yaml\n"), "{listed}");
     assert_eq!(trust(&test, &["--revoke"]).1, "[ROOT]/.conclaude.yaml is trusted no longer\n");
     let answer = test.run();
-    assert!(answer.message().contains("is not trusted"));
+    insta::assert_snapshot!(message(&answer), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo changed >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
     assert_eq!(trust(&answer.again(), &["--list"]).1, "no config is trusted\n");
 }
 
@@ -60,8 +76,12 @@ fn without_a_terminal_nobody_agrees_by_accident() {
     let test = Test::stop().config(CONFIG);
     let (code, out, err) = trust(&test, &[]);
     assert_eq!(code, Some(1));
-    assert!(out.contains("    echo ran >> ran\n"), "what one would agree to is shown: {out}");
-    assert!(err.contains("--yes"), "{err}");
+    insta::assert_snapshot!(format!("{out}{err}"), @r#"
+    [ROOT]/.conclaude.yaml runs:
+      subagentStop of "coder":
+        echo ran >> ran
+    conclaude: this is for a user at a terminal to decide; `conclaude trust --yes` does not ask
+    "#);
 }
 
 #[test]
@@ -69,30 +89,42 @@ fn a_judge_is_not_asked_for_a_project_that_nobody_trusts() {
     let test = Test::gated_stop(&workflow::done())
         .config("des: {judge: {prompt: is it so?, onError: block}}\n")
         .flag("--if-trusted");
-    let answer = test.run();
-    assert!(answer.message().contains("the judge was not asked"), "{}", answer.message());
+    insta::assert_snapshot!(message(&test.run()), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
+    ⚠ the judge was not asked: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
 }
 
 #[test]
 fn the_gates_run_nothing_and_so_need_no_trust() {
     let test = Test::gated_stop(&workflow::todo()).config(CONFIG).flag("--if-trusted");
-    let reason = test.run().blocked();
-    assert!(reason.contains("SILENT_COMPLETION"), "{reason}");
-    assert!(reason.contains("did not run"), "{reason}");
+    let answer = test.run();
+    let reason = answer.blocked().replace(answer.root().to_str().unwrap(), "[ROOT]");
+    insta::assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
+    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    Mend what is marked ✗, then finish again.
+    ");
 }
 
 #[test]
-fn the_projects_own_registration_goes_before_that_of_the_user() {
+fn the_users_registration_defers_to_that_of_the_project() {
     let test = Test::stop().config(CONFIG).flag("--if-trusted");
     let root = test.root();
     run_in(&root, &["install", "--local"]);
     let test = test.run().silent().again();
     assert!(!root.join(".conclaude/outbox").exists(), "the project's registration says what there is to say");
-    // One that does not reach as far does not stand for it.
+    // One that does not reach as far is no reason to defer.
     let settings = root.join(".claude/settings.local.json");
     let text = std::fs::read_to_string(&settings).unwrap();
     std::fs::write(&settings, text.replace("conclaude SubagentStop", "other SubagentStop")).unwrap();
-    assert!(test.run().message().contains("did not run"));
+    insta::assert_snapshot!(message(&test.run()), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
 }
 
 #[test]
@@ -108,11 +140,14 @@ fn registering_for_all_projects_asks_for_trust_and_goes_again() {
     in each project: `conclaude trust` lets the commands of its config run
     ");
     let settings = std::fs::read_to_string(home.join(".claude/settings.json")).unwrap();
-    assert_eq!(settings.matches("--if-trusted").count(), 8, "{settings}");
-    assert!(settings.contains("\"timeout\": 3600"), "{settings}");
+    let json: Value = serde_json::from_str(&settings).unwrap();
+    let hooks = json["hooks"].as_object().unwrap().values().map(|groups| &groups[0]["hooks"][0]);
+    let asks = |hook: &Value| hook["command"].as_str().unwrap().ends_with(" --if-trusted");
+    assert_eq!(hooks.filter(|hook| asks(hook)).count(), 8, "{settings}");
+    assert_eq!(json["hooks"]["SubagentStop"][0]["hooks"][0]["timeout"], 3600);
     assert!(!root.join(".claude").exists(), "the project has nothing to do with it");
     let again = run_in_home(&root, &home, &["install", "--user"]).1;
-    assert!(again.contains("has all that is needed already"), "{again}");
+    assert_eq!(again, "[ROOT]/home/.claude/settings.json has all that is needed already\n");
     run_in_home(&root, &home, &["uninstall", "--user"]);
     assert_eq!(
         std::fs::read_to_string(home.join(".claude/settings.json")).unwrap(),
@@ -127,16 +162,38 @@ fn without_a_home_nothing_is_trusted() {
     // Without HOME the system's own record of the user counts; a home that cannot be is none.
     let test = test.env("HOME", "relative/home");
     let answer = test.run();
-    assert!(answer.message().contains("is not trusted"));
+    insta::assert_snapshot!(message(&answer), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
     assert!(!answer.has("ran"));
 }
 
 #[test]
 fn the_flag_is_known_to_help_and_another_one_never_blocks() {
     let help = conclaude().args(["SubagentStop", "--help"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&help.stdout).contains("--if-trusted"));
+    insta::assert_snapshot!(String::from_utf8_lossy(&help.stdout), @"
+    Handle the hook event SubagentStop: Claude Code calls it with the payload on stdin
+
+    Usage: conclaude SubagentStop [OPTIONS]
+
+    Options:
+          --if-trusted  Run commands and judge only if `conclaude trust` was given; for registrations with --user
+      -h, --help        Print help
+
+    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.
+    ");
     let wrong = conclaude().args(["SubagentStop", "--if-trustd"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(1));
+    insta::assert_snapshot!(String::from_utf8_lossy(&wrong.stderr), @"
+    error: unexpected argument '--if-trustd' found
+
+      tip: a similar argument exists: '--if-trusted'
+
+    Usage: conclaude SubagentStop --if-trusted
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
@@ -144,9 +201,16 @@ fn what_one_agrees_to_is_shown_with_nothing_hidden() {
     let yaml = "subagentStop:\n  commands:\n    coder:\n      - run: \"touch pwned #\\rnpm run lint\"\n      - run: \"npm test \\e]; touch pwned\\a\"\n      - {run: npm run check, shell: ./evil.sh}\n";
     let test = Test::stop().config(yaml);
     let out = trust(&test, &["--yes"]).1;
-    assert!(out.contains("    touch pwned #\\rnpm run lint\n"), "{out}");
-    assert!(out.contains("    npm test \\u{1b}]; touch pwned\\u{7}\n"), "{out}");
-    assert!(out.contains("subagentStop of \"coder\", by ./evil.sh:\n    npm run check\n"), "{out}");
+    insta::assert_snapshot!(out, @r#"
+    [ROOT]/.conclaude.yaml runs:
+      subagentStop of "coder":
+        touch pwned #\rnpm run lint
+      subagentStop of "coder":
+        npm test \u{1b}]; touch pwned\u{7}
+      subagentStop of "coder", by ./evil.sh:
+        npm run check
+    trusted, until the file changes; scripts that it calls are not watched
+    "#);
 }
 
 #[cfg(unix)]
@@ -161,37 +225,83 @@ fn a_link_to_a_config_that_is_trusted_elsewhere_is_not_trusted_here() {
         .env("XDG_STATE_HOME", state.to_str().unwrap());
     std::os::unix::fs::symlink(trusted.root().join(".conclaude.yaml"), other.root().join(".conclaude.yaml"))
         .unwrap();
-    let answer = other.run();
-    assert!(answer.message().contains("is not trusted"), "its commands run here, not there");
+    // Its commands run here, not there.
+    insta::assert_snapshot!(message(&other.run()), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `./check.sh` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
 }
 
 #[test]
-fn a_registration_of_the_project_that_starts_nothing_does_not_stand_for_the_users() {
+fn the_users_registration_does_not_defer_to_one_that_starts_nothing() {
     let test = Test::stop().config(CONFIG).flag("--if-trusted");
     run_in(&test.root(), &["install"]);
     let path = test.root().join(".claude/settings.json");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_conclaude"), "/nowhere/conclaude")).unwrap();
-    assert!(test.run().message().contains("did not run"), "said by the user's own");
+    // Reported by the user's own.
+    insta::assert_snapshot!(message(&test.run()), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
+}
+
+#[test]
+fn the_users_registration_does_not_defer_to_one_that_claude_code_ignores() {
+    let test = Test::stop().config(CONFIG).flag("--if-trusted");
+    run_in(&test.root(), &["install"]);
+    let path = test.root().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("// mine\n{text}")).unwrap();
+    insta::assert_snapshot!(message(&test.run()), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
+}
+
+/// A home with this in it, and a folder below that has no config.
+fn home_with(name: &str, content: Option<&str>) -> Test {
+    let test = Test::stop().file("home/proj/x", "");
+    match content {
+        Some(text) => test.file(&format!("home/{name}"), text),
+        None => {
+            std::fs::create_dir(test.root().join("home").join(name)).unwrap();
+            test
+        }
+    }
 }
 
 #[test]
 fn ones_own_settings_are_never_taken_for_those_of_a_project() {
     // What is registered there without asking for trust would run the commands of every repository.
-    for make in ["config", "state", "git"] {
-        let test = Test::stop().file("home/proj/x", "");
+    for (name, content) in [(".conclaude.yaml", Some("maxBlocks: 3\n")), (".conclaude", None), (".git", None)]
+    {
+        let test = home_with(name, content);
         let home = test.root().join("home");
-        match make {
-            "config" => std::fs::write(home.join(".conclaude.yaml"), "maxBlocks: 3\n").unwrap(),
-            "state" => std::fs::create_dir(home.join(".conclaude")).unwrap(),
-            _ => std::fs::create_dir(home.join(".git")).unwrap(),
-        }
-        for verb in ["install", "init"] {
-            let (code, _, err) = run_in_home(&home.join("proj"), &home, &[verb]);
-            // A new config of the folder's own is fine.
-            let is_own = verb == "init" && home.join("proj/.claude/settings.json").exists();
-            assert!(is_own || (code == Some(1) && err.contains("--user")), "{make} {verb}: {err}");
-            assert!(!home.join(".claude/settings.json").exists(), "{make} {verb}");
-        }
+        let (code, _, err) = run_in_home(&home.join("proj"), &home, &["install"]);
+        let err = err.replace(home.to_str().unwrap(), "[HOME]");
+        assert_eq!((code, home.join(".claude/settings.json").exists()), (Some(1), false), "{name}: {err}");
+        insta::allow_duplicates! { insta::assert_snapshot!(err, @"conclaude: [HOME]/.claude/settings.json is left as it is: these are your own settings, for all projects. Go to the folder of a project, or use --user"); }
     }
+}
+
+#[test]
+fn init_below_a_home_with_a_config_makes_one_for_the_folder_itself() {
+    for (name, content) in [(".conclaude.yaml", Some("maxBlocks: 3\n")), (".conclaude", None)] {
+        let test = home_with(name, content);
+        let home = test.root().join("home");
+        let (code, _, err) = run_in_home(&home.join("proj"), &home, &["init"]);
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{name}");
+        assert!(home.join("proj/.claude/settings.json").exists() && !home.join(".claude").exists());
+    }
+}
+
+#[test]
+fn init_refuses_a_home_that_is_a_repository() {
+    let test = home_with(".git", None);
+    let home = test.root().join("home");
+    let (code, out, err) = run_in_home(&home.join("proj"), &home, &["init"]);
+    let shown = format!("{out}{err}").replace(home.to_str().unwrap(), "[HOME]");
+    assert_eq!((code, home.join(".claude/settings.json").exists()), (Some(1), false), "{shown}");
+    insta::assert_snapshot!(shown, @"conclaude: [HOME]/.claude/settings.json is left as it is: these are your own settings, for all projects. Go to the folder of a project, or use --user");
 }

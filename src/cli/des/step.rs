@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::project::{Project, base_record};
-use crate::des::{Finding, check as des_check, gates, record, scope, step};
+use crate::des::{check as des_check, gates, record, scope, step};
 use crate::exit::Exit;
+use crate::finding::Finding;
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();

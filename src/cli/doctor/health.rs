@@ -1,9 +1,10 @@
-//! What must hold beside the rules: state, audit trail, and the client itself.
+//! What must hold beside the rules: state, audit trail, and Claude Code itself.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Check, Patient};
+use super::check::Check;
+use super::installation::Installation;
 use crate::audit::{self, Trail};
 use crate::config::Bounded;
 use crate::des::gates::shell_quote;
@@ -13,21 +14,21 @@ use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use crate::store;
 use crate::text::{clean_line, count};
 
-/// The version of the client that conclaude is tested with.
+/// The version of Claude Code that conclaude is tested with.
 const TESTED_CLIENT: &str = "2.1.325";
 
 /// Since then the tool is called `Agent`.
 const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
 
 /// Whether what must be remembered can be.
-pub(super) fn state(patient: &Patient) -> Vec<Check> {
-    let folder = patient.root.folder.join(store::FOLDER);
+pub(super) fn state(installation: &Installation) -> Vec<Check> {
+    let folder = installation.root.folder.join(store::FOLDER);
     let shown = folder.display();
     if folder.symlink_metadata().is_ok() && !files::is_real_folder(&folder) {
         let text = format!("{shown} is not a folder: blocks cannot be counted, and nothing is recorded");
         return vec![Check::problem("state", text, format!("mv {shown} {shown}.aside"))];
     }
-    let place = if folder.is_dir() { folder.clone() } else { patient.root.folder.clone() };
+    let place = if folder.is_dir() { folder.clone() } else { installation.root.folder.clone() };
     if let Err(error) = can_write(&place) {
         let text = format!("nothing can be written to {}: {error}", place.display());
         return vec![Check::problem("state", text, format!("chmod u+rwx {}", place.display()))];
@@ -59,13 +60,13 @@ fn can_write(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Whether the audit trail can be written and is whole.
-pub(super) fn audit(patient: &Patient) -> Vec<Check> {
-    let config = patient.settings().audit.unwrap_or_default();
+pub(super) fn audit(installation: &Installation) -> Vec<Check> {
+    let config = installation.effective_config().audit.unwrap_or_default();
     if config.enabled == Some(false) {
         return vec![Check::good("audit", "switched off in the config")];
     }
     let trail =
-        Trail::of(&patient.root.folder, config.max_file_bytes.map(|bytes| Bounded::get(bytes).into()));
+        Trail::of(&installation.root.folder, config.max_file_bytes.map(|bytes| Bounded::get(bytes).into()));
     if trail.folder().is_dir()
         && let Err(error) = can_write(trail.folder())
     {
@@ -76,13 +77,13 @@ pub(super) fn audit(patient: &Patient) -> Vec<Check> {
         Err(error) => vec![Check::problem(
             "audit",
             format!("the trail cannot be read: {error}"),
-            "conclaude audit reset  # puts it aside and begins anew",
+            "conclaude audit reset  # quarantines it and starts a new one",
         )],
         Ok(verdict) => match verdict.problem {
             Some(problem) => vec![Check::problem(
                 "audit",
                 problem,
-                "conclaude audit reset  # puts it aside and begins anew",
+                "conclaude audit reset  # quarantines it and starts a new one",
             )],
             None => {
                 vec![Check::good("audit", format!("{}, the chain is whole", count(verdict.good, "record")))]
@@ -91,7 +92,7 @@ pub(super) fn audit(patient: &Patient) -> Vec<Check> {
     }
 }
 
-/// Which client there is.
+/// Which version of Claude Code there is.
 pub(super) fn client() -> Check {
     let Some(path) = on_path("claude") else {
         let text = "`claude` is not on the PATH, so its version is not known";

@@ -1,6 +1,6 @@
 //! What Claude Code does with an answer, event by event, as it was observed.
 
-use crate::event::Event;
+use crate::event::EventKind;
 
 /// What an event's block looks like to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,20 +15,24 @@ pub enum Blocking {
 
 /// How we may block the event.
 #[must_use]
-pub fn blocking(event: Event) -> Blocking {
+pub fn blocking(event: EventKind) -> Blocking {
     match event {
-        Event::PreToolUse => Blocking::Tool,
-        Event::SubagentStop => Blocking::Stop,
+        EventKind::PreToolUse => Blocking::Tool,
+        EventKind::SubagentStop => Blocking::Stop,
         _ => Blocking::Never,
     }
 }
 
 /// Whether the client shows the event's `systemMessage` to the user.
 #[must_use]
-pub fn is_shown(event: Event) -> bool {
+pub fn is_shown(event: EventKind) -> bool {
     matches!(
         event,
-        Event::PreToolUse | Event::PostToolUse | Event::UserPromptSubmit | Event::SessionStart | Event::Stop
+        EventKind::PreToolUse
+            | EventKind::PostToolUse
+            | EventKind::UserPromptSubmit
+            | EventKind::SessionStart
+            | EventKind::Stop
     )
 }
 

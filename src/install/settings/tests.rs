@@ -1,4 +1,9 @@
+use serde_json::json;
+
+use super::edit::pretty;
+use super::read::is_ours;
 use super::*;
+use crate::event::EventKind;
 
 fn wanted() -> Vec<Registration> {
     let registration = |event, matcher: Option<&str>| Registration {
@@ -8,23 +13,19 @@ fn wanted() -> Vec<Registration> {
         timeout: 60,
         flaw: None,
     };
-    vec![registration(Event::SubagentStop, None), registration(Event::PostToolUse, Some("Agent"))]
+    vec![registration(EventKind::SubagentStop, None), registration(EventKind::PostToolUse, Some("Agent"))]
 }
 
 fn ours(text: &str) -> usize {
-    let json: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let events = json["hooks"].as_object().into_iter().flatten();
-    events
-        .flat_map(|(event, list)| {
-            list.as_array()
-                .unwrap()
-                .iter()
-                .flat_map(move |group| hooks_of(group).filter(move |hook| is_ours(hook, event)))
-        })
-        .count()
+    read(text).unwrap_or_else(|error| panic!("{error}\n{text}")).registered.len()
 }
 
-const FILES: [&str; 8] = [
+/// What is registered for an event.
+fn registered(text: &str, event: EventKind) -> Vec<Registration> {
+    read(text).unwrap().registered.into_iter().filter(|one| one.event == event).collect()
+}
+
+const FILES: [&str; 17] = [
     "{}\n",
     "{\n  \"model\": \"opus\"\n}\n",
     "{\"model\": \"opus\", \"permissions\": {\"allow\": []}}",
@@ -33,6 +34,15 @@ const FILES: [&str; 8] = [
     "{ \"hooks\": { \"SubagentStop\": [ {\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]} ], \"PostToolUse\": [ {\"hooks\": []} ] } }",
     "\n  {\n    \"enabledPlugins\": {},\n    \"statusLine\": {\"hooks\": \"not these\"}\n  }\n\n",
     "{\n    \"a\": 12345678901234567890123,\n    \"hooks\": {\n        \"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard\"}]}]\n    }\n}\n",
+    "\u{feff}{\n  \"model\": \"opus\"\n}",
+    "// mine\n{\n  \"model\": \"opus\" // the best\n  // the end\n}\n// after",
+    "{\n  // hooks that I had:\n  /* none */\n}\n",
+    "{\n  \"hooks\": /* mine */ {\"SubagentStop\": /* as well */ []}}",
+    "{\"a\": 1 /* one */}",
+    "{\"a\": 1 // one\r\n}\r\n",
+    "{\n  \"a\": 1, // one\n  \"b\": [1, 2,], /* two */ // b\n}\n",
+    "{\n  \"hooks\": {\n    // mine\n    \"Stop\": [\n      // also mine\n    ], // last\n  },\n}\n",
+    "{\n  \"hooks\": {\n    \"SubagentStop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}, // theirs\n    ],\n    \"PostToolUse\": [\n      // none yet\n    ]\n  }\n}\n",
 ];
 
 #[test]
@@ -60,7 +70,7 @@ fn what_is_not_ours_stays_byte_for_byte() {
         }
         assert_eq!(at, file.len(), "{file:?} is not whole in {installed:?}");
         assert!(installed.len() == file.len() + rest.len());
-        // And whole values are where they were, not only their letters.
+        // And whole values are where they were, not only their characters.
         for value in [
             "\"model\": \"opus\"",
             "\"z\": 1.50",
@@ -93,9 +103,9 @@ fn a_second_entry_of_ours_goes() {
     // By hand, since we would not do it.
     let group = pretty(&old[0].value(), "\t");
     let doubled = first.replacen("\"SubagentStop\": [", &format!("\"SubagentStop\": [{group},"), 1);
-    assert_eq!(registered(&doubled, &[Event::SubagentStop]).unwrap().len(), 2);
-    let mended = install(&doubled, &wanted()).unwrap();
-    assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
+    assert_eq!(registered(&doubled, EventKind::SubagentStop).len(), 2);
+    let fixed = install(&doubled, &wanted()).unwrap();
+    assert_eq!(registered(&fixed, EventKind::SubagentStop), wanted()[..1]);
 }
 
 #[test]
@@ -109,15 +119,15 @@ fn keys_are_found_however_they_are_written() {
 }
 
 #[test]
-fn an_entry_without_a_time_out_has_the_clients_own() {
+fn an_entry_without_a_timeout_has_that_of_claude_code() {
     let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "conclaude Stop"}]}],
         "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "conclaude UserPromptSubmit"}]}]}}"#;
-    let found = registered(text, crate::event::ALL).unwrap();
+    let found = read(text).unwrap().registered;
     assert_eq!(found.iter().map(|one| one.timeout).collect::<Vec<_>>(), [600, 30]);
 }
 
 #[test]
-fn entries_that_cannot_work_are_known_and_mended_by_installing() {
+fn entries_that_cannot_work_are_known_and_fixed_by_installing() {
     for (key, why) in [
         ("\"async\": true", "ignore its answer"),
         ("\"if\": \"Bash\"", "ever calling"),
@@ -126,10 +136,10 @@ fn entries_that_cannot_work_are_known_and_mended_by_installing() {
         let text = format!(
             r#"{{"hooks": {{"SubagentStop": [{{"hooks": [{{{key}, "command": "conclaude SubagentStop", "timeout": 60}}]}}]}}}}"#
         );
-        let found = registered(&text, &[Event::SubagentStop]).unwrap();
+        let found = registered(&text, EventKind::SubagentStop);
         assert!(found[0].flaw.unwrap().contains(why), "{found:?}");
-        let mended = install(&text, &wanted()).unwrap();
-        assert_eq!(registered(&mended, &[Event::SubagentStop]).unwrap(), wanted()[..1]);
+        let fixed = install(&text, &wanted()).unwrap();
+        assert_eq!(registered(&fixed, EventKind::SubagentStop), wanted()[..1]);
     }
 }
 
@@ -144,11 +154,11 @@ fn lines_that_call_us_among_other_things_are_seen_and_left() {
     for command in commands {
         let text =
             json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}).to_string();
-        assert_eq!(lookalikes(&text).unwrap(), [command]);
+        assert_eq!(read(&text).unwrap().lookalikes, [command]);
         assert_eq!(uninstall(&text).unwrap(), text);
     }
     let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "my-guard --socket /run/conclaude.sock Stop"}, {"command": "conclaude Stop"}]}]}}"#;
-    assert_eq!(lookalikes(text).unwrap(), Vec::<String>::new());
+    assert_eq!(read(text).unwrap().lookalikes, Vec::<String>::new());
 }
 
 #[test]
@@ -164,23 +174,113 @@ fn an_older_registration_is_replaced_where_it_stands() {
 }
 
 #[test]
-fn a_file_of_another_form_is_refused() {
-    for (file, why) in [
-        ("// comment\n{}", "not a JSON object"),
-        ("{\"a\": 1,}", "not a JSON object"),
-        ("[]", "not a JSON object"),
-        ("{\"hooks\": []}", "`hooks` is not a JSON object"),
-        ("{\"hooks\": {}, \"hooks\": {}}", "the key `hooks` twice"),
-        ("{\"hooks\": {\"SubagentStop\": {}}}", "`hooks.SubagentStop` is not a list"),
-        ("{\"hooks\": {\"SubagentStop\": [{\"type\": \"command\"}]}}", "an entry without a list `hooks`"),
-        (
-            "{\"hooks\": {\"SubagentStop\": [{\"hooks\": [{\"command\": \"conclaude SubagentStop\"}, {\"command\": \"x\"}]}]}}",
-            "part them first",
-        ),
-    ] {
-        let refusal = install(file, &wanted()).unwrap_err();
-        assert!(refusal.0.contains(why), "{file}: {refusal}");
+fn a_comment_stays_with_what_it_is_about() {
+    let file = "{\n  \"model\": \"opus\", // the best\n  // the end\n}\n";
+    let one = &wanted()[..1];
+    insta::assert_snapshot!(install(file, one).unwrap(), @r#"
+    {
+      "model": "opus", // the best
+      "hooks": {
+        "SubagentStop": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "conclaude SubagentStop",
+                "timeout": 60
+              }
+            ]
+          }
+        ]
+      },
+      // the end
     }
+    "#);
+    let edited = install(file, one).unwrap().replace("  \"hooks\"", "  // by conclaude\n  \"hooks\"");
+    insta::assert_snapshot!(uninstall(&edited).unwrap(), @r#"
+    {
+      "model": "opus", // the best
+      // by conclaude
+      // the end
+    }
+    "#);
+}
+
+#[test]
+fn a_comment_of_the_users_around_our_entries_is_never_removed() {
+    let file = "{\n  \"hooks\": { // about hooks\n    \"SubagentStop\": [ // about stops\n      {\"hooks\": [{\"command\": \"conclaude SubagentStop\"}]} // about ours\n    ]\n  }\n}\n";
+    insta::assert_snapshot!(uninstall(file).unwrap(), @r#"
+    {
+      "hooks": { // about hooks
+        "SubagentStop": [ // about stops
+          // about ours
+        ]
+      }
+    }
+    "#);
+    let on_one_line = "{\"hooks\": {\"Stop\": [ // a\n {\"hooks\": [{\"command\": \"conclaude Stop\"}]} ]}}";
+    insta::assert_snapshot!(uninstall(on_one_line).unwrap(), @r#"
+    {"hooks": {"Stop": [ // a
+     ]}}
+    "#);
+}
+
+#[test]
+fn claude_code_ignores_a_file_with_comments_or_trailing_commas() {
+    for (text, ignored) in [
+        ("{}", None),
+        ("\u{feff}{}", None),
+        ("", None),
+        ("{ // mine\n}", Some("Comments are not allowed on line 1 column 3")),
+        ("{\"a\": [1,]}", Some("Trailing commas are not allowed on line 1 column 9")),
+    ] {
+        assert_eq!(read(text).unwrap().ignored.as_deref(), ignored, "{text}");
+    }
+}
+
+#[test]
+fn a_file_of_another_form_is_refused() {
+    let refusals = [
+        "// comment",
+        "{'a': 1}",
+        "{\"a\": 1",
+        "[]",
+        "{\"hooks\": []}",
+        "{\"hooks\": {}, \"hooks\": {}}",
+        "{\"hooks\": {\"Stop\": [], \"Stop\": []}}",
+        "{\"hooks\": {\"SubagentStop\": {}}}",
+        "{\"hooks\": {\"SubagentStop\": [{\"type\": \"command\"}]}}",
+        "{\"hooks\": {\"SubagentStop\": [{\"hooks\": [{\"command\": \"conclaude SubagentStop\"}, {\"command\": \"x\"}]}]}}",
+    ]
+    .map(|file| format!("{file}\n    {}\n", install(file, &wanted()).unwrap_err()));
+    insta::assert_snapshot!(refusals.concat(), @r#"
+    // comment
+        the settings file is not a JSON object
+    {'a': 1}
+        the settings file is not JSON: Single-quoted strings are not allowed on line 1 column 2
+    {"a": 1
+        the settings file is not JSON: Unterminated object on line 1 column 1
+    []
+        the settings file is not a JSON object
+    {"hooks": []}
+        `hooks` is not a JSON object
+    {"hooks": {}, "hooks": {}}
+        the settings file has the duplicate key `hooks`: merge the two first
+    {"hooks": {"Stop": [], "Stop": []}}
+        `hooks` has the duplicate key `Stop`: merge the two first
+    {"hooks": {"SubagentStop": {}}}
+        `hooks.SubagentStop` is not a list
+    {"hooks": {"SubagentStop": [{"type": "command"}]}}
+        `hooks.SubagentStop` has an entry without a list `hooks`
+    {"hooks": {"SubagentStop": [{"hooks": [{"command": "conclaude SubagentStop"}, {"command": "x"}]}]}}
+        `hooks.SubagentStop` has conclaude and another command in one group: separate them first
+    "#);
+}
+
+#[test]
+fn hostile_nesting_is_refused() {
+    let deep = format!("{{\"a\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(install(&deep, &wanted()).is_err() && read(&deep).is_err());
 }
 
 #[test]

@@ -57,9 +57,13 @@ pub const ALL: &[Scenario] = &[
         "registered for all projects, commands run once a person has agreed to them",
     ),
     scenario(
-        "frontmatter",
-        setup::frontmatter,
-        "hooks in an agent's own file, with and without the settings",
+        "comments",
+        setup::comments,
+        "settings with comments or trailing commas are ignored, and that is reported",
     ),
-    scenario("drift", setup::drift, "a config that outgrew its registration is told at the start"),
+    scenario(
+        "out-of-sync",
+        setup::out_of_sync,
+        "a config that outgrew its registration is reported at the start",
+    ),
 ];

@@ -93,40 +93,33 @@ pub fn trust(client: &Client) {
     );
 }
 
-pub fn frontmatter(client: &Client) {
+pub fn comments(client: &Client) {
+    const FILE: &str = ".claude/settings.json";
     let project = Project::new().agents(&["coder"]).config(LINTS).installed();
-    project.conclaude(&["install", "--agents"]);
-    let seen = client.play(&project, one_agent());
-    seen.shown().has_once("linted for: coder");
-    assert_eq!(project.read("ran").as_deref(), Some("linted for: coder\n"), "registered twice, run once");
-    // The agent's own hook does it alone, and what it has to show waits for a registration that shows it.
-    project.conclaude(&["uninstall"]);
-    client.play(&project, one_agent()).shown().lacks("linted for");
-    assert_eq!(project.read("ran").as_deref(), Some("linted for: coder\nlinted for: coder\n"));
-    assert_eq!(project.waiting(), 1);
-    project.conclaude(&["uninstall", "--agents"]);
-    client.play(&project, one_agent());
-    assert_eq!(
-        project.read("ran").as_deref(),
-        Some("linted for: coder\nlinted for: coder\n"),
-        "called no more"
-    );
+    let plain = project.read(FILE).unwrap();
+    for ignored in [format!("// mine\n{plain}"), plain.replacen("]\n  }\n}", "]\n  },\n}", 1)] {
+        assert_ne!(ignored, plain);
+        let project = Project::new().agents(&["coder"]).file(FILE, &ignored).config(LINTS);
+        client.play(&project, one_agent()).shown().lacks("linted for");
+        assert!(!project.has("ran"));
+    }
+    let project = project.file(FILE, &format!("\u{feff}{plain}"));
+    client.play(&project, one_agent()).shown().has_once("linted for: coder");
 }
 
-pub fn drift(client: &Client) {
+pub fn out_of_sync(client: &Client) {
     let project = Project::new().agents(&["coder"]).config(LINTS).installed();
     let project = project.config(&LINTS.replace("timeout: 60", "timeout: 600"));
     let seen = client.play(&project, one_agent());
     let start = seen.hooks("SessionStart");
     let said = start.iter().map(|hook| hook["stdout"].as_str().unwrap()).collect::<String>();
     assert!(
-        said.contains("SubagentStop is given 122 s by the client")
-            && said.contains("conclaude install --project"),
+        said.contains("Claude Code gives SubagentStop 122 s") && said.contains("conclaude install --project"),
         "{said}"
     );
     project.conclaude(&["install", "--project"]);
     let seen = client.play(&project, one_agent());
-    assert!(seen.hooks("SessionStart").iter().all(|hook| hook["stdout"] == ""), "mended");
+    assert!(seen.hooks("SessionStart").iter().all(|hook| hook["stdout"] == ""), "fixed");
     // Now that events have really arrived, the doctor has nothing to object to.
     let report = project.conclaude(&["doctor"]);
     assert!(report.contains("healthy") && !report.contains("never\n  PreToolUse"), "{report}");

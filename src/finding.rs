@@ -11,8 +11,7 @@ macro_rules! codes {
         pub enum Code { $($(#[doc = $doc])* #[serde(rename = $text)] $name),* }
 
         impl Code {
-            /// The code as people and records see it.
-            #[must_use]
+                    #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $text),* }
             }
@@ -21,13 +20,11 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The step file does not exist.
     StepFileMissing = "STEP_FILE_MISSING",
     /// The step file cannot be read as one.
     StepFileInvalid = "STEP_FILE_INVALID",
     /// The step file lies outside the project.
     StepFileOutsideProject = "STEP_FILE_OUTSIDE_PROJECT",
-    /// A marker is missing.
     MarkerMissing = "MARKER_MISSING",
     /// A marker cannot be understood.
     MarkerInvalid = "MARKER_INVALID",
@@ -39,7 +36,6 @@ codes! {
     RulesChanged = "RULES_CHANGED",
     /// Another agent works on the step.
     StepBusy = "STEP_BUSY",
-    /// The step is done already.
     StepDone = "STEP_DONE",
     /// The step touches production, or is destructive without a way back.
     UnsafeStep = "UNSAFE_STEP",
@@ -59,11 +55,10 @@ codes! {
     UnknownStatus = "UNKNOWN_STATUS",
     /// Phases are not in their order.
     PhaseOrder = "PHASE_ORDER",
-    /// A phase was executed and says not how it went.
+    /// A phase was executed and has no outcome.
     MissingOutcome = "MISSING_OUTCOME",
     /// A phase's outcome is neither PASS nor FAIL.
     InvalidOutcome = "INVALID_OUTCOME",
-    /// A phase failed.
     FailedPhase = "FAILED_PHASE",
     /// A phase was skipped without a reason that counts.
     InvalidSkip = "INVALID_SKIP",
@@ -79,7 +74,6 @@ codes! {
     EvidenceMissing = "EVIDENCE_MISSING",
     /// A file was changed that the step may not touch.
     ScopeViolation = "SCOPE_VIOLATION",
-    /// The judge refused.
     JudgeRefused = "JUDGE_REFUSED",
     /// The judge could not be asked.
     JudgeFailed = "JUDGE_FAILED",
@@ -97,25 +91,18 @@ impl fmt::Display for Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
-    /// It blocks.
     Block,
-    /// It is told.
+    /// It is reported.
     Warn,
 }
 
-/// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The kind.
     pub code: Code,
-    /// Whether it blocks.
     pub weight: Weight,
-    /// The phase it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// What was found.
     pub what: String,
-    /// What to do.
     pub fix: String,
 }
 

@@ -1,4 +1,4 @@
-//! Calls the registered command lines as the client would: through `/bin/sh -c`, with a payload on stdin.
+//! Calls the registered command lines as Claude Code would: through `/bin/sh -c`, with a payload on stdin.
 
 use std::fmt;
 use std::io;
@@ -8,19 +8,20 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Check, Patient};
-use crate::event::Event;
-use crate::install::registration::{self, IF_TRUSTED};
+use super::check::Check;
+use super::installation::Installation;
+use crate::event::EventKind;
+use crate::install::settings::IF_TRUSTED;
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use crate::store;
 use crate::text::clean_line;
 
-/// The name of the agent that never was.
+/// The name of an agent that does not exist.
 const AGENT: &str = "conclaude-doctor";
 
-/// What a call came to.
+/// What a call answered.
 #[derive(Serialize)]
-pub(super) struct Answered {
+pub(super) struct Answer {
     event: &'static str,
     command: String,
     /// In a scratch project, so that nothing of this one runs.
@@ -31,27 +32,27 @@ pub(super) struct Answered {
     stderr: String,
 }
 
-impl fmt::Display for Answered {
+impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.scratch { " in a scratch project" } else { "" };
+        let location = if self.scratch { " in a scratch project" } else { "" };
         let exit = self.exit.map_or_else(|| "no exit code".into(), |code| format!("exit {code}"));
         let said = if self.stdout.is_empty() { "nothing to say".into() } else { clean_line(&self.stdout) };
-        write!(f, "{}{place}: {exit} in {} ms, {said}", self.event, self.milliseconds)
+        write!(f, "{}{location}: {exit} in {} ms, {said}", self.event, self.milliseconds)
     }
 }
 
 /// Calls what is registered: a stop in a scratch project whose outcome is known, and the start of a session here.
-pub(super) fn all(patient: &Patient) -> (Vec<Answered>, Vec<Check>) {
-    let homes = registration::homes(&patient.found);
-    let line = |event: Event| {
-        let all = homes.iter().flat_map(|file| file.registered.iter().flatten());
+pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
+    let locations = installation.locations();
+    let line = |event: EventKind| {
+        let all = locations.iter().flat_map(|file| file.registered());
         all.filter(|one| one.event == event).map(|one| one.command.clone()).next()
     };
-    // Registered anew, it is this program that is called.
-    let mend = format!("conclaude install {}", homes.first().map_or("", |file| file.place.flag()));
+    // Registered again, it is this program that is called.
+    let fix = installation.install_again();
     let (mut answers, mut checks) = (Vec::new(), Vec::new());
-    if let Some(command) = line(Event::SubagentStop) {
-        match in_scratch(&command, &mend) {
+    if let Some(command) = line(EventKind::SubagentStop) {
+        match in_scratch(&command, &fix) {
             Ok((answer, check)) => {
                 answers.push(answer);
                 checks.push(check);
@@ -62,15 +63,15 @@ pub(super) fn all(patient: &Patient) -> (Vec<Answered>, Vec<Check>) {
             }
         }
     }
-    if let Some(command) = line(Event::SessionStart) {
-        let (answer, check) = here(&command, &mend, patient);
+    if let Some(command) = line(EventKind::SessionStart) {
+        let (answer, check) = here(&command, &fix, installation);
         answers.push(answer);
         checks.extend(check);
     }
     (answers, checks)
 }
 
-fn fire(command: &str, event: Event, payload: &Value, project: &Path) -> Answered {
+fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
     let env = [("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned()))];
     let input = format!("{payload}\n");
     let spec = CommandSpec {
@@ -90,7 +91,7 @@ fn fire(command: &str, event: Event, payload: &Value, project: &Path) -> Answere
         Status::Exited(_) => text(stderr),
         other => other.describe(),
     };
-    Answered {
+    Answer {
         event: event.name(),
         command: command.to_owned(),
         scratch: false,
@@ -101,7 +102,7 @@ fn fire(command: &str, event: Event, payload: &Value, project: &Path) -> Answere
     }
 }
 
-fn payload(event: Event, project: &Path) -> Value {
+fn payload(event: EventKind, project: &Path) -> Value {
     json!({
         "session_id": AGENT,
         "transcript_path": project.join("no-transcript.jsonl"),
@@ -111,21 +112,21 @@ fn payload(event: Event, project: &Path) -> Value {
 }
 
 /// A subagent stops in a project with one command: what must be answered is known.
-fn in_scratch(command: &str, mend: &str) -> io::Result<(Answered, Check)> {
+fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
     const SAYS: &str = "conclaude was called";
     let folder = tempfile::Builder::new().prefix("conclaude-doctor-").tempdir()?;
     let project = folder.path().canonicalize()?;
     let config =
         format!("subagentStop: {{commands: {{{AGENT}: [{{run: echo {SAYS}, showStdout: true}}]}}}}\n");
     std::fs::write(project.join(".conclaude.yaml"), config)?;
-    let mut payload = payload(Event::SubagentStop, &project);
+    let mut payload = payload(EventKind::SubagentStop, &project);
     if let Some(fields) = payload.as_object_mut() {
         fields.insert("agent_id".into(), AGENT.into());
         fields.insert("agent_type".into(), AGENT.into());
         fields.insert("agent_transcript_path".into(), json!(project.join("none.jsonl")));
         fields.insert("stop_hook_active".into(), false.into());
     }
-    let answer = Answered { scratch: true, ..fire(command, Event::SubagentStop, &payload, &project) };
+    let answer = Answer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
     crate::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
@@ -139,22 +140,23 @@ fn in_scratch(command: &str, mend: &str) -> io::Result<(Answered, Check)> {
             (Some(code), None) => format!("exit {code}"),
             (None, line) => clean_line(line.unwrap_or("no answer")),
         };
-        Check::problem("call", format!("`{command}` does not answer as it should: {why}"), mend)
+        Check::problem("call", format!("`{command}` does not answer as it should: {why}"), fix)
     };
     Ok((answer, check))
 }
 
-/// The start of a session in this project: it runs nothing, and tells what a person would be told.
-fn here(command: &str, mend: &str, patient: &Patient) -> (Answered, Option<Check>) {
-    let project = &patient.project;
-    let last = patient.root.folder.join(store::FOLDER).join("state/last").join(Event::SessionStart.name());
+/// The start of a session in this project: it runs nothing, and answers what the user would see.
+fn here(command: &str, fix: &str, installation: &Installation) -> (Answer, Option<Check>) {
+    let project = &installation.project;
+    let last =
+        installation.root.folder.join(store::FOLDER).join("state/last").join(EventKind::SessionStart.name());
     let before = last.metadata().and_then(|metadata| metadata.modified());
-    let mut payload = payload(Event::SessionStart, project);
+    let mut payload = payload(EventKind::SessionStart, project);
     if let Some(fields) = payload.as_object_mut() {
         fields.insert("source".into(), "startup".into());
     }
-    let answer = fire(command, Event::SessionStart, &payload, project);
-    // It was not the client that called.
+    let answer = call(command, EventKind::SessionStart, &payload, project);
+    // It was not Claude Code that called.
     match before {
         Ok(time) => {
             let opened = std::fs::File::options().append(true).open(&last);
@@ -165,12 +167,12 @@ fn here(command: &str, mend: &str, patient: &Patient) -> (Answered, Option<Check
         }
     }
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
-    let told = said.get("systemMessage").and_then(Value::as_str).map(str::to_owned);
-    // What is wrong with settings, config and trust has been said already, with its mending.
-    let check =
-        (answer.exit.is_none_or(|code| code > 1) || (answer.exit == Some(1) && told.is_none())).then(|| {
+    let shown = said.get("systemMessage").and_then(Value::as_str).map(str::to_owned);
+    // What is wrong with settings, config and trust has been reported already, with its fix.
+    let check = (answer.exit.is_none_or(|code| code > 1) || (answer.exit == Some(1) && shown.is_none()))
+        .then(|| {
             let text = format!("`{command}` fails: {}", clean_line(&answer.stderr));
-            Check::problem("call", text, mend)
+            Check::problem("call", text, fix)
         });
     (answer, check)
 }

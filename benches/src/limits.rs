@@ -1,0 +1,81 @@
+//! The limits of docs/performance.md, as ratios within one run: the machine's speed cancels out.
+
+use crate::figures::Figures;
+
+pub fn check(all: &[Figures], size: u64) -> Result<(), String> {
+    let limits = [no_work(all), commands(all), patterns(all), gates(all), transcripts(all)];
+    let binary = Limit { what: "the binary, MB".into(), value: Some(size as f64 / 1e6), max: 5.0 };
+    let mut missed = 0;
+    println!();
+    for Limit { what, value, max } in limits.into_iter().flatten().chain([binary]) {
+        let is_kept = value.is_some_and(|value| value <= max);
+        let value = value.map_or("not measured".to_owned(), |value| format!("{value:.2}"));
+        println!("{} {what}: {value} (at most {max})", if is_kept { '✓' } else { '✗' });
+        missed += usize::from(!is_kept);
+    }
+    if missed == 0 { Ok(()) } else { Err(format!("{missed} limits missed")) }
+}
+
+struct Limit {
+    what: String,
+    /// None if a case that it needs was not measured.
+    value: Option<f64>,
+    max: f64,
+}
+
+fn of<'a>(all: &'a [Figures], name: &str) -> Option<&'a Figures> {
+    all.iter().find(|figures| figures.name == name)
+}
+
+fn minimum(all: &[Figures], name: &str) -> Option<f64> {
+    of(all, name).map(Figures::minimum_ms)
+}
+
+/// The time of one case as a multiple of that of another.
+fn ratio(all: &[Figures], name: &str, base: &str, max: f64) -> Limit {
+    let value = minimum(all, name).zip(minimum(all, base)).map(|(time, base)| time / base);
+    Limit { what: format!("{name}, × {base}"), value, max }
+}
+
+fn no_work(all: &[Figures]) -> Vec<Limit> {
+    let names = ["PreToolUse, outside a gate", "SubagentStart", "SubagentStop, no match"];
+    names.map(|name| ratio(all, name, "an empty static program", 4.0)).into()
+}
+
+fn commands(all: &[Figures]) -> Vec<Limit> {
+    let added = || {
+        let (one, none) =
+            (minimum(all, "SubagentStop, one command")?, minimum(all, "SubagentStop, no match")?);
+        Some((one - none) / minimum(all, "sh -c true")?)
+    };
+    vec![Limit { what: "what one command adds, × sh -c true".into(), value: added(), max: 2.0 }]
+}
+
+fn patterns(all: &[Figures]) -> Vec<Limit> {
+    let growth = || {
+        let none = minimum(all, "SubagentStop, no patterns")?;
+        let thousand = minimum(all, "SubagentStop, 1,000 patterns")?;
+        Some((minimum(all, "SubagentStop, 2,000 patterns")? - none) / (thousand - none))
+    };
+    vec![Limit { what: "what 2,000 patterns add, × what 1,000 do".into(), value: growth(), max: 2.6 }]
+}
+
+fn gates(all: &[Figures]) -> Vec<Limit> {
+    vec![
+        ratio(all, "Gate 1, 500 files", "git status, 500 files", 4.0),
+        ratio(all, "Gate 3, 500 files", "git status, 500 files", 4.0),
+        ratio(all, "Gate 3, 500 files, one command", "git status, 500 files", 6.0),
+        ratio(all, "Gate 3, evidence, 100,000 records", "Gate 3, evidence, 100 records", 1.2),
+    ]
+}
+
+fn transcripts(all: &[Figures]) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    for kind in ["no markers", "markers"] {
+        let name = |size: &str| format!("Gate 3, {size} transcript, {kind}");
+        limits.push(ratio(all, &name("50 MB"), &name("40 KB"), 1.5));
+        let memory = of(all, &name("50 MB")).map(|figures| figures.memory as f64 / 1e6);
+        limits.push(Limit { what: format!("memory for 50 MB, {kind}, MB"), value: memory, max: 8.0 });
+    }
+    limits
+}

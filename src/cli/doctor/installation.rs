@@ -1,0 +1,52 @@
+//! What the checks look at.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::config::{ConclaudeConfig, ConfigError};
+use crate::hooks::Environment;
+use crate::install::agents;
+use crate::install::registration::{self, Found, locations};
+use crate::install::scope::{Scope, session_folder};
+use crate::root::{self, Root};
+
+/// What the checks look at, gathered once.
+pub(super) struct Installation {
+    pub(super) root: Root,
+    /// Where Claude Code looks for the project's settings.
+    pub(super) project: PathBuf,
+    pub(super) config: Option<Result<ConclaudeConfig, ConfigError>>,
+    pub(super) settings_files: Vec<Found>,
+    /// The names of the project's own agents.
+    pub(super) agents: Vec<String>,
+}
+
+impl Installation {
+    pub(super) fn here() -> io::Result<Installation> {
+        let root = crate::cli::root()?;
+        let config = root
+            .config
+            .as_ref()
+            .map(|path| root::read(path).and_then(|text| ConclaudeConfig::parse(&text, path)));
+        let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+        let settings_files = registration::found(&project);
+        let agents = agents::names(&project, Scope::Project);
+        Ok(Installation { root, project, config, settings_files, agents })
+    }
+
+    /// The settings files in which conclaude is registered.
+    pub(super) fn locations(&self) -> Vec<&Found> {
+        locations(&self.settings_files)
+    }
+
+    /// The command that registers again where conclaude is registered.
+    pub(super) fn install_again(&self) -> String {
+        let flag = self.locations().first().map_or("", |file| file.scope.flag());
+        format!("conclaude install {flag}").trim_end().to_owned()
+    }
+
+    /// The config as far as it can be read; its defaults are what the gates use otherwise.
+    pub(super) fn effective_config(&self) -> ConclaudeConfig {
+        self.config.as_ref().and_then(|config| config.as_ref().ok()).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,67 @@
+//! What the checks found, for people and as JSON.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use super::arrivals::Arrival;
+use super::check::{Check, Status};
+use super::probe::Answer;
+use crate::text::count;
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// What was found, in full.
+#[derive(Serialize)]
+pub(super) struct Report {
+    pub(super) healthy: bool,
+    pub(super) version: &'static str,
+    pub(super) project: PathBuf,
+    pub(super) checks: Vec<Check>,
+    /// What the registered command line answered.
+    pub(super) answers: Vec<Answer>,
+    /// When each event last really arrived; null is never.
+    pub(super) arrivals: Vec<Arrival>,
+}
+
+pub(super) fn show(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    writeln!(out, "conclaude {} in {}\n", report.version, report.project.display())?;
+    for check in &report.checks {
+        let (style, sign) = match check.status {
+            Status::Good => (GOOD, "✓"),
+            Status::Warning => (WARNING, "⚠"),
+            Status::Problem => (BAD, "✗"),
+        };
+        writeln!(
+            out,
+            "{style}{sign}{style:#} {:<12} {}",
+            check.about,
+            check.text.replace('\n', "\n               ")
+        )?;
+        if let Some(fix) = &check.fix {
+            writeln!(out, "               {FAINT}→{FAINT:#} {fix}")?;
+        }
+    }
+    if !report.answers.is_empty() {
+        writeln!(out, "\nWhat the registered command line answered:")?;
+        for answer in &report.answers {
+            writeln!(out, "  {answer}")?;
+        }
+    }
+    writeln!(out, "\nWhen events last really arrived here:")?;
+    for arrival in &report.arrivals {
+        writeln!(out, "  {:<17} {}", arrival.event, arrival.words)?;
+    }
+    let number = |status| report.checks.iter().filter(|check| check.status == status).count() as u64;
+    let (problems, warnings) = (number(Status::Problem), number(Status::Warning));
+    match (problems, warnings) {
+        (0, 0) => writeln!(out, "\n{GOOD}healthy{GOOD:#}"),
+        (0, _) => writeln!(out, "\n{GOOD}healthy{GOOD:#}, with {}", count(warnings, "warning")),
+        _ => writeln!(out, "\n{BAD}{}{BAD:#}, {}", count(problems, "problem"), count(warnings, "warning")),
+    }
+}

@@ -1,0 +1,114 @@
+//! The settings files: what is registered in them, and whether it starts this program.
+
+use super::check::{Check, short};
+use super::installation::Installation;
+use crate::install::registration::{self, Found, program_of};
+use crate::install::scope::Scope;
+use crate::text::count;
+
+/// Settings that can be read, in which everything needed is registered for long enough.
+pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
+    let mut checks: Vec<Check> =
+        installation.settings_files.iter().flat_map(|file| of_file(file, installation)).collect();
+    let locations = installation.locations();
+    if locations.is_empty() {
+        // Registering again in a file that Claude Code ignores would not help.
+        if installation.settings_files.iter().any(Found::is_ignored) {
+            return checks;
+        }
+        let text = "conclaude is not registered with Claude Code for this project";
+        checks.push(Check::problem("settings", text, "conclaude install"));
+        return checks;
+    }
+    let problems = registration::out_of_sync(&installation.settings_files, &installation.effective_config());
+    checks.extend(problems.iter().map(|problem| Check::problem("settings", &problem.what, &problem.fix)));
+    if problems.is_empty() {
+        let paths: Vec<String> =
+            locations.iter().map(|file| short(&file.path, &installation.project)).collect();
+        let number = locations.iter().map(|file| file.registered().len() as u64).sum();
+        let text = format!("{} registered in {}", count(number, "event"), paths.join(", "));
+        checks.push(Check::good("settings", text));
+    }
+    checks.extend(elsewhere(installation));
+    let unneeded = unneeded(installation);
+    if !unneeded.is_empty() {
+        let text = format!("{} registered without need: a process at each such event", unneeded.join(", "));
+        checks.push(Check::warning("settings", text, installation.install_again()));
+    }
+    checks
+}
+
+/// What is wrong with a settings file, whatever the config needs.
+fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
+    let name = short(&file.path, &installation.project);
+    let editor = format!("${{EDITOR:-vi}} {}", file.path.display());
+    let settings = match &file.settings {
+        Ok(settings) => settings,
+        Err(refusal) => {
+            return vec![Check::problem("settings", format!("{name} cannot be read: {refusal}"), editor)];
+        }
+    };
+    let mut checks = Vec::new();
+    if let Some(why) = &settings.ignored {
+        let text = format!("Claude Code ignores all of {name}, since it is not plain JSON: {why}");
+        let fix = format!("{editor}  # remove comments and trailing commas");
+        checks.push(Check::problem("settings", text, fix));
+    } else if settings.hooks_off {
+        let text = format!("{name} switches all hooks off (`disableAllHooks`): nothing is ever called");
+        checks.push(Check::problem("settings", text, format!("{editor}  # remove that line")));
+    }
+    checks.extend(settings.lookalikes.iter().map(|line| {
+        let text = format!("`{line}` in {name} calls conclaude as well: it may be called twice");
+        Check::warning("settings", text, &editor)
+    }));
+    checks
+}
+
+/// A folder below the project's, in which a session would not read its settings.
+fn elsewhere(installation: &Installation) -> Option<Check> {
+    let here = std::env::current_dir().ok()?;
+    let is_elsewhere = here != installation.project && std::env::var_os("CLAUDE_PROJECT_DIR").is_none();
+    is_elsewhere.then(|| {
+        Check::warning(
+            "settings",
+            "a session that starts in this very folder does not read the settings of the project above",
+            format!("cd {}  # and start Claude Code there", installation.project.display()),
+        )
+    })
+}
+
+fn unneeded(installation: &Installation) -> Vec<&'static str> {
+    let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
+    let own = installation.locations().into_iter().filter(|file| file.scope != Scope::User);
+    own.flat_map(Found::registered)
+        .filter(|one| !needed.iter().any(|need| need.event == one.event))
+        .map(|one| one.event.name())
+        .collect()
+}
+
+/// Whether the command lines start a program, and this one.
+pub(super) fn programs(installation: &Installation) -> Vec<Check> {
+    let locations = installation.locations();
+    let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
+    let mut lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
+    // One event for each way to spell the program is enough.
+    lines.sort_by_key(|(_, line)| program_of(line));
+    lines.dedup_by_key(|(_, line)| program_of(line));
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+    let check = |(scope, line): (Scope, &str)| {
+        let fix = format!("conclaude install {}", scope.flag());
+        match program_of(line).and_then(|path| path.canonicalize().ok()) {
+            None => {
+                Check::problem("program", format!("`{line}` starts nothing: there is no such program"), fix)
+            }
+            Some(real) if real == own => {
+                Check::good("program", format!("{} is what is registered", own.display()))
+            }
+            Some(real) => {
+                let text = format!("registered is {}, and this is {}", real.display(), own.display());
+                Check::warning("program", text, fix)
+            }
+        }
+    };
+    lines.into_iter().map(check).collect()
+}

@@ -1,0 +1,112 @@
+//! The step file alone is the agent's to edit; what was really run is in the audit trail.
+
+use std::cell::OnceCell;
+
+use serde_json::Value;
+
+use super::Stopping;
+use crate::audit::{Filter, Trail, genuine, genuine_since};
+use crate::des::context::Call;
+use crate::des::gates::{Opened, shell_quote};
+use crate::des::step::{Phase, Status};
+use crate::finding::{Code, Finding};
+use crate::log;
+
+/// The phases that need the record of a real run and have none, or one that says something else.
+pub(super) fn missing(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+    let wanted = stopping.evidence();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let runs = Runs::new(Trail::of(stopping.root, None), stopping.origin.call.as_ref());
+    let log = opened.step.phases().unwrap_or_default();
+    let wanted = log.iter().filter(|phase| wanted.contains(&phase.name));
+    let missing = wanted.filter_map(|phase| {
+        let what = problem(phase, || runs.last_decision(&opened.name, &phase.name))?;
+        let fix =
+            format!("run it: conclaude des run {} {} -- COMMAND", shell_quote(&opened.name), phase.name);
+        Some(Finding::new(Code::EvidenceMissing, what, fix).in_phase(&phase.name))
+    });
+    missing.collect()
+}
+
+fn problem(phase: &Phase, recorded: impl FnOnce() -> Option<String>) -> Option<String> {
+    let reason = phase.blocked_by.as_deref().unwrap_or_default().trim_start();
+    match phase.status() {
+        Some(Status::Skipped) if reason.starts_with("APPROVED_SKIP:") => None,
+        Some(Status::Skipped) => Some("it was skipped, though it needs the record of a real run".to_owned()),
+        Some(Status::Executed) => match (phase.verdict(), recorded()) {
+            (_, None) => Some("there is no record of a real run".to_owned()),
+            (verdict, recorded) if verdict == recorded => None,
+            (verdict, recorded) => Some(format!(
+                "the step file says {}, the record of the run {}",
+                verdict.unwrap_or_default(),
+                recorded.unwrap_or_default()
+            )),
+        },
+        _ => None,
+    }
+}
+
+/// The records of `des run`, read when they are first needed.
+struct Runs<'a> {
+    trail: Trail,
+    call: Option<&'a Call>,
+    since_call: OnceCell<Vec<Value>>,
+    all: OnceCell<Vec<Value>>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(trail: Trail, call: Option<&'a Call>) -> Runs<'a> {
+        if let Err(error) = trail.write_pending() {
+            log::warn(|| format!("queued records cannot be written to the audit trail: {error}"));
+        }
+        Runs { trail, call, since_call: OnceCell::new(), all: OnceCell::new() }
+    }
+
+    fn last_decision(&self, step: &str, phase: &str) -> Option<String> {
+        // A run from before the call proves nothing about this work, unless the phase was finished by then.
+        let records = match self.call.filter(|call| !call.finished.iter().any(|name| name == phase)) {
+            Some(call) => self.since_call.get_or_init(|| self.read_since(call)),
+            None => self.all(),
+        };
+        let is = |record: &Value, field: &str, value: &str| {
+            record.get(field).and_then(Value::as_str).is_some_and(|text| text == value)
+        };
+        let last =
+            records.iter().rev().find(|record| is(record, "step", step) && is(record, "phase", phase))?;
+        last.get("decision")?.as_str().map(str::to_owned)
+    }
+
+    fn all(&self) -> &[Value] {
+        self.all.get_or_init(|| genuine(&self.trail, &filter()).unwrap_or_default())
+    }
+
+    /// From the record that Gate 1 remembered. Where that is not to be found, the whole trail is read.
+    fn read_since(&self, call: &Call) -> Vec<Value> {
+        if let Some(position) = &call.position {
+            match genuine_since(&self.trail, position, &filter()) {
+                Ok(records) => return records,
+                Err(error) => {
+                    log::warn(|| format!("the audit trail is read from its beginning for evidence: {error}"))
+                }
+            }
+        }
+        self.all().iter().filter(|record| is_after(record, call)).cloned().collect()
+    }
+}
+
+fn filter() -> Filter {
+    Filter { event: Some("des run".into()), ..Filter::default() }
+}
+
+/// Whether a record was written after the call: by its number, since a clock may go back.
+fn is_after(record: &Value, call: &Call) -> bool {
+    let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    match (call.last_record, record.get("seq").and_then(Value::as_u64)) {
+        (Some(last), seq) => seq.is_some_and(|seq| seq > last),
+        // A call that an older version remembered.
+        (None, _) => time(&call.time)
+            .is_none_or(|since| record.get("time").and_then(Value::as_str).and_then(time) >= Some(since)),
+    }
+}

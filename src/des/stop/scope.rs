@@ -1,0 +1,157 @@
+//! Files that were changed and may not be, as far as that can be determined fairly.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Stopping;
+use crate::config::ScopeMode;
+use crate::des::context::Call;
+use crate::des::gates::Opened;
+use crate::des::scope::Allowed;
+use crate::des::{paths, unfinished};
+use crate::finding::{Code, Finding};
+use crate::git::{self, Snapshot};
+use crate::store::Session;
+use crate::{log, transcript};
+
+/// More files than this are counted and not named.
+const MAX_NAMED: usize = 50;
+
+/// What the session remembers of files that configured commands wrote.
+const OWN_FILES: &str = "own-files";
+
+pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
+    if stopping.des.scope() == ScopeMode::Off {
+        return Vec::new();
+    }
+    let call = stopping.origin.call.as_ref();
+    let allowed = call
+        .and_then(|call| Allowed::new(call.allowed.clone()).ok())
+        .unwrap_or_else(|| opened.allowed.clone());
+    let outside = match files_outside(stopping, opened, &allowed) {
+        Ok(outside) => outside,
+        Err(_) if !allowed.is_limited() => return Vec::new(),
+        Err(why) => {
+            let fix = "look yourself at what was changed: the scope was not checked";
+            let what = format!("the scope cannot be checked: {why}");
+            return vec![Finding::new(Code::ScopeViolation, what, fix).warning()];
+        }
+    };
+    if outside.is_empty() {
+        return Vec::new();
+    }
+    let helpers = helpers(stopping, call);
+    let own = (!stopping.is_in_worktree() && others_worked(stopping, call, &helpers))
+        .then(|| own_files(stopping, &helpers));
+    let named = outside.iter().take(MAX_NAMED);
+    let mut found: Vec<Finding> =
+        named.map(|path| violation(stopping, path, own.as_deref(), &allowed)).collect();
+    if let Some(more) = outside.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+        let finding = Finding::new(Code::ScopeViolation, format!("and {more} more files"), "revert them too");
+        found.push(if found.iter().any(Finding::blocks) { finding } else { finding.warning() });
+    }
+    found
+}
+
+/// The files outside the scope that changed since the call, without those that configured commands wrote.
+fn files_outside(stopping: &Stopping<'_>, opened: &Opened, allowed: &Allowed) -> Result<Vec<String>, String> {
+    let work = &stopping.tree.path;
+    let baseline = stopping.origin.call.as_ref().and_then(|call| call.baseline.as_ref());
+    let Some(baseline) = baseline else {
+        return Err(if git::is_repository(work) {
+            "Gate 1 did not see this call, so there is no baseline".into()
+        } else {
+            "this is not a git repository".into()
+        });
+    };
+    let now = stopping.tree.snapshot()?.ok_or("this is not a git repository any more")?;
+    let changed = if stopping.is_in_worktree() {
+        baseline.in_worktree(work, now).changed_until(now, work)?
+    } else {
+        baseline.changed_until(now, work)?
+    };
+    let is_outside =
+        |path: &String| *path != opened.name && (paths::is_protected(path) || !allowed.permits(path));
+    let session = Session::new(stopping.root, stopping.session);
+    let of_commands: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
+    let is_agents =
+        |path: &String| of_commands.get(path).is_none_or(|content| *content != now.content(work, path));
+    Ok(changed.into_iter().filter(is_outside).filter(is_agents).collect())
+}
+
+/// `own` are the files that this agent's tools wrote, where others worked in the same tree.
+fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, allowed: &Allowed) -> Finding {
+    let fix = format!(
+        "revert it, or let the user widen allowed_file_patterns (now {}) and call the agent again",
+        allowed.patterns().join(", ")
+    );
+    let finding = |what: String| Finding::new(Code::ScopeViolation, what, fix);
+    // What belongs to the gates may be changed by the user or by Claude Code itself; the agent's own tools cannot.
+    if paths::is_protected(path) {
+        return finding(format!("{path} was changed meanwhile, which belongs to the gates")).warning();
+    }
+    if own.is_some_and(|own| !own.contains(path)) {
+        return finding(format!("{path} was changed while others worked in the same tree")).warning();
+    }
+    let finding = finding(format!("{path} was changed"));
+    if stopping.des.scope() == ScopeMode::Block { finding } else { finding.warning() }
+}
+
+/// Remembers what configured commands changed in the tree: that is not the agent's doing.
+pub fn note_own_files(session: &Session, before: &Snapshot, after: &Snapshot) {
+    let written = after.dirty.iter().filter(|(path, content)| before.dirty.get(*path) != Some(content));
+    let written: BTreeMap<String, String> =
+        written.map(|(path, content)| (path.clone(), content.clone())).collect();
+    if written.is_empty() {
+        return;
+    }
+    let mut known: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
+    known.extend(written);
+    if let Err(error) = session.write(OWN_FILES, &known) {
+        log::warn(|| format!("cannot remember what the commands wrote: {error}"));
+    }
+}
+
+/// The transcripts of agents that this one called, which work within its boundaries.
+fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
+    let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
+    let calls = Call::all(&Session::new(stopping.root, stopping.session));
+    let mut family = vec![call.tool_use_id.clone()];
+    for _ in 0..8 {
+        let is_child = |other: &&Call| {
+            other.parent.as_ref().is_some_and(|parent| family.contains(parent))
+                && !family.contains(&other.tool_use_id)
+        };
+        let children: Vec<String> =
+            calls.iter().filter(is_child).map(|other| other.tool_use_id.clone()).collect();
+        family.extend(children);
+    }
+    unfinished::started(folder)
+        .into_iter()
+        .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))
+        .map(|(agent, _)| folder.join(format!("agent-{agent}.jsonl")))
+        .collect()
+}
+
+/// Whether another agent or the main thread was at work in the same tree since the call.
+fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBuf]) -> bool {
+    let Some(call) = call else { return true };
+    let folder = stopping.own.and_then(Path::parent).map(std::fs::read_dir).and_then(Result::ok);
+    let started = call.time.parse::<jiff::Timestamp>().ok().map(std::time::SystemTime::from);
+    let another = folder.into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        let modified = path.metadata().and_then(|metadata| metadata.modified());
+        path.extension().is_some_and(|extension| extension == "jsonl")
+            && Some(path.as_path()) != stopping.own
+            && !helpers.contains(&path)
+            && modified.is_ok_and(|time| started.is_none_or(|started| time >= started))
+    });
+    another || (call.background && transcript::worked_since(stopping.main, &call.time))
+}
+
+/// The files that the tools of this agent and of its helpers wrote, relative to the work tree.
+fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Vec<String> {
+    let work = &stopping.tree.path;
+    let transcripts = stopping.own.into_iter().chain(helpers.iter().map(PathBuf::as_path));
+    let written = transcripts.filter_map(|path| transcript::written_files(path).ok()).flatten();
+    written.filter_map(|path| paths::relative(work, work, &path)).collect()
+}

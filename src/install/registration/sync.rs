@@ -1,0 +1,96 @@
+//! Whether what is registered is what the config needs.
+
+use super::found::{Found, covers, locations, satisfies};
+use super::needed::needed;
+use crate::config::ConclaudeConfig;
+use crate::event::EventKind;
+use crate::install::scope::Scope;
+use crate::install::settings::Registration;
+
+/// Something that is out of sync, and the command that fixes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) what: String,
+    pub(crate) fix: String,
+}
+
+/// How far the registrations are out of sync with the config. Nothing where none is found: then Claude Code has them from
+/// elsewhere, such as a plugin.
+pub(crate) fn out_of_sync(found: &[Found], config: &ConclaudeConfig) -> Vec<Problem> {
+    let locations = locations(found);
+    if locations.is_empty() {
+        return Vec::new();
+    }
+    let needed = needed(config, "conclaude", Scope::Project);
+    let problems = needed.iter().flat_map(|need| {
+        let here = effective(&locations, need);
+        let wrong = wrong(need, &here).map(|what| Problem { what, fix: fix(need, &here, &locations) });
+        wrong.into_iter().chain(registered_twice(&locations, need.event))
+    });
+    problems.collect()
+}
+
+/// The registrations that Claude Code acts on: one for all projects defers to that of the project.
+fn effective<'a>(locations: &[&'a Found], need: &Registration) -> Vec<(Scope, &'a Registration)> {
+    let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
+    let here: Vec<(Scope, &Registration)> = all.filter(|(_, one)| one.event == need.event).collect();
+    let is_own = |(scope, one): &&(Scope, &Registration)| *scope != Scope::User && satisfies(one, need);
+    let own: Vec<(Scope, &Registration)> = here.iter().filter(is_own).copied().collect();
+    if own.is_empty() { here } else { own }
+}
+
+/// What is wrong with what is registered for an event.
+fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String> {
+    let name = need.event.name();
+    let Some((_, first)) = here.first() else { return Some(format!("{name} is not registered")) };
+    if let Some(flaw) = here.iter().find_map(|(_, one)| one.flaw) {
+        return Some(format!("the registration of {name} does not work: {flaw}"));
+    }
+    if !here.iter().any(|(_, one)| covers(one.matcher.as_deref(), need.matcher.as_deref())) {
+        let has = first.matcher.as_deref().unwrap_or_default();
+        let wants = need.matcher.as_deref().unwrap_or("all");
+        return Some(format!("{name} is registered for {has:?}, but needed for {wants:?}"));
+    }
+    let limit = here.iter().map(|(_, one)| one.timeout).max().filter(|limit| *limit < need.timeout)?;
+    let needed = need.timeout;
+    Some(format!("Claude Code gives {name} {limit} s, but what is configured may take {needed} s"))
+}
+
+/// The command that fixes it: installing again in the same file, if that is enough.
+fn fix(need: &Registration, here: &[(Scope, &Registration)], locations: &[&Found]) -> String {
+    let scope = here.first().map(|(scope, _)| *scope).or_else(|| locations.first().map(|file| file.scope));
+    let of_user = needed(&ConclaudeConfig::default(), "conclaude", Scope::User);
+    let user_is_enough =
+        of_user.iter().any(|one| one.event == need.event && wrong(need, &[(Scope::User, one)]).is_none());
+    let scope = match scope {
+        Some(Scope::User) if !user_is_enough => Scope::Local,
+        Some(scope) => scope,
+        None => Scope::Project,
+    };
+    format!("conclaude install {}", scope.flag())
+}
+
+/// The same command line is run once, however often it is registered; two that differ are both run.
+fn registered_twice(locations: &[&Found], event: EventKind) -> Option<Problem> {
+    let own = locations.iter().filter(|file| file.scope != Scope::User);
+    let lines: Vec<(&Found, &str)> = own
+        .flat_map(|file| file.registered().iter().map(move |one| (*file, one)))
+        .filter(|(_, one)| one.event == event)
+        .map(|(file, one)| (file, one.command.as_str()))
+        .collect();
+    let (file, first) = lines.first()?;
+    let (other, second) = lines.iter().find(|(_, line)| line != first)?;
+    let what = format!(
+        "{} runs twice: as `{first}` in {} and as `{second}` in {}",
+        event.name(),
+        file.path.display(),
+        other.path.display()
+    );
+    // Installing again leaves one in each file.
+    let fix = if file.scope == other.scope {
+        format!("conclaude install {}", file.scope.flag())
+    } else {
+        format!("conclaude uninstall {}", other.scope.flag())
+    };
+    Some(Problem { what, fix })
+}

@@ -1,0 +1,48 @@
+//! One hook of ours in a settings file.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::event::EventKind;
+
+/// The argument with which a registration for all projects of a user asks whether a project is trusted.
+pub const IF_TRUSTED: &str = "--if-trusted";
+
+pub(super) const BOM: char = '\u{feff}';
+
+/// A hook that is or should be registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Registration {
+    pub(crate) event: EventKind,
+    /// What Claude Code compares before it calls; none calls always.
+    pub(crate) matcher: Option<String>,
+    pub(crate) command: String,
+    /// In seconds.
+    pub(crate) timeout: u64,
+    /// Something in the entry that keeps it from working, in words.
+    pub(crate) flaw: Option<&'static str>,
+}
+
+impl Registration {
+    /// The entry of the list of an event.
+    pub(super) fn value(&self) -> Value {
+        let hook = json!({ "type": "command", "command": self.command, "timeout": self.timeout });
+        match &self.matcher {
+            Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
+            None => json!({ "hooks": [hook] }),
+        }
+    }
+}
+
+/// Why a settings file is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal(pub(crate) String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,90 @@
+//! The signals that tell us to stop, and those that our children must not inherit.
+
+use std::io::{PipeReader, PipeWriter};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+const STOP_SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
+
+/// Becomes readable with the first signal and stays so: once told to stop, always told to stop.
+static ARRIVED: OnceLock<Option<PipeReader>> = OnceLock::new();
+
+/// The signal that came last, 0 for none.
+static WHICH: AtomicI32 = AtomicI32::new(0);
+
+/// Installs the handlers with the first command: before it there is nothing to clean up, and the default action is right.
+/// What is returned becomes readable when a signal has come.
+pub(super) fn register() -> Option<&'static PipeReader> {
+    // A signal that comes while its handler is being installed would be lost.
+    ARRIVED.get_or_init(|| with_signals_blocked(install_handlers)).as_ref()
+}
+
+pub(super) fn received() -> Option<&'static str> {
+    match WHICH.load(Ordering::SeqCst) {
+        SIGTERM => Some("SIGTERM"),
+        SIGINT => Some("SIGINT"),
+        SIGHUP => Some("SIGHUP"),
+        _ => None,
+    }
+}
+
+fn install_handlers() -> Option<PipeReader> {
+    let (arrived, writer) = std::io::pipe().ok()?;
+    set_nonblocking(writer.as_fd()).ok()?;
+    // It must live as long as the handlers do, which is until we exit.
+    let writer: &'static PipeWriter = Box::leak(Box::new(writer));
+    for signal in STOP_SIGNALS {
+        let note = move || {
+            WHICH.store(signal, Ordering::SeqCst);
+            // If it is full, it is readable already.
+            let _ = rustix::io::write(writer, &[0]);
+        };
+        // SAFETY: the handler stores a number and makes one system call that does not wait.
+        #[expect(unsafe_code, reason = "whoever registers a handler answers for what it does")]
+        unsafe { signal_hook::low_level::register(signal, note) }.ok()?;
+    }
+    Some(arrived)
+}
+
+fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
+    // SAFETY: the sets are initialised before they are used and outlive the calls, which change nothing but this
+    // thread's mask.
+    #[expect(unsafe_code, reason = "the mask of signals has no safe interface")]
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+        let done = run();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        done
+    }
+}
+
+pub(super) fn reset_sigchld() {
+    // SAFETY: this installs the default action, and no handler of ours was there before.
+    #[expect(unsafe_code, reason = "the action of a signal has no safe interface")]
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+    }
+}
+
+/// In a child between fork and exec, where our handlers would report to us what was meant for the child. The mask and
+/// SIGPIPE are reset by std.
+pub(super) fn reset_in_child() {
+    for signal in STOP_SIGNALS {
+        // SAFETY: this installs the default action, and is async-signal-safe.
+        #[expect(unsafe_code, reason = "the action of a signal has no safe interface")]
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+    }
+}
+
+pub(super) fn set_nonblocking(fd: BorrowedFd<'_>) -> std::io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(fd)?;
+    Ok(rustix::fs::fcntl_setfl(fd, flags | rustix::fs::OFlags::NONBLOCK)?)
+}

@@ -1,0 +1,67 @@
+use super::*;
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+fn sh(script: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(script);
+    command
+}
+
+#[test]
+fn the_whole_output_and_the_status_of_a_program() {
+    let found = output(sh("cat; echo err >&2; exit 3"), b"input", MINUTE, 1_000).unwrap();
+    let expected = Output { status: Status::Exited(3), stdout: b"input".into(), stderr: b"err\n".into() };
+    assert_eq!(found, expected);
+    assert_eq!(output(sh("kill -9 $$"), b"", MINUTE, 1_000).unwrap().status, Status::Killed(9));
+    let missing = output(Command::new("no-such-program"), b"", MINUTE, 1_000).unwrap_err();
+    assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn large_input_and_output_pass_through_both_pipes_at_once() {
+    let input: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+    let found = output(Command::new("cat"), &input, MINUTE, 4_000_000).unwrap();
+    assert!(found.status.is_success() && found.stdout == input);
+    // What nobody reads does not matter.
+    assert!(output(sh("exec <&-; true"), &input, MINUTE, 1_000).unwrap().status.is_success());
+}
+
+/// The processes of a group. Zombies do not count: nobody may reap orphans in a container.
+#[cfg(target_os = "linux")]
+fn living_members(group: &str) -> Vec<String> {
+    let stats = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let stats = stats.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    let is_member = |stat: &String| {
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+        matches!(fields[..], [state, _, of, ..] if state != "Z" && of == group)
+    };
+    stats.filter(is_member).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn at_its_limit_a_program_is_terminated_with_its_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "trap '' TERM; (trap '' TERM; echo $$ > group; sleep 300) & wait; sleep 300";
+    let mut command = sh(script);
+    command.current_dir(folder.path());
+    let error = output(command, b"", Duration::from_secs(1), 1_000).unwrap_err();
+    assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::TimedOut, "no answer within 1 s".into()));
+    let group = std::fs::read_to_string(folder.path().join("group")).unwrap();
+    assert_eq!(living_members(group.trim()), Vec::<String>::new());
+}
+
+#[test]
+fn a_program_that_prints_too_much_is_terminated() {
+    let error = output(sh("yes"), b"", MINUTE, 100_000).unwrap_err();
+    assert_eq!(error.to_string(), "more than 100000 bytes of output");
+    let error = output(sh("yes >&2"), b"", MINUTE, 100_000).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+}
+
+#[test]
+fn a_child_that_keeps_the_pipes_does_not_hold_whoever_wants_the_output() {
+    let found = output(sh("sleep 30 & echo done"), b"", Duration::from_secs(20), 1_000).unwrap();
+    assert_eq!((found.status, found.stdout), (Status::Exited(0), b"done\n".into()));
+}
