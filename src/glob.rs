@@ -386,7 +386,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(proptest::test_runner::Config::with_cases(4_000))]
+        #![proptest_config(proptest::test_runner::Config::with_cases(crate::cases::cases(800, 20_000)))]
 
         #[test]
         fn names_match_as_with_globset(pattern in r"([ab?\-!]|\*|\[[ab]|\]|\{[ab],?|\}|,|\\[ab*]){1,8}", text in "[abc,*]{0,6}") {

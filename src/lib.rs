@@ -32,3 +32,7 @@ pub mod store;
 pub mod text;
 pub mod transcript;
 pub mod types;
+
+#[cfg(test)]
+#[path = "../tests/it/common/cases.rs"]
+mod cases;

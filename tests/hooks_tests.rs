@@ -6,9 +6,10 @@
 mod common;
 
 use common::desktop::Desktop;
-use common::{Test, capture};
+use common::{Outcome, Test, capture, scratch};
 use conclaude::event::EventKind;
 use conclaude::hooks::{self, Environment, HookResult};
+use insta::assert_snapshot;
 
 const ENV_CONFIG: &str = r#"
 subagentStart:
@@ -28,7 +29,7 @@ fn start_payload(agent: &str) -> String {
 
 #[test]
 fn valid_payload_returns_success() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let environment = Environment { project_dir: Some(folder.path().to_owned()), ..Environment::default() };
     let result = hooks::handle(EventKind::SubagentStart, start_payload("coder").as_bytes(), &environment);
     assert_eq!(result.unwrap(), HookResult::success());
@@ -38,30 +39,31 @@ fn valid_payload_returns_success() {
 fn invalid_payload_returns_error() {
     let payload = start_payload("coder").replace("\"agent_id\":\"coder\",", "");
     let result = hooks::handle(EventKind::SubagentStart, payload.as_bytes(), &Environment::default());
-    assert_eq!(
-        result.unwrap_err().to_string(),
-        "invalid payload: missing required field `agent_id`: expected a non-empty string"
-    );
+    assert_snapshot!(result.unwrap_err().to_string(), @"invalid payload: missing required field `agent_id`: expected a non-empty string");
+}
+
+/// The variables of a command; the number of one differs from run to run.
+fn variables(done: &Outcome) -> String {
+    let text = done.steady(&done.read("env.txt"));
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("CONCLAUDE_COMMAND_ID=")).collect();
+    lines.join("\n")
 }
 
 // Scenario: Environment variables exported on success
 #[test]
 fn environment_variables_are_set_correctly() {
     let done = Test::start().config(ENV_CONFIG).stdin(start_payload("tester")).run().silent();
-    let env = done.read("env.txt");
-    for line in [
-        "CONCLAUDE_AGENT_ID=tester",
-        "CONCLAUDE_SUBAGENT_TYPE=tester",
-        "CONCLAUDE_AGENT_TRANSCRIPT_PATH=/tmp/tester.json",
-        "CONCLAUDE_SESSION_ID=abc123",
-        "CONCLAUDE_TRANSCRIPT_PATH=/tmp/main.json",
-        "CONCLAUDE_CWD=/",
-        "CONCLAUDE_HOOK_EVENT=SubagentStart",
-        "CONCLAUDE_SUBAGENT_NAME=tester",
-        &format!("CONCLAUDE_CONFIG_DIR={}", done.root().display()),
-    ] {
-        assert!(env.lines().any(|l| l == line), "{line} is not in\n{env}");
-    }
+    assert_snapshot!(variables(&done), @"
+    CONCLAUDE_AGENT_ID=tester
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/tmp/tester.json
+    CONCLAUDE_CONFIG_DIR=[ROOT]
+    CONCLAUDE_CWD=/
+    CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_SESSION_ID=abc123
+    CONCLAUDE_SUBAGENT_NAME=tester
+    CONCLAUDE_SUBAGENT_TYPE=tester
+    CONCLAUDE_TRANSCRIPT_PATH=/tmp/main.json
+    ");
 }
 
 // Scenario: SubagentStart in hooks list enables notifications
@@ -84,7 +86,8 @@ fn notifications_fire_when_configured() {
 fn different_agent_types_are_handled_correctly() {
     for agent in ["coder", "tester", "stuck"] {
         let done = Test::start().config(ENV_CONFIG).stdin(start_payload(agent)).run().silent();
-        assert!(done.read("env.txt").contains(&format!("CONCLAUDE_SUBAGENT_NAME={agent}\n")));
+        let name = format!("CONCLAUDE_SUBAGENT_NAME={agent}");
+        assert!(variables(&done).lines().any(|line| line == name), "{}", variables(&done));
     }
 }
 
@@ -93,17 +96,26 @@ fn different_agent_types_are_handled_correctly() {
 fn a_start_is_read_checked_logged_and_answered() {
     let done = Test::start().config(ENV_CONFIG).run().silent();
     assert!(done.has("env.txt"), "the variables reach what the hook starts");
-    done.stderr_has("conclaude: info: Processing SubagentStart hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder");
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 0
+    ----- stderr
+    conclaude: info: Processing SubagentStart hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
+    conclaude: info: pattern "*": `env | grep '^CONCLAUDE_' | sort > env.txt` exited with code 0 in [DURATION]
+    "#);
 }
 
 // Scenario: SubagentStart log message includes agent details
 #[test]
 fn the_log_names_session_agent_and_type_alike_at_start_and_stop() {
-    for event in ["SubagentStart", "SubagentStop"] {
-        Test::event(event).run().silent().stderr_has(&format!(
-            "conclaude: info: Processing {event} hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder\n"
-        ));
-    }
+    let shown = ["SubagentStart", "SubagentStop"].map(|event| Test::event(event).run().snapshot());
+    assert_snapshot!(shown.join("\n"), @"
+    exit 0
+    ----- stderr
+    conclaude: info: Processing SubagentStart hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
+    exit 0
+    ----- stderr
+    conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
+    ");
 }
 
 #[test]
@@ -112,16 +124,26 @@ fn the_log_level_is_chosen_by_variable() {
         let test = Test::stop()
             .config("subagentStop: {commands: {'*': [{run: 'exit 1'}]}}")
             .env("CONCLAUDE_LOG", level);
-        test.run().status(0).stderr
+        let done = test.run().status(0);
+        done.steady(&done.stderr)
     };
-    assert!(stderr("info").contains("info: Processing") && stderr("info").contains("warn: pattern"));
-    assert!(
-        !stderr("warn").contains("info:")
-            && stderr("warn").contains("warn: pattern \"*\": `exit 1` exited with code 1")
-    );
-    assert_eq!(stderr("error"), "");
-    assert_eq!(stderr("off"), "");
-    assert!(stderr("shout").contains("CONCLAUDE_LOG=\"shout\" is not"));
+    let levels = ["debug", "info", "warn", "error", "off", "shout"];
+    assert_snapshot!(levels.map(|level| format!("{level}:\n{}", stderr(level))).join(""), @r#"
+    debug:
+    conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
+    conclaude: warn: pattern "*": `exit 1` exited with code 1 in [DURATION]
+    info:
+    conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
+    conclaude: warn: pattern "*": `exit 1` exited with code 1 in [DURATION]
+    warn:
+    conclaude: warn: pattern "*": `exit 1` exited with code 1 in [DURATION]
+    error:
+    off:
+    shout:
+    conclaude: warn: CONCLAUDE_LOG="shout" is not error, warn, info, debug or off; using info
+    conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
+    conclaude: warn: pattern "*": `exit 1` exited with code 1 in [DURATION]
+    "#);
 }
 
 // Scenario: Invalid payload causes handler failure
@@ -133,8 +155,12 @@ fn an_invalid_start_exports_nothing_and_notifies_nobody() {
         .env("DBUS_SESSION_BUS_ADDRESS", desktop.address())
         .env("CONCLAUDE_NOTIFY_WAIT_MS", "10000")
         .without("agent_id")
-        .run()
-        .error("invalid payload: missing required field `agent_id`: expected a non-empty string");
+        .run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid payload: missing required field `agent_id`: expected a non-empty string
+    ");
     assert!(!done.has("env.txt") && !done.has(".conclaude"), "nothing is run, nothing is written");
     assert_eq!(desktop.arrived(), []);
 }
@@ -143,51 +169,118 @@ fn an_invalid_start_exports_nothing_and_notifies_nobody() {
 #[test]
 fn the_command_exits_0_or_1_and_never_2_at_a_start() {
     Test::start().run().status(0);
-    Test::start()
+    assert_snapshot!(Test::start()
         .payload("agent_id", "")
-        .run()
-        .error("invalid payload: agent_id cannot be empty: expected a non-empty string");
+        .run().snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid payload: agent_id cannot be empty: expected a non-empty string
+    ");
     let failing = "subagentStart:\n  commands:\n    '*':\n      - run: exit 2\n      - run: sleep 60\n        timeout: 1\n";
     let message = Test::start().config(failing).run().message();
-    assert_eq!(
-        message,
-        "conclaude: SubagentStart of coder (a1b2c3)\n⚠ `exit 2` exited with code 2\n⚠ `sleep 60` timed out after 1 s and was terminated"
-    );
+    assert_snapshot!(message, @"
+    conclaude: SubagentStart of coder (a1b2c3)
+    ⚠ `exit 2` exited with code 2
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+    ");
 }
 
 // Scenario: SubagentStart command with invalid JSON
 #[test]
 fn invalid_json_is_exit_1() {
-    for junk in ["{not json}", "nonsense", "{\"session_id\":"] {
-        Test::start().stdin(junk).run().error_with("the payload is not valid JSON");
-    }
-    Test::start().stdin("").run().error("no payload on stdin: expected one JSON object");
-    Test::start().stdin("\"text\"").run().error("invalid payload: expected a JSON object, found a string");
-    Test::start().stdin("[]").run().error("invalid payload: expected a JSON object, found a list");
+    let junk = ["{not json}", "nonsense", "{\"session_id\":", "", "\"text\"", "[]"];
+    assert_snapshot!(junk.map(|text| Test::start().stdin(text).run().snapshot()).join("\n"), @"
+    exit 1
+    ----- stderr
+    conclaude: the payload is not valid JSON: key must be a string at line 1 column 2
+    exit 1
+    ----- stderr
+    conclaude: the payload is not valid JSON: expected ident at line 1 column 2
+    exit 1
+    ----- stderr
+    conclaude: the payload is not valid JSON: EOF while parsing a value at line 1 column 14
+    exit 1
+    ----- stderr
+    conclaude: no payload on stdin: expected one JSON object
+    exit 1
+    ----- stderr
+    conclaude: invalid payload: expected a JSON object, found a string
+    exit 1
+    ----- stderr
+    conclaude: invalid payload: expected a JSON object, found a list
+    ");
 }
 
 #[test]
-fn the_clients_own_start_and_its_variants_are_understood() {
-    for (file, name, id) in [
-        ("SubagentStart.json", "coder", "ae7af48d32583d25f"),
-        ("variants/SubagentStart.general-purpose.json", "general-purpose", "a"),
-        ("variants/SubagentStart.resumed.json", "coder", "a"),
-        ("variants/SubagentStart.teammate.json", "mate", "amate-"),
-    ] {
-        let done = Test::start().config(ENV_CONFIG).stdin(capture(file)).run().silent();
-        let env = done.read("env.txt");
-        assert!(env.contains(&format!("CONCLAUDE_SUBAGENT_NAME={name}")), "{file}: {env}");
-        assert!(env.contains(&format!("CONCLAUDE_AGENT_ID={id}")), "{file}: {env}");
-        // The client does not send the path at a start; it is derived.
-        assert!(env.contains("/subagents/agent-a"), "{file}: {env}");
-    }
+fn the_start_of_claude_code_and_its_variants_are_understood() {
+    let files = [
+        "SubagentStart",
+        "variants/SubagentStart.general-purpose",
+        "variants/SubagentStart.resumed",
+        "variants/SubagentStart.teammate",
+    ];
+    // Claude Code does not send the path of the agent's transcript at a start; it is derived.
+    let shown = files.map(|file| {
+        let payload = capture(&format!("{file}.json"));
+        variables(&Test::start().config(ENV_CONFIG).stdin(payload).run().silent())
+    });
+    assert_snapshot!(shown.join("\n\n"), @"
+    CONCLAUDE_AGENT_ID=ae7af48d32583d25f
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e057e862-e228-4872-b334-7b4e13120d96/subagents/agent-ae7af48d32583d25f.jsonl
+    CONCLAUDE_CONFIG_DIR=[ROOT]
+    CONCLAUDE_CWD=/home/user/project
+    CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_SESSION_ID=e057e862-e228-4872-b334-7b4e13120d96
+    CONCLAUDE_SUBAGENT_NAME=coder
+    CONCLAUDE_SUBAGENT_TYPE=coder
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e057e862-e228-4872-b334-7b4e13120d96.jsonl
+
+    CONCLAUDE_AGENT_ID=aa07916dbfab82b86
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e9e4c4af-e974-494c-80e5-950eafb50582/subagents/agent-aa07916dbfab82b86.jsonl
+    CONCLAUDE_CONFIG_DIR=[ROOT]
+    CONCLAUDE_CWD=/home/user/project
+    CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_SESSION_ID=e9e4c4af-e974-494c-80e5-950eafb50582
+    CONCLAUDE_SUBAGENT_NAME=general-purpose
+    CONCLAUDE_SUBAGENT_TYPE=general-purpose
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e9e4c4af-e974-494c-80e5-950eafb50582.jsonl
+
+    CONCLAUDE_AGENT_ID=aff8d827e9d96325c
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/331f3fc7-9bae-4639-8d13-2644e6ae3c11/subagents/agent-aff8d827e9d96325c.jsonl
+    CONCLAUDE_CONFIG_DIR=[ROOT]
+    CONCLAUDE_CWD=/home/user/project
+    CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_SESSION_ID=331f3fc7-9bae-4639-8d13-2644e6ae3c11
+    CONCLAUDE_SUBAGENT_NAME=coder
+    CONCLAUDE_SUBAGENT_TYPE=coder
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/331f3fc7-9bae-4639-8d13-2644e6ae3c11.jsonl
+
+    CONCLAUDE_AGENT_ID=amate-d261481ec4ecb5e8
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/a48cd709-1d8a-4b79-ac80-27536e44f4d9/subagents/agent-amate-d261481ec4ecb5e8.jsonl
+    CONCLAUDE_CONFIG_DIR=[ROOT]
+    CONCLAUDE_CWD=/home/user/project
+    CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_SESSION_ID=a48cd709-1d8a-4b79-ac80-27536e44f4d9
+    CONCLAUDE_SUBAGENT_NAME=mate
+    CONCLAUDE_SUBAGENT_TYPE=mate
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/a48cd709-1d8a-4b79-ac80-27536e44f4d9.jsonl
+    ");
 }
 
 #[test]
 fn a_transcript_path_that_cannot_be_derived_is_left_out() {
     let test = Test::start().config(ENV_CONFIG).payload("transcript_path", "/tmp/main.json");
     let done = test.env("CONCLAUDE_AGENT_TRANSCRIPT_PATH", "/from/an/outer/hook").run().silent();
-    assert!(!done.read("env.txt").contains("CONCLAUDE_AGENT_TRANSCRIPT_PATH"));
+    assert_snapshot!(variables(&done), @"
+    CONCLAUDE_AGENT_ID=a1b2c3
+    CONCLAUDE_CONFIG_DIR=[ROOT]
+    CONCLAUDE_CWD=[ROOT]
+    CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_SESSION_ID=session-1
+    CONCLAUDE_SUBAGENT_NAME=coder
+    CONCLAUDE_SUBAGENT_TYPE=coder
+    CONCLAUDE_TRANSCRIPT_PATH=/tmp/main.json
+    ");
 }
 
 #[test]

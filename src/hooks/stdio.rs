@@ -170,6 +170,8 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(crate::cases::cases(60, 1_000)))]
+
         #[test]
         fn a_value_ends_where_serde_says(map: std::collections::BTreeMap<String, String>, junk in "[ -~]{0,9}") {
             let value = serde_json::to_string(&map).unwrap();

@@ -1,37 +1,15 @@
 //! The audit trail through the binary: what is recorded, shown, counted and verified.
 
+use insta::assert_snapshot;
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::common::{Test, conclaude, run_in};
+use crate::common::{Test, run_in};
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: 'exit 3'}, {run: 'true'}]}}\nsubagentStart: {commands: {'*': [{run: 'true'}]}}\n";
 
-fn audit(test: &Test, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = conclaude();
-    command
-        .arg("audit")
-        .args(arguments)
-        .current_dir(test.root())
-        .env("XDG_STATE_HOME", test.root().join(".state-home"));
-    let output = command.output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
-    (
-        output.status.code(),
-        String::from_utf8(output.stdout).unwrap().replace(test.root().to_str().unwrap(), "[ROOT]"),
-    )
-}
-
-/// Times and durations differ from run to run.
-fn without_times(text: &str) -> String {
-    let lines = text.lines().map(|line| {
-        let line = line
-            .split_once("Z ")
-            .filter(|(before, _)| before.contains("T"))
-            .map_or(line.to_owned(), |(_, rest)| format!("[TIME] {rest}"));
-        line.split(" in ").next().unwrap().to_owned()
-    });
-    lines.collect::<Vec<_>>().join("\n")
+fn audit(test: &Test, arguments: &[&str]) -> String {
+    test.shows(&[&["audit"], arguments].concat())
 }
 
 fn recorded() -> Test {
@@ -63,28 +41,29 @@ fn what_does_nothing_records_nothing() {
 }
 
 #[test]
-fn show_is_for_people_and_json_for_programs() {
+fn show_prints_text_or_json() {
     let test = recorded();
-    let (code, shown) = audit(&test, &["show"]);
-    assert_eq!(code, Some(0));
-    insta::assert_snapshot!(without_times(&shown), @"
-    [TIME] SubagentStart allowed agent=coder agent_id=a1b2c3
-            `true` exited with code 0
-    [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
-            `exit 3` exited with code 3
-            `true` exited with code 0
+    assert_snapshot!(audit(&test, &["show"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] SubagentStart allowed agent=coder agent_id=a1b2c3
+            `true` exited with code 0 in [DURATION]
+        2 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
+            `exit 3` exited with code 3 in [DURATION]
+            `true` exited with code 0 in [DURATION]
     ");
-    let (_, lines) = audit(&test, &["show", "--json", "--event", "SubagentStop"]);
-    assert_eq!(lines.lines().count(), 1);
+    let (_, lines, _) = run_in(&test.root(), &["audit", "show", "--json", "--event", "SubagentStop"]);
     let record: serde_json::Value = serde_json::from_str(&lines).unwrap();
-    assert_eq!(record["seq"], 2);
+    assert_eq!(record["seq"], 2, "one record");
 }
 
 #[test]
 fn filters_choose_records() {
     let test = recorded();
-    let count =
-        |arguments: &[&str]| audit(&test, &[&["show", "--json"], arguments].concat()).1.lines().count();
+    let root = test.root();
+    let count = |arguments: &[&str]| {
+        run_in(&root, &[&["audit", "show", "--json"], arguments].concat()).1.lines().count()
+    };
     assert_eq!(count(&["--agent", "coder"]), 2);
     assert_eq!(count(&["--agent", "a1b2c3"]), 2);
     assert_eq!(count(&["--agent", "nobody"]), 0);
@@ -93,42 +72,68 @@ fn filters_choose_records() {
     assert_eq!(count(&["--decision", "allowed"]), 2);
     assert_eq!(count(&["--since", "1h"]), 2);
     assert_eq!(count(&["--since", "2999-01-01T00:00:00Z"]), 0);
-    let output = conclaude().args(["audit", "show", "--since", "yesterday"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("neither a time"));
-    assert!(audit(&Test::stop(), &["show"]).1.starts_with("no records in [ROOT]/.conclaude/audit"));
+    assert_snapshot!(audit(&test, &["show", "--since", "yesterday"]), @r#"
+    exit 1
+    ----- stderr
+    error: invalid value 'yesterday' for '--since <SINCE>': "yesterday" is neither a time ([TIME]) nor a length (30m, 12h, 7d)
+
+    For more information, try '--help'.
+    "#);
+    assert_snapshot!(audit(&Test::stop(), &["show"]), @"
+    exit 0
+    ----- stdout
+    no records in [ROOT]/.conclaude/audit
+    ");
 }
 
 #[test]
 fn stats_count_agents_commands_and_findings() {
     let test = recorded();
-    let (_, json) = audit(&test, &["stats", "--json"]);
+    let (_, json, _) = run_in(&test.root(), &["audit", "stats", "--json"]);
     let stats: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(stats["agents"]["coder"]["allowed"], 2);
     let exit = stats["commands"].as_array().unwrap().iter().find(|c| c["run"] == "exit 3").unwrap();
     assert_eq!((exit["runs"].as_u64(), exit["failed"].as_u64()), (Some(1), Some(1)));
-    assert!(audit(&test, &["stats"]).1.starts_with("AGENT  DECISION  COUNT\ncoder  allowed   2\n"));
+    // But for the columns of times, which come last.
+    let shown = audit(&test, &["stats"]);
+    let width = shown.lines().find_map(|line| line.find("MEAN MS")).unwrap();
+    let lines = shown.lines().map(|line| line.chars().take(width).collect::<String>().trim_end().to_owned());
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
+    exit 0
+    ----- stdout
+    AGENT  DECISION  COUNT
+    coder  allowed   2
+
+    COMMAND  RUNS  FAILED
+    exit 3   1     1
+    true     2     0
+    ");
 }
 
 #[test]
 fn verify_names_the_first_bad_record() {
     let test = recorded();
-    assert_eq!(audit(&test, &["verify"]), (Some(0), "✓ 2 records in order\n".into()));
+    assert_snapshot!(audit(&test, &["verify"]), @"
+    exit 0
+    ----- stdout
+    ✓ 2 records in order
+    ");
     let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replacen("coder", "tester", 1)).unwrap();
-    let (code, report) = audit(&test, &["verify"]);
-    assert_eq!(code, Some(1));
-    assert!(
-        report.contains("✗ [ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed"),
-        "{report}"
-    );
+    assert_snapshot!(audit(&test, &["verify"]), @"
+    exit 1
+    ----- stdout
+    ✗ [ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not fit its content
+      0 records before it in order
+    ");
     std::fs::write(&path, text.lines().next().unwrap().to_owned() + "\n").unwrap();
-    assert!(
-        audit(&test, &["verify"])
-            .1
-            .contains("the end is cut off: record 2 was written, the trail ends with 1")
-    );
+    assert_snapshot!(audit(&test, &["verify"]), @"
+    exit 1
+    ----- stdout
+    ✗ the end is cut off: record 2 was written, the trail ends with 1
+      1 record before it in order
+    ");
 }
 
 #[test]
@@ -156,16 +161,28 @@ fn the_chain_can_be_checked_with_common_tools() {
 fn a_trail_that_cannot_be_written_is_a_warning_unless_it_is_required() {
     let config = "subagentStop: {commands: {coder: [{run: 'true'}]}}\n";
     let done = Test::stop().config(config).file(".conclaude", "in the way").run();
-    assert!(done.message().contains("the audit trail cannot be written: "), "{}", done.message());
+    assert_snapshot!(done.message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    the audit trail cannot be written: [ROOT]/.conclaude is not a folder
+    ");
     let required = format!("{config}audit: {{required: true}}\n");
-    done.again().config(&required).run().error_with("the audit trail cannot be written");
+    assert_snapshot!(done.again().config(&required).run().snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: the audit trail cannot be written: [ROOT]/.conclaude is not a folder
+    ");
     // A block stands, whatever becomes of its record.
     let blocking =
         "subagentStop: {commands: {coder: [{run: 'false', onFailure: block}]}}\naudit: {required: true}\n";
     let stop = Test::stop().config(blocking).file(".conclaude", "x").payload("stop_hook_active", false);
     let reason = stop.run().blocked();
-    assert!(reason.ends_with(".conclaude is not a folder)"), "{reason}");
-    assert!(reason.contains("\n(the audit trail cannot be written: "), "{reason}");
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 1):
+    ✗ `false` exited with code 1
+    Fix what is marked ✗, then finish again.
+    (blocks cannot be counted: [ROOT]/.conclaude is not a folder)
+    (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
+    ");
 }
 
 #[test]
@@ -176,7 +193,11 @@ fn files_rotate_and_the_chain_goes_on() {
     }
     let files = std::fs::read_dir(test.root().join(".conclaude/audit")).unwrap().flatten();
     assert!(files.filter(|file| file.file_name().to_string_lossy().starts_with("audit-")).count() > 2);
-    assert_eq!(audit(&test, &["verify"]), (Some(0), "✓ 6 records in order\n".into()));
+    assert_snapshot!(audit(&test, &["verify"]), @"
+    exit 0
+    ----- stdout
+    ✓ 6 records in order
+    ");
 }
 
 #[test]
@@ -193,30 +214,43 @@ fn a_thousand_concurrent_processes_lose_nothing() {
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    // Whatever had to wait is taken along by the next.
+    // What is still pending is written by the next.
     let test = test.run().status(0).again();
-    assert_eq!(audit(&test, &["verify"]), (Some(0), "✓ 1001 records in order\n".into()));
+    assert_snapshot!(audit(&test, &["verify"]), @"
+    exit 0
+    ----- stdout
+    ✓ 1001 records in order
+    ");
 }
 
 #[test]
-fn a_broken_trail_is_put_aside_and_the_new_one_says_so() {
-    let test = Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}");
-    let root = test.root();
-    let _kept = test.run();
-    let audit = |verb: &str| run_in(&root, &["audit", verb]);
-    let file = first_file(&root.join(".conclaude/audit"));
+fn a_broken_trail_is_quarantined_and_the_new_one_says_so() {
+    let test = Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}").run().again();
+    let file = first_file(&test.root().join(".conclaude/audit"));
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replacen("coder", "other", 1)).unwrap();
-    assert_eq!(audit("verify").0, Some(1));
-    let (code, out, _) = audit("reset");
-    assert_eq!(code, Some(0));
-    assert!(
-        out.contains("the trail is in [ROOT]/.conclaude/audit-until-") && out.contains("a new one has begun"),
-        "{out}"
-    );
-    assert_eq!(audit("verify"), (Some(0), "✓ 1 record in order\n".into(), String::new()));
-    assert!(audit("show").1.contains("audit reset reset"), "{}", audit("show").1);
-    assert_eq!(run_in(&Test::stop().root(), &["audit", "reset"]).0, Some(0), "nothing to do is fine");
+    let shown = ["verify", "reset", "verify", "show"].map(|subcommand| audit(&test, &[subcommand]));
+    assert_snapshot!(shown.join("\n"), @"
+    exit 1
+    ----- stdout
+    ✗ [ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not fit its content
+      0 records before it in order
+    exit 0
+    ----- stdout
+    the trail is in [ROOT]/.conclaude/audit-until-[TIME] now; a new one has begun
+    exit 0
+    ----- stdout
+    ✓ 1 record in order
+    exit 0
+    ----- stdout
+        1 [TIME] audit reset reset
+            AUDIT_RESET:
+    ");
+    assert_snapshot!(audit(&Test::stop(), &["reset"]), @"
+    exit 0
+    ----- stdout
+    there is no trail in [ROOT]/.conclaude/audit
+    ");
 }
 
 fn first_file(folder: &std::path::Path) -> std::path::PathBuf {
@@ -226,7 +260,7 @@ fn first_file(folder: &std::path::Path) -> std::path::PathBuf {
 
 #[cfg(unix)]
 #[test]
-fn a_fifo_in_the_place_of_the_trails_end_holds_nobody_up() {
+fn a_fifo_instead_of_the_head_of_the_trail_does_not_hang_the_hook() {
     let test = Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}");
     let test = test.run().silent().again();
     let outside = test.root().join(".state-home/conclaude");

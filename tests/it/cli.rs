@@ -1,6 +1,7 @@
-//! The verbs for people.
+//! The subcommands that users call.
 
-use crate::common::conclaude;
+use crate::common::{Test, conclaude, scratch};
+use insta::assert_snapshot;
 
 fn run(arguments: &[&str]) -> (Option<i32>, String) {
     let output = conclaude().args(arguments).output().unwrap();
@@ -10,57 +11,182 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn help_and_version_are_answered() {
-    for flag in ["--help", "-h", "help"] {
-        let (code, help) = run(&[flag]);
-        assert_eq!(code, Some(0));
-        for word in
-            ["demo", "validate", "schema", "completions", "SubagentStop", "Exit codes", "CONCLAUDE_LOG"]
-        {
-            assert!(help.contains(word), "{word} is not in the help of {flag}");
-        }
+    let test = Test::stop();
+    assert_snapshot!(test.shows(&["--help"]), @"
+    exit 0
+    ----- stdout
+    Hooks for Claude Code that make subagents trustworthy
+
+    Usage: conclaude <VERB>
+
+    Verbs:
+      demo         Play a subagent's life in a scratch project and show what is matched, run, shown and answered
+      init         Begin: write a .conclaude.yaml fitted to this project, and register conclaude with Claude Code
+      install      Register conclaude in Claude Code's settings
+      uninstall    Take conclaude out of Claude Code's settings again
+      trust        Agree to what this project's config runs, where conclaude is registered with --user
+      doctor       Look over the whole installation, and say how to mend what is wrong; exits with 0 or 1
+      validate     Check a config and print every problem with its place
+      des          Record the phases of a step honestly, and make, check and list step files
+      audit        Look into the audit trail: who did what, and is it whole
+      schema       Print the JSON Schema of the config, for editors
+      completions  Print a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Events:
+      conclaude <Event> is what Claude Code calls, with the payload on stdin. With behaviour:
+      PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd;
+      all others are accepted.
+
+    Exit codes:
+      0  fine
+      1  something is wrong with the arguments, the payload or the config
+      2  blocked on purpose
+
+    Environment:
+      CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr
+      CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)
+      CLAUDE_PROJECT_DIR        where the config is searched from, upward; set by Claude Code
+    ");
+    for flag in ["-h", "help"] {
+        assert_eq!(run(&[flag]), run(&["--help"]));
     }
     assert_eq!(run(&["--version"]), (Some(0), format!("conclaude {}\n", env!("CARGO_PKG_VERSION"))));
     assert_eq!(run(&["-V"]), run(&["--version"]));
 }
 
 #[test]
-fn each_verb_and_event_has_help() {
-    for verb in ["demo", "validate", "schema", "completions", "SubagentStop", "PreToolUse"] {
-        let (code, help) = run(&[verb, "--help"]);
-        assert_eq!(code, Some(0), "{verb}");
-        assert!(help.contains(&format!("Usage: conclaude {verb}")), "{help}");
-        assert_eq!(run(&["help", verb]).0, Some(0));
+fn each_subcommand_and_event_has_help() {
+    let names = ["demo", "validate", "schema", "completions", "SubagentStop", "PreToolUse"];
+    let help = names.map(|name| run(&[name, "--help"]).1);
+    assert_snapshot!(help.join("\n"), @"
+    Play a subagent's life in a scratch project and show what is matched, run, shown and answered
+
+    Usage: conclaude demo [OPTIONS]
+
+    Options:
+          --keep  Keep the scratch project, and say where it is
+      -h, --help  Print help
+
+    Check a config and print every problem with its place
+
+    Exits with 0 if the config is valid, and with 1 if it is not or if there is none.
+
+    Usage: conclaude validate [PATH]
+
+    Arguments:
+      [PATH]
+              The config file, or a folder to search from upward [default: CLAUDE_PROJECT_DIR, else the current folder]
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Print the JSON Schema of the config, for editors
+
+    Usage: conclaude schema
+
+    Options:
+      -h, --help  Print help
+
+    Print a completion script for a shell
+
+    Usage: conclaude completions <SHELL>
+
+    Arguments:
+      <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
+
+    Options:
+      -h, --help  Print help
+
+    Handle the hook event SubagentStop: Claude Code calls it with the payload on stdin
+
+    Usage: conclaude SubagentStop [OPTIONS]
+
+    Options:
+          --if-trusted  Run commands and judge only if `conclaude trust` was given; for registrations with --user
+      -h, --help        Print help
+
+    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.
+
+    Handle the hook event PreToolUse: Claude Code calls it with the payload on stdin
+
+    Usage: conclaude PreToolUse [OPTIONS]
+
+    Options:
+          --if-trusted  Run commands and judge only if `conclaude trust` was given; for registrations with --user
+      -h, --help        Print help
+
+    Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug says more on stderr.
+    ");
+    for name in names {
+        assert_eq!(run(&["help", name]), run(&[name, "--help"]));
     }
-    assert!(run(&["SubagentStop", "--help"]).1.contains("payload on stdin"));
 }
 
 #[test]
-fn completions_know_the_verbs() {
+fn completions_know_the_subcommands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let (code, script) = run(&["completions", shell]);
-        assert_eq!(code, Some(0));
-        assert!(script.contains("validate") && script.contains("completions"), "{shell}");
+        let known = ["validate", "completions"].map(|name| script.matches(name).count() > 0);
+        assert_eq!((code, known), (Some(0), [true, true]), "{shell}");
     }
 }
 
 #[test]
 fn the_demo_shows_a_subagents_life_without_any_colours_in_a_pipe() {
-    let (code, shown) = run(&["demo"]);
-    assert_eq!(code, Some(0));
-    assert!(!shown.contains('\u{1b}'));
-    for part in [
-        "matched   *\n",
-        "shown     coder begins",
-        "matched   *, coder\n",
-        "ran       ✗ test -s CHANGES.md  (exited with code 1)",
-        "answered  exit 2 (it is sent back to work)",
-        "{\"decision\":\"block\",\"reason\":\"conclaude: coder (a1b2c3d4e5f60718) may not stop yet (block 1 of 3)",
-        "ran       ✓ test -s CHANGES.md  (exited with code 0)",
-        "answered  exit 0 (it may go on)",
-    ] {
-        assert!(shown.contains(part), "{part:?} is not in\n{shown}");
-    }
-    assert_eq!(shown.matches("never for a coder").count(), 1, "it stands in the config and is never run");
+    assert_snapshot!(Test::stop().shows(&["demo"]), @r#"
+    exit 0
+    ----- stdout
+    A scratch project with this .conclaude.yaml
+
+      subagentStart:
+        commands:
+          "*":
+            - run: echo "$CONCLAUDE_SUBAGENT_NAME begins"
+              showStdout: true
+      
+      subagentStop:
+        commands:
+          coder:
+            - run: test -s CHANGES.md
+              message: "CHANGES.md is empty: say what you changed"
+              onFailure: block
+          "*":
+            - run: echo "checked the work of $CONCLAUDE_SUBAGENT_NAME"
+              showStdout: true
+          "test*":
+            - run: echo "never for a coder"
+
+    1. Claude Code starts the subagent `coder`: conclaude SubagentStart
+      matched   *
+      ran       ✓ echo "$CONCLAUDE_SUBAGENT_NAME begins"  (exited with code 0)
+      shown     coder begins
+      answered  exit 0 (it may go on)
+      stdout    {"systemMessage":"conclaude: SubagentStart of coder (a1b2c3d4e5f60718)\n✓ echo \"$CONCLAUDE_SUBAGENT_NAME begins\"\n  coder begins"}
+
+    2. `coder` says "done", but CHANGES.md is empty: conclaude SubagentStop
+      matched   *, coder
+      ran       ✓ echo "checked the work of $CONCLAUDE_SUBAGENT_NAME"  (exited with code 0)
+      shown     checked the work of coder
+      ran       ✗ test -s CHANGES.md  (exited with code 1)
+      answered  exit 2 (it is blocked)
+      stdout    {"decision":"block","reason":"conclaude: coder (a1b2c3d4e5f60718) may not stop yet (block 1 of 3):\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder\n✗ CHANGES.md is empty: say what you changed\n  `test -s CHANGES.md` exited with code 1\nFix what is marked ✗, then finish again."}
+
+    3. `coder` reads the reason, writes CHANGES.md and stops again: conclaude SubagentStop
+      matched   *, coder
+      ran       ✓ echo "checked the work of $CONCLAUDE_SUBAGENT_NAME"  (exited with code 0)
+      shown     checked the work of coder
+      ran       ✓ test -s CHANGES.md  (exited with code 0)
+      answered  exit 0 (it may go on)
+      stdout    {"systemMessage":"conclaude: SubagentStop of coder (a1b2c3d4e5f60718)\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder"}
+
+    Next: `conclaude init` in your project sets it up, and `conclaude doctor` checks the installation.
+    "#);
 }
 
 #[test]
@@ -71,8 +197,8 @@ fn the_demo_is_colourful_where_colours_are_asked_for() {
 
 #[test]
 fn the_demo_leaves_nothing_behind_unless_asked() {
-    let folder = tempfile::tempdir().unwrap();
-    let state = tempfile::tempdir().unwrap();
+    let folder = scratch();
+    let state = scratch();
     let demo = |arguments: &[&str]| {
         let mut command = conclaude();
         command.args(arguments).env("TMPDIR", folder.path()).env("XDG_STATE_HOME", state.path());

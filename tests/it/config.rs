@@ -1,16 +1,7 @@
 //! Finding and checking the config: by events, by `validate`, by editors.
 
-use std::path::Path;
-use std::process::Output;
-
-use crate::common::{Test, conclaude};
-
-fn validate(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } =
-        conclaude().arg("validate").args(arguments).current_dir(folder).output().unwrap();
-    assert!(stderr.is_empty(), "{}", String::from_utf8_lossy(&stderr));
-    (status.code(), String::from_utf8(stdout).unwrap().replace(folder.to_str().unwrap(), "[ROOT]"))
-}
+use crate::common::{Test, conclaude, scratch};
+use insta::assert_snapshot;
 
 const BROKEN: &str =
     "subagentStop:\n  commands:\n    coder:\n      - runn: npm run lint\n        timeout: 9999\n";
@@ -19,10 +10,10 @@ const BROKEN: &str =
 fn a_broken_config_is_exit_1_with_every_problem_and_no_side_effect() {
     let config = format!("subagentStart: {{commands: {{'*': [{{run: touch ran.txt}}]}}}}\n{BROKEN}");
     let done = Test::start().config(&config).run();
-    let root = done.root().display().to_string();
-    let done = done.error_with(&format!("invalid config {root}/.conclaude.yaml: 3 problems"));
     assert!(!done.has("ran.txt") && !done.has(".conclaude/state"));
-    insta::assert_snapshot!(done.stderr.replace(&root, "[ROOT]"), @"
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
     conclaude: invalid config [ROOT]/.conclaude.yaml: 3 problems
 
     error: unknown key `runn` in `coder`
@@ -48,12 +39,36 @@ fn a_broken_config_is_exit_1_with_every_problem_and_no_side_effect() {
 }
 
 #[test]
-fn a_broken_config_is_told_at_session_start_where_a_person_sees_it() {
+fn a_broken_config_is_shown_at_session_start() {
     let done = Test::event("SessionStart").config(BROKEN).run().status(1);
-    let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
-    let message = json["systemMessage"].as_str().unwrap();
-    assert!(message.contains("unknown key `runn`") && message.contains(".conclaude.yaml:4:9"), "{message}");
-    assert_eq!(done.stderr.trim_end(), message);
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 1
+    ----- stdout
+    {
+      "systemMessage": "conclaude: invalid config [ROOT]/.conclaude.yaml: 3 problems
+
+        error: unknown key `runn` in `coder`
+         --> [ROOT]/.conclaude.yaml:4:9
+          |
+        4 |       - runn: npm run lint
+          |         ^^^^ not a key of this section
+          |
+          = help: did you mean `run`?
+
+        error: missing field `run` in `coder`
+         --> [ROOT]/.conclaude.yaml:4:9
+          |
+        4 |       - runn: npm run lint
+          |         ^^^^ `run` is required here
+
+        error: invalid value for `timeout`: the number 9999
+         --> [ROOT]/.conclaude.yaml:5:18
+          |
+        5 |         timeout: 9999
+          |                  ^^^^ expected a whole number from 1 to 3600"
+    }
+    ----- stderr: the same
+    "#);
     // And not again at every event after it.
     done.again().then("UserPromptSubmit").run().silent();
 }
@@ -62,15 +77,42 @@ fn a_broken_config_is_told_at_session_start_where_a_person_sees_it() {
 fn session_start_checks_the_patterns_of_every_section() {
     let done =
         Test::event("SessionStart").config("subagentStart: {commands: {'[a': [{run: x}]}}").run().status(1);
-    assert!(done.stdout.contains("`[` without a `]` after it"), "{}", done.stdout);
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 1
+    ----- stdout
+    {
+      "systemMessage": "conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+        error: invalid pattern `[a`: `[` without a `]` after it
+         --> [ROOT]/.conclaude.yaml:1:28
+          |
+        1 | subagentStart: {commands: {'[a': [{run: x}]}}
+          |                            ^^^^ not a usable pattern
+          |
+          = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next"
+    }
+    ----- stderr: the same
+    "#);
     Test::event("SessionStart").config("subagentStart: {commands: {'a*': [{run: x}]}}").run().silent();
 }
 
 #[test]
-fn a_broken_pattern_of_the_events_own_section_is_said_aloud() {
+fn a_broken_pattern_of_the_events_own_section_is_reported() {
     let config = "subagentStop:\n  commands:\n    \"{a,b\":\n      - run: touch ran.txt\n    coder:\n      - run: touch ran.txt\n";
-    let done = Test::stop().config(config).run().error_with("invalid pattern `{a,b`");
-    assert!(done.stderr.contains(".conclaude.yaml:3:5"), "{}", done.stderr);
+    let done = Test::stop().config(config).run();
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: invalid pattern `{a,b`: `{` without a `}` after it
+     --> [ROOT]/.conclaude.yaml:3:5
+      |
+    3 |     "{a,b":
+      |     ^^^^^^ not a usable pattern
+      |
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+    "#);
     assert!(!done.has("ran.txt"));
 }
 
@@ -86,7 +128,7 @@ fn no_file_and_an_empty_file_are_a_quiet_success() {
 fn the_config_is_searched_upward_from_the_project_never_from_the_process() {
     let config = "subagentStop: {commands: {'*': [{run: touch ran.txt}]}}";
     // The process runs in another folder that has a config of its own.
-    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = scratch();
     std::fs::write(elsewhere.path().join(".conclaude.yaml"), "broken: [").unwrap();
     let test = Test::stop().config(config).file("packages/web/x", "");
     let project = test.root().join("packages/web");
@@ -114,62 +156,163 @@ fn what_is_no_readable_file_is_refused_at_once() {
     let made =
         std::process::Command::new("mkfifo").arg(fifo.root().join(".conclaude.yaml")).status().unwrap();
     assert!(made.success());
-    fifo.run().error_with("it is not a regular file");
-    Test::stop().file(".conclaude.yaml/x", "").run().error_with("it is not a regular file");
+    assert_snapshot!(fifo.run().snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not a regular file
+    ");
+    assert_snapshot!(Test::stop().file(".conclaude.yaml/x", "").run().snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not a regular file
+    ");
     let dangling = Test::stop();
     std::os::unix::fs::symlink(".conclaude.yaml", dangling.root().join(".conclaude.yaml")).unwrap();
-    dangling.run().error_with("cannot read the config");
+    assert_snapshot!(dangling.run().snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: cannot read the config [ROOT]/.conclaude.yaml: Too many levels of symbolic links (os error 40)
+    ");
 }
 
 #[test]
-fn thousands_of_problems_are_reported_in_short() {
+fn of_thousands_of_problems_the_first_are_reported() {
     let many: String = (0..20_000).map(|n| format!("key{n}: 1\n")).collect();
-    let done = Test::stop().config(&many).run().error_with("20000 problems");
-    assert!(
-        done.stderr.contains("… and 19980 further problems") || done.stderr.contains("left out"),
-        "{}",
-        done.stderr
-    );
+    let done = Test::stop().config(&many).run();
+    assert_eq!(done.code, Some(1));
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    let ends = [&lines[..8], &["[…]"], &lines[lines.len() - 8..]].concat().join("\n");
+    assert_snapshot!(done.steady(&ends), @"
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 20000 problems
+
+    error: unknown key `key0` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | key0: 1
+      | ^^^^ not a key of this section
+      |
+    […]
+      --> [ROOT]/.conclaude.yaml:20:1
+       |
+    20 | key19: 1
+       | ^^^^^ not a key of this section
+       |
+       = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
+
+    … and 19980 further problems
+    ");
 }
 
 #[test]
-fn the_slips_that_yaml_makes_easy_get_their_own_help() {
-    for (yaml, help) in [
-        ("notifications: {hooks: [*]}\n", "`*` must be quoted"),
-        ("notifications:\n  hooks:\n    - *\n", "`*` must be quoted"),
-        ("notifications: {hooks: \"*\"}\n", "write it as a list: [\"*\"]"),
-        ("subagentStop: {commands: {a: npm test}}\n", "write it as a list: `- run: …`"),
-        ("\u{feff}bogus: 1\n", ".conclaude.yaml:1:1"),
-    ] {
-        Test::stop().config(yaml).run().error_with(help);
-    }
+fn common_mistakes_in_yaml_get_their_own_help() {
+    let mistakes = [
+        "notifications: {hooks: [*]}\n",
+        "notifications:\n  hooks:\n    - *\n",
+        "notifications: {hooks: \"*\"}\n",
+        "subagentStop: {commands: {a: npm test}}\n",
+        "\u{feff}bogus: 1\n",
+    ];
+    assert_snapshot!(mistakes.map(|yaml| Test::stop().config(yaml).run().snapshot()).join("\n\n"), @r#"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: `*` must be quoted
+     --> [ROOT]/.conclaude.yaml:1:25
+      |
+    1 | notifications: {hooks: [*]}
+      |                         ^ while scanning an anchor or alias, did not find expected alphabetic or numeric character
+      |
+      = help: YAML reads a leading `*` as syntax of its own: write "*"
+
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: `*` must be quoted
+     --> [ROOT]/.conclaude.yaml:3:7
+      |
+    3 |     - *
+      |       ^ while scanning an anchor or alias, did not find expected alphabetic or numeric character
+      |
+      = help: YAML reads a leading `*` as syntax of its own: write "*"
+
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: invalid value for `hooks`: the text "*"
+     --> [ROOT]/.conclaude.yaml:1:24
+      |
+    1 | notifications: {hooks: "*"}
+      |                        ^^^ expected a list
+      |
+      = help: write it as a list: ["*"]
+
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: invalid value for `a`: the text "npm test"
+     --> [ROOT]/.conclaude.yaml:1:30
+      |
+    1 | subagentStop: {commands: {a: npm test}}
+      |                              ^^^^^^^^ expected a list
+      |
+      = help: write it as a list: `- run: …`
+
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `bogus` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | bogus: 1
+      | ^^^^^ not a key of this section
+      |
+      = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
+    "#);
 }
 
 #[test]
 fn a_config_that_is_broken_writes_nothing() {
-    let done =
-        Test::stop().config("bogus: 1").file(".conclaude/state/last/x", "").run().error_with("unknown key");
+    let done = Test::stop().config("bogus: 1").file(".conclaude/state/last/x", "").run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `bogus` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | bogus: 1
+      | ^^^^^ not a key of this section
+      |
+      = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
+    ");
     assert!(!done.has(".conclaude/state/last/SubagentStop"));
 }
 
 #[test]
-fn validate_reports_what_a_config_asks_for() {
+fn validate_summarises_a_config() {
     let test = Test::stop().config("subagentStart: {commands: {'*': [{run: a}]}}\nsubagentStop: {commands: {a: [{run: b}, {run: c}], b: [{run: d}]}}\nnotifications: {enabled: true, hooks: ['*']}\n");
-    insta::assert_snapshot!(validate(&test.root(), &[]).1, @"
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
     valid: [ROOT]/.conclaude.yaml
       subagentStart: 1 pattern, 1 command
       subagentStop: 2 patterns, 3 commands
       notifications: on
     ");
-    assert_eq!(validate(&test.root(), &[]).0, Some(0));
 }
 
 #[test]
 fn validate_prints_every_problem_and_exits_1() {
     let test = Test::stop().config(BROKEN);
-    let (code, report) = validate(&test.root(), &[]);
-    assert_eq!(code, Some(1));
-    insta::assert_snapshot!(report, @"
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 1
+    ----- stdout
     error: unknown key `runn` in `coder`
      --> [ROOT]/.conclaude.yaml:4:9
       |
@@ -197,37 +340,52 @@ fn validate_prints_every_problem_and_exits_1() {
 #[test]
 fn validate_takes_a_file_or_a_folder() {
     let test = Test::stop().config("").file("sub/other.yaml", "maxBlocks: 0\n");
-    assert_eq!(validate(&test.root(), &["sub"]).0, Some(0), "searched upward");
-    let (code, report) = validate(&test.root(), &["sub/other.yaml"]);
-    assert_eq!(code, Some(1));
-    assert!(
-        report.contains("sub/other.yaml:1:12") && report.contains("expected a whole number from 1 to 7"),
-        "{report}"
-    );
-    let (code, report) = validate(&test.root(), &["missing.yaml"]);
-    assert!(code == Some(1) && report.contains("cannot read the config missing.yaml"), "{report}");
+    assert_snapshot!(test.shows(&["validate", "sub"]), @"
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      no rules configured
+    ");
+    assert_snapshot!(test.shows(&["validate", "sub/other.yaml"]), @"
+    exit 1
+    ----- stdout
+    error: invalid value for `maxBlocks`: the number 0
+     --> sub/other.yaml:1:12
+      |
+    1 | maxBlocks: 0
+      |            ^ expected a whole number from 1 to 7
+
+    error: invalid config sub/other.yaml: 1 problem
+    ");
+    assert_snapshot!(test.shows(&["validate", "missing.yaml"]), @"
+    exit 1
+    ----- stdout
+    error: cannot read the config missing.yaml: No such file or directory (os error 2)
+    ");
 }
 
 #[test]
 fn validate_says_when_there_is_no_config() {
-    let folder = tempfile::tempdir_in("/").or_else(|_| tempfile::tempdir()).unwrap();
-    let (code, report) = validate(folder.path(), &[]);
-    assert_eq!(code, Some(1));
-    assert!(
-        report.contains("no config: neither .conclaude.yaml nor .conclaude.yml here nor in a folder above"),
-        "{report}"
-    );
+    assert_snapshot!(Test::stop().shows(&["validate"]), @"
+    exit 1
+    ----- stdout
+    error: no config: neither .conclaude.yaml nor .conclaude.yml here nor in a folder above
+    ");
 }
 
 #[test]
-fn validate_warns_of_what_cannot_be_meant() {
+fn validate_warns_of_what_has_no_effect() {
     let test = Test::stop()
         .config("subagentStop:\n  match: first\n  commands:\n    \"*\": [{run: x}]\n    coder: [{run: y}]\n")
         .file(".conclaude.yml", "");
-    let (code, report) = validate(&test.root(), &[]);
-    assert_eq!(code, Some(0));
-    assert!(report.contains("warning: subagentStop: `coder` can never run"), "{report}");
-    assert!(report.contains("warning: [ROOT]/.conclaude.yml is not read"), "{report}");
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it
+    warning: [ROOT]/.conclaude.yml is not read: .conclaude.yaml comes first
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 2 patterns, 2 commands
+    ");
 }
 
 #[test]

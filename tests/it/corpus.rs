@@ -15,8 +15,10 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
+use crate::common::cases::cases;
+
 /// No input of this size may take so long, also on a busy machine.
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// The inputs of a target, with their names.
 fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
@@ -131,7 +133,7 @@ fn run(target: &str, input: fn(&[u8]), cases: u32) {
         let started = Instant::now();
         input(bytes);
         let took = started.elapsed();
-        assert!(took < LONGEST, "{target}, {name} took {took:?}");
+        assert!(took < MAX_TIME, "{target}, {name} took {took:?}");
         if took > longest.0 {
             longest = (took, name.to_owned());
         }
@@ -164,30 +166,30 @@ fn run(target: &str, input: fn(&[u8]), cases: u32) {
 
 #[test]
 fn payloads() {
-    run("payload", inputs::payload, 3_000);
+    run("payload", inputs::payload, cases(600, 12_000));
 }
 
 #[test]
 fn configs() {
-    run("config", inputs::config, 1_500);
+    run("config", inputs::config, cases(300, 6_000));
 }
 
 #[test]
 fn transcripts() {
-    run("transcript", inputs::transcript, 1_500);
+    run("transcript", inputs::transcript, cases(300, 6_000));
 }
 
 #[test]
 fn markers() {
-    run("marker", inputs::marker, 3_000);
+    run("marker", inputs::marker, cases(600, 12_000));
 }
 
 #[test]
 fn steps() {
-    run("step", inputs::step, 3_000);
+    run("step", inputs::step, cases(600, 12_000));
 }
 
 #[test]
 fn audit_trails() {
-    run("audit", inputs::audit, 1_500);
+    run("audit", inputs::audit, cases(300, 6_000));
 }

@@ -1,37 +1,37 @@
 //! `conclaude des …`: recording phases honestly, and what orchestrators need.
 
+use insta::assert_snapshot;
 use std::process::Output;
 
+use crate::common::snapshot::{pretty, steady};
 use crate::common::workflow::{MARKERS, PHASES, done, todo};
-use crate::common::{Outcome, Test, conclaude};
+use crate::common::{LEAVES_A_CHILD, Outcome, Test, conclaude_in, run_in};
 use serde_json::{Value, json};
 
 const STEP: &str = "steps/01-01.json";
 
-/// Calls a verb in the project.
+/// Calls a subcommand in the project.
 fn des(test: &Test, arguments: &[&str]) -> Output {
-    let mut command = conclaude();
-    command
-        .arg("des")
-        .args(arguments)
-        .current_dir(test.root())
-        .env("XDG_STATE_HOME", test.root().join(".state-home"));
-    command.output().unwrap()
+    conclaude_in(&test.root()).arg("des").args(arguments).output().unwrap()
+}
+
+/// The same, for a snapshot.
+fn shows(test: &Test, arguments: &[&str]) -> String {
+    test.shows(&[&["des"], arguments].concat())
 }
 
 #[track_caller]
 fn ok(test: &Test, arguments: &[&str]) -> String {
-    let output = des(test, arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    let (code, stdout, stderr) = run_in(&test.root(), &[&["des"], arguments].concat());
+    assert_eq!(code, Some(0), "{arguments:?}: {stderr}");
+    stdout
 }
 
 #[track_caller]
 fn refused(test: &Test, arguments: &[&str]) -> String {
-    let output = des(test, arguments);
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-    assert!(output.stdout.is_empty());
-    String::from_utf8(output.stderr).unwrap()
+    let (code, stdout, stderr) = run_in(&test.root(), &[&["des"], arguments].concat());
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{arguments:?}");
+    stderr
 }
 
 fn step(test: &Test) -> Value {
@@ -56,7 +56,7 @@ fn project() -> Test {
 #[test]
 fn a_phase_is_started_and_finished_with_times_from_the_clock() {
     let test = project();
-    assert_eq!(ok(&test, &["start", STEP, "PREPARE"]), "PREPARE is IN_PROGRESS\n");
+    assert_snapshot!(ok(&test, &["start", STEP, "PREPARE"]), @"PREPARE is IN_PROGRESS");
     assert_eq!(phase(&test, "PREPARE")["status"], "IN_PROGRESS");
     assert_eq!(step(&test)["state"]["status"], "IN_PROGRESS");
     ok(&test, &["finish", STEP, "PREPARE", "--pass", "--details", "ready", "--turns", "3"]);
@@ -71,44 +71,85 @@ fn a_phase_is_started_and_finished_with_times_from_the_clock() {
 #[test]
 fn order_and_transitions_are_enforced() {
     let test = project();
-    let says = |arguments: &[&str], part: &str| {
-        let error = refused(&test, arguments);
-        assert!(error.contains(part), "{arguments:?}: {error}");
-    };
-    says(&["start", STEP, "RED_UNIT"], "PREPARE comes before RED_UNIT and is not finished");
-    says(&["finish", STEP, "PREPARE", "--pass"], "PREPARE was not started");
-    says(&["start", STEP, "PREPAR"], "there is no phase PREPAR; did you mean PREPARE?");
+    let mut errors = String::new();
+    let mut refuses = |arguments: &[&str]| errors.push_str(&refused(&test, arguments));
+    refuses(&["start", STEP, "RED_UNIT"]);
+    refuses(&["finish", STEP, "PREPARE", "--pass"]);
+    refuses(&["start", STEP, "PREPAR"]);
     ok(&test, &["start", STEP, "PREPARE"]);
-    says(&["start", STEP, "PREPARE"], "IN_PROGRESS already");
-    says(&["start", STEP, "RED_ACCEPTANCE"], "PREPARE comes before");
+    refuses(&["start", STEP, "PREPARE"]);
+    refuses(&["start", STEP, "RED_ACCEPTANCE"]);
     ok(&test, &["finish", STEP, "PREPARE", "--fail"]);
-    says(&["start", STEP, "RED_ACCEPTANCE"], "PREPARE failed: fix it and record it again");
+    refuses(&["start", STEP, "RED_ACCEPTANCE"]);
     ok(&test, &["start", STEP, "PREPARE"]);
     ok(&test, &["finish", STEP, "PREPARE", "--pass"]);
-    says(&["start", STEP, "PREPARE"], "PREPARE is EXECUTED already");
-    says(&["skip", STEP, "RED_ACCEPTANCE", "--reason", "no time"], "the reason must start with one of");
+    refuses(&["start", STEP, "PREPARE"]);
+    refuses(&["skip", STEP, "RED_ACCEPTANCE", "--reason", "no time"]);
     ok(&test, &["skip", STEP, "RED_ACCEPTANCE", "--reason", "NOT_APPLICABLE: no acceptance test"]);
     assert_eq!(phase(&test, "RED_ACCEPTANCE")["blocked_by"], "NOT_APPLICABLE: no acceptance test");
-    says(&["start", STEP, "RED_ACCEPTANCE"], "SKIPPED already");
-    says(&["finish", STEP, "RED_UNIT"], "--pass");
-    says(&["start", "../x.json", "PREPARE"], "lies outside the project");
-    says(&["start", "nowhere.json", "PREPARE"], "nowhere.json");
+    refuses(&["start", STEP, "RED_ACCEPTANCE"]);
+    refuses(&["finish", STEP, "RED_UNIT"]);
+    refuses(&["start", "../x.json", "PREPARE"]);
+    refuses(&["start", "nowhere.json", "PREPARE"]);
+    assert_snapshot!(errors, @"
+    conclaude: PREPARE comes before RED_UNIT and is not finished
+    conclaude: PREPARE was not started: `conclaude des start` comes first
+    conclaude: there is no phase PREPAR; did you mean PREPARE?
+    conclaude: PREPARE is IN_PROGRESS already: finish it
+    conclaude: PREPARE comes before RED_ACCEPTANCE and is not finished
+    conclaude: PREPARE failed: mend it and record it again before RED_ACCEPTANCE
+    conclaude: PREPARE is EXECUTED already
+    conclaude: the reason must begin with one of BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE:, APPROVED_SKIP:, CHECKPOINT_PENDING:, DEFERRED: and say why
+    conclaude: RED_ACCEPTANCE is SKIPPED already
+    error: the following required arguments were not provided:
+      <--pass|--fail>
+
+    Usage: conclaude des finish <--pass|--fail> <STEP> <PHASE>
+
+    For more information, try '--help'.
+    conclaude: ../x.json lies outside the project [ROOT]
+    conclaude: [ROOT]/nowhere.json: No such file or directory (os error 2)
+    ");
 }
 
 #[test]
 fn a_run_is_shown_recorded_and_ends_with_the_commands_code() {
     let test = project();
-    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "echo out; echo err >&2"]);
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "out\n");
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("err\n") && stderr.contains("PREPARE is EXECUTED: PASS"), "{stderr}");
-    let recorded = phase(&test, "PREPARE");
-    assert_eq!(recorded["outcome"], "PASS");
-    assert_eq!(recorded["evidence"]["command"], "sh -c 'echo out; echo err >&2'");
-    assert_eq!(recorded["evidence"]["exit_code"], 0);
-    assert_eq!(recorded["evidence"]["output_bytes"], 8);
-    assert_eq!(recorded["evidence"]["output_sha256"].as_str().unwrap().len(), 64);
+    assert_snapshot!(shows(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "echo out; echo err >&2"]), @"
+    exit 0
+    ----- stdout
+    out
+    ----- stderr
+    err
+    conclaude: PREPARE is EXECUTED: PASS (exit code 0)
+    ");
+    let mut recorded = phase(&test, "PREPARE");
+    assert!(
+        recorded["evidence"]["duration_ms"].take().is_u64()
+            && recorded["duration_seconds"].take().is_number()
+    );
+    assert_snapshot!(steady(&pretty(&recorded), &test.root()), @r#"
+    {
+      "phase_name": "PREPARE",
+      "phase_index": 0,
+      "status": "EXECUTED",
+      "started_at": "[TIME]",
+      "outcome": "PASS",
+      "ended_at": "[TIME]",
+      "duration_seconds": null,
+      "outcome_details": "`sh -c 'echo out; echo err >&2'` exited with 0",
+      "evidence": {
+        "command": "sh -c 'echo out; echo err >&2'",
+        "exit_code": 0,
+        "expected": "pass",
+        "started_at": "[TIME]",
+        "ended_at": "[TIME]",
+        "duration_ms": null,
+        "output_sha256": "[HASH]",
+        "output_bytes": 8
+      }
+    }
+    "#);
     // A red phase expects its command to fail.
     let output = des(&test, &["run", STEP, "RED_ACCEPTANCE", "--", "sh", "-c", "exit 3"]);
     assert_eq!(output.status.code(), Some(3));
@@ -146,7 +187,7 @@ fn a_step_is_done_by_itself_and_passes_its_gate() {
         des(&test, &["run", STEP, name, "--", expected]);
     }
     assert_eq!(step(&test)["state"]["status"], "DONE");
-    assert_eq!(ok(&test, &["check", STEP]), format!("✓ {STEP} is complete\n"));
+    assert_snapshot!(ok(&test, &["check", STEP]), @"✓ steps/01-01.json is complete");
     test.agent_files(MARKERS)
         .config("des: {scope: off, evidence: [RED_UNIT, COMMIT]}")
         .stops()
@@ -166,8 +207,34 @@ fn what_we_did_not_mean_to_change_stays_as_it_was() {
     assert_eq!(keys(&before), keys(&after_json), "order and unknown fields");
     assert_eq!(after_json["state"]["own"], before["state"]["own"]);
     assert!(after_json["tdd_cycle"]["phase_execution_log"][0].as_object().unwrap().contains_key("mine"));
-    assert!(after.contains("\n    \"zebra\": 1.5"), "the indentation is the file's own: {after}");
-    assert!(!after.ends_with('\n'), "and so is its end");
+    // The indentation is the file's own, and so is its end.
+    assert_snapshot!(steady(&format!("{after}[END]"), &test.root()), @r#"
+    {
+        "zebra": 1.5,
+        "state": {
+            "status": "IN_PROGRESS",
+            "own": [
+                1,
+                2
+            ],
+            "started_at": "[TIME]"
+        },
+        "tdd_cycle": {
+            "phase_execution_log": [
+                {
+                    "phase_name": "PREPARE",
+                    "status": "IN_PROGRESS",
+                    "mine": null,
+                    "started_at": "[TIME]",
+                    "outcome": null,
+                    "ended_at": null,
+                    "duration_seconds": null
+                }
+            ],
+            "alpha": true
+        }
+    }[END]
+    "#);
 }
 
 #[test]
@@ -198,18 +265,21 @@ fn an_honest_failure_can_be_admitted() {
     let test = project();
     ok(&test, &["start", STEP, "PREPARE"]);
     ok(&test, &["finish", STEP, "PREPARE", "--fail"]);
-    assert!(refused(&test, &["fail", STEP, "--reason", " "]).contains("must say why"));
+    assert_snapshot!(refused(&test, &["fail", STEP, "--reason", " "]), @"conclaude: --reason must say why");
     ok(&test, &["fail", STEP, "--reason", "no database here"]);
     assert_eq!(step(&test)["state"]["failure_reason"], "no database here");
     let done = test.agent_files(MARKERS).config("des: {scope: off}").stops().run();
-    assert!(done.message().contains("failed, and says so: no database here"));
+    assert_snapshot!(done.message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ the step steps/01-01.json failed, and says so: no database here
+    ");
     let test = project();
     ok(&test, &["fail", STEP, "--partial", "--reason", "half of it"]);
     assert_eq!(step(&test)["state"]["status"], "PARTIAL");
 }
 
 #[test]
-fn every_fix_that_the_gate_names_can_be_made_with_the_verbs() {
+fn every_fix_that_the_gate_names_can_be_made_with_the_subcommands() {
     let fixed = |change: Value, arguments: &[&str]| {
         let test = Test::stop().step(&crate::common::workflow::with(5, change));
         assert_eq!(des(&test, &["check", STEP]).status.code(), Some(1));
@@ -227,7 +297,7 @@ fn every_fix_that_the_gate_names_can_be_made_with_the_verbs() {
         &["skip", STEP, phase, "--reason", "NOT_APPLICABLE: x"],
     );
     fixed(serde_json::json!({"status": "NOT_EXECUTED"}), &["run", STEP, phase, "--", "true"]);
-    // A phase that was begun fails with the step.
+    // A phase that was started fails with the step.
     let test = project();
     ok(&test, &["start", STEP, "PREPARE"]);
     ok(&test, &["fail", STEP, "--reason", "no database"]);
@@ -349,11 +419,11 @@ fn fixing_a_phase_keeps_the_times_of_the_work() {
 
 #[test]
 fn a_run_does_not_wait_for_what_its_command_left_behind() {
-    let test = project();
+    let test = project().config("");
     let started = std::time::Instant::now();
-    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "sleep 60 & echo hi"]);
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "hi\n");
-    assert!(started.elapsed() < std::time::Duration::from_secs(40));
+    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", LEAVES_A_CHILD]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "after\n");
+    assert!(started.elapsed() < std::time::Duration::from_secs(60), "it waited");
 }
 
 /// In a process group of its own it would be stopped by the terminal as soon as it read from it.
@@ -362,7 +432,7 @@ fn a_run_does_not_wait_for_what_its_command_left_behind() {
 fn a_run_shares_our_stdin_and_process_group() {
     let test = project().file("input.txt", "input\n");
     let script = "cat; ours=$(cut -d' ' -f5 /proc/$PPID/stat); [ $(cut -d' ' -f5 /proc/$$/stat) = $ours ] && echo shared";
-    let mut command = conclaude();
+    let mut command = conclaude_in(&test.root());
     command.args(["des", "run", STEP, "PREPARE", "--", "sh", "-c", script]).current_dir(test.root());
     command.env("XDG_STATE_HOME", test.root().join(".state-home"));
     command.stdin(std::fs::File::open(test.root().join("input.txt")).unwrap());
@@ -382,16 +452,12 @@ fn a_run_that_is_interrupted_records_no_result() {
 }
 
 #[test]
-fn hook_and_verbs_agree_about_the_root() {
+fn hook_and_subcommands_agree_about_the_root() {
     // A project below the top level of its repository, and no config.
     let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
     std::fs::create_dir_all(test.root().join("deep/er")).unwrap();
-    let output = conclaude()
-        .args(["audit", "show", "--json"])
-        .current_dir(test.root().join("deep/er"))
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1);
+    let (_, shown, _) = run_in(&test.root().join("deep/er"), &["audit", "show", "--json"]);
+    assert_eq!(shown.lines().count(), 1);
 }
 
 #[test]
@@ -399,17 +465,21 @@ fn a_step_without_phases_is_set_to_done() {
     let mut setup = todo();
     setup["workflow_type"] = "configuration_setup".into();
     let test = Test::stop().step(&setup);
-    assert!(refused(&test, &["start", STEP, "PREPARE"]).contains("this step has no phases"));
+    assert_snapshot!(refused(&test, &["start", STEP, "PREPARE"]), @"conclaude: this step has no phases (workflow_type is configuration_setup): set its state with `des done` or `des fail`");
     ok(&test, &["done", STEP]);
     ok(&test, &["check", STEP]);
-    assert!(refused(&project(), &["done", STEP]).contains("this step has phases"));
+    assert_snapshot!(refused(&project(), &["done", STEP]), @"conclaude: this step has phases: it is DONE when the last of them is recorded");
 }
 
 #[test]
 fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     let config = "des: {scope: off, evidence: [GREEN_UNIT]}";
     let reason = Test::gated_stop(&done()).config(config).run().blocked();
-    assert!(reason.contains("✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND"), "{reason}");
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
+    Fix what is marked ✗, then finish again.
+    ");
     // The fix that is named works, and the gate is content with it.
     let test = Test::stop().step(&done()).config(config);
     assert_eq!(des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]).status.code(), Some(0));
@@ -424,16 +494,24 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
         "{{\"seq\":9,\"time\":\"2999-01-01T00:00:00Z\",\"event\":\"des run\",\"step\":\"{STEP}\",\"phase\":\"GREEN_UNIT\",\"decision\":\"PASS\"}}\n"
     );
     std::fs::write(&trail, std::fs::read_to_string(&trail).unwrap() + &forged).unwrap();
-    assert!(test.agent_files(MARKERS).stops().run().blocked().contains("EVIDENCE_MISSING GREEN_UNIT"));
+    assert_snapshot!(test.agent_files(MARKERS).stops().run().blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
+    Fix what is marked ✗, then finish again.
+    ");
     // Nor is leaving it out, unless somebody approved that.
     let skipped = |reason: &str| {
         crate::common::workflow::with(3, serde_json::json!({"status": "SKIPPED", "blocked_by": reason}))
     };
     let reason = Test::gated_stop(&skipped("NOT_APPLICABLE: x")).config(config).run().blocked();
-    assert!(reason.contains("EVIDENCE_MISSING GREEN_UNIT: it was skipped"), "{reason}");
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN_UNIT: it was skipped, though it needs the record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
+    Fix what is marked ✗, then finish again.
+    ");
     Test::gated_stop(&skipped("APPROVED_SKIP: by Ada")).config(config).run().silent();
     let test = project().config(config);
-    assert!(refused(&test, &["finish", STEP, "GREEN_UNIT", "--pass"]).contains("counts only with proof"));
+    assert_snapshot!(refused(&test, &["finish", STEP, "GREEN_UNIT", "--pass"]), @"conclaude: GREEN_UNIT counts only with proof (des.evidence): use `conclaude des run`");
     // A run that failed, made to look as if it had passed.
     let test = project().config(config);
     for name in ["PREPARE", "RED_ACCEPTANCE", "RED_UNIT"] {
@@ -442,7 +520,11 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     des(&test, &["run", STEP, "GREEN_UNIT", "--", "false"]);
     let test = test.step(&done()).agent_files(MARKERS).stops();
     let reason = test.run().blocked();
-    assert!(reason.contains("the step file says PASS, the record of the run FAIL"), "{reason}");
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN_UNIT: the step file says PASS, the record of the run FAIL → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
+    Fix what is marked ✗, then finish again.
+    ");
 }
 
 #[test]
@@ -462,13 +544,10 @@ fn new_makes_a_step_that_the_gates_accept() {
         "--allow",
         "docs/",
     ];
-    assert_eq!(ok(&test, &new), "made steps/02-03.json\n");
-    assert!(refused(&test, &new).contains("steps/02-03.json exists already; --force overwrites it"));
+    assert_snapshot!(ok(&test, &new), @"made steps/02-03.json");
+    assert_snapshot!(refused(&test,&new), @"conclaude: steps/02-03.json exists already; --force overwrites it");
     ok(&test, &[&new[..], &["--force"]].concat());
-    assert!(
-        refused(&test, &["new", "x.json", "--task-id", "1", "--project-id", "p", "--allow", "[a"])
-            .contains("`[a` is broken")
-    );
+    assert_snapshot!(refused(&test, &["new", "x.json", "--task-id", "1", "--project-id", "p", "--allow", "[a"]), @"conclaude: the pattern `[a` is broken: `[` without a `]` after it");
     let output = des(&test, &["check", "steps/02-03.json", "--json"]);
     assert_eq!(output.status.code(), Some(1));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -477,7 +556,7 @@ fn new_makes_a_step_that_the_gates_accept() {
         (Some(false), Some("SILENT_COMPLETION"))
     );
     let prompt = ok(&test, &["prompt", "steps/02-03.json", "--agent", "coder", "--command", "/nw:execute"]);
-    insta::assert_snapshot!(prompt, @r#"
+    assert_snapshot!(prompt, @r#"
     <!-- DES-VALIDATION: required -->
     <!-- DES-STEP-FILE: steps/02-03.json -->
     <!-- DES-AGENT: coder -->
@@ -507,16 +586,16 @@ fn new_makes_a_step_that_the_gates_accept() {
 fn check_prints_each_finding_with_its_fix() {
     let test =
         Test::stop().step(&crate::common::workflow::with(3, serde_json::json!({"status": "IN_PROGRESS"})));
-    let output = des(&test, &["check", STEP]);
-    assert_eq!(output.status.code(), Some(1));
-    let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(
-        shown,
-        "✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED with PASS or FAIL, or SKIPPED\n"
-    );
-    assert!(
-        String::from_utf8(des(&test, &["check", "gone.json"]).stdout).unwrap().contains("STEP_FILE_MISSING")
-    );
+    assert_snapshot!(shows(&test, &["check", STEP]), @"
+    exit 1
+    ----- stdout
+    ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED with PASS or FAIL, or SKIPPED
+    ");
+    assert_snapshot!(shows(&test, &["check", "gone.json"]), @"
+    exit 1
+    ----- stdout
+    ✗ STEP_FILE_MISSING: gone.json does not exist → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
+    ");
 }
 
 #[test]
@@ -525,28 +604,159 @@ fn status_is_a_table_of_all_steps() {
         Test::gated_stop(&todo()).file("steps/02.json", done().to_string()).file("package.json", "{}").run();
     blocked.blocked();
     let test = blocked.again();
-    insta::assert_snapshot!(ok(&test, &["status"]), @"
+    assert_snapshot!(ok(&test, &["status"]), @"
     STEP              TASK   STATE  PHASES  LAST AGENT  BLOCKS
     steps/01-01.json  01-01  TODO   0/14    coder       1
     steps/02.json     01-01  DONE   14/14   -           0
     ");
-    assert!(ok(&test, &["status", "main"]).starts_with("no step files in "));
-    assert!(refused(&test, &["status", "nowhere"]).contains("nowhere is not a folder"));
+    assert_snapshot!(ok(&test, &["status", "main"]), @"no step files in [ROOT]/main; `conclaude des new` makes one");
+    assert_snapshot!(refused(&test, &["status", "nowhere"]), @"conclaude: nowhere is not a folder");
 }
 
 #[test]
-fn every_verb_has_help() {
-    for verb in ["start", "finish", "skip", "run", "fail", "done", "new", "prompt", "check", "status"] {
-        let output = conclaude().args(["des", verb, "--help"]).output().unwrap();
-        assert!(
-            output.status.success()
-                && String::from_utf8(output.stdout).unwrap().contains("Usage: conclaude des"),
-            "{verb}"
-        );
-    }
+fn every_subcommand_has_help() {
+    let names = ["start", "finish", "skip", "run", "fail", "done", "new", "prompt", "check", "status"];
+    let help = names.map(|name| ok(&Test::stop(), &[name, "--help"]));
+    assert_snapshot!(help.join("\n"), @"
+    Begin a phase
+
+    Usage: conclaude des start <STEP> <PHASE>
+
+    Arguments:
+      <STEP>   The step file
+      <PHASE>  The phase
+
+    Options:
+      -h, --help  Print help
+
+    End a phase that was begun, without a command to prove it
+
+    Usage: conclaude des finish [OPTIONS] <--pass|--fail> <STEP> <PHASE>
+
+    Arguments:
+      <STEP>   The step file
+      <PHASE>  The phase
+
+    Options:
+          --pass               It went as it should
+          --fail               It did not
+          --details <DETAILS>  What there is to say about it
+          --turns <TURNS>      How many turns it took
+      -h, --help               Print help
+
+    Leave a phase out, with a reason that counts
+
+    Usage: conclaude des skip --reason <REASON> <STEP> <PHASE>
+
+    Arguments:
+      <STEP>   The step file
+      <PHASE>  The phase
+
+    Options:
+          --reason <REASON>  NOT_APPLICABLE: …, BLOCKED_BY_DEPENDENCY: …, APPROVED_SKIP: …, CHECKPOINT_PENDING: … or DEFERRED: …
+      -h, --help             Print help
+
+    Run a command and record the phase from its exit code, as proof
+
+    Ends with the command's own exit code. Phases named RED_* expect a command that fails; a command that cannot be started or is killed never passes.
+
+    Usage: conclaude des run [OPTIONS] <STEP> <PHASE> -- <COMMAND>...
+
+    Arguments:
+      <STEP>
+              The step file
+
+      <PHASE>
+              The phase
+
+      <COMMAND>...
+              The command, after `--`
+
+    Options:
+          --expect <EXPECT>
+              What the command is expected to do
+              
+              [possible values: pass, fail]
+
+          --turns <TURNS>
+              How many turns it took
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Admit that the step failed: an honest failure may stop
+
+    Usage: conclaude des fail [OPTIONS] --reason <REASON> <STEP>
+
+    Arguments:
+      <STEP>  The step file
+
+    Options:
+          --reason <REASON>  Why
+          --partial          A part of it was done
+      -h, --help             Print help
+
+    Set a step without phases (workflow_type configuration_setup) to DONE
+
+    Usage: conclaude des done <STEP>
+
+    Arguments:
+      <STEP>  The step file
+
+    Options:
+      -h, --help  Print help
+
+    Make a step file
+
+    Usage: conclaude des new [OPTIONS] --task-id <TASK_ID> --project-id <PROJECT_ID> <PATH>
+
+    Arguments:
+      <PATH>  Where
+
+    Options:
+          --task-id <TASK_ID>        The task, such as 01-01
+          --project-id <PROJECT_ID>  The project
+          --name <NAME>              What it is about
+          --allow <ALLOW>            A pattern of files that the step may touch; may be given several times
+          --force                    Overwrite what is there
+      -h, --help                     Print help
+
+    Print the head of a prompt for a step: all markers, and instructions
+
+    Usage: conclaude des prompt [OPTIONS] --agent <AGENT> <STEP>
+
+    Arguments:
+      <STEP>  The step file
+
+    Options:
+          --agent <AGENT>      The subagent that is to do it
+          --command <COMMAND>  The command that asks for it, such as /nw:execute
+      -h, --help               Print help
+
+    Say what a step file still lacks; exits with 0 if nothing, with 1 otherwise
+
+    Usage: conclaude des check [OPTIONS] <STEP>
+
+    Arguments:
+      <STEP>  The step file
+
+    Options:
+          --json  Print JSON
+      -h, --help  Print help
+
+    List all steps with their state
+
+    Usage: conclaude des status [FOLDER]
+
+    Arguments:
+      [FOLDER]  Where to look [default: the project]
+
+    Options:
+      -h, --help  Print help
+    ");
 }
 
-// The whole of it, as the seed describes: an orchestrator's prompt, the gates, an agent that is blocked and fixes its work.
+// The whole of it, from outside: an orchestrator's prompt, the gates, an agent that is blocked and fixes its work.
 #[test]
 fn the_whole_workflow_from_prompt_to_verified_trail() {
     let test = Test::stop().file("src/a.rs", "1").committed();
@@ -557,16 +767,23 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     let started =
         called.again().agent_files(&given).then("SubagentStart").payload("agent_id", "a1b2c3").run().silent();
     let denied = started.again().writes("Write", "file_path", "Cargo.toml").run();
-    assert!(denied.denied().contains("SCOPE_VIOLATION"));
+    assert_snapshot!(denied.denied(), @"
+    conclaude denies this write:
+    ✗ SCOPE_VIOLATION: Cargo.toml is outside the scope of steps/01-01.json → write only to src/**; if that is too narrow, let a person widen allowed_file_patterns and call the agent anew
+    ");
     let test =
         denied.again().writes("Write", "file_path", "src/a.rs").run().silent().again().file("src/a.rs", "2");
     for name in PHASES.iter().take(13) {
         des(&test, &["run", STEP, name, "--", if name.starts_with("RED_") { "false" } else { "true" }]);
     }
-    let sent_back = test.stops().run();
-    let reason = sent_back.blocked();
-    assert!(reason.contains("✗ INCOMPLETE_PHASE COMMIT"), "{reason}");
-    let test = sent_back.again();
+    let blocked = test.stops().run();
+    let reason = blocked.blocked();
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    Fix what is marked ✗, then finish again.
+    ");
+    let test = blocked.again();
     des(&test, &["run", STEP, "COMMIT", "--", "true"]);
     let done = test.payload("stop_hook_active", true).run().silent();
     let decisions: Vec<String> = done
@@ -582,28 +799,35 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
         ["PreToolUse allowed", "PreToolUse denied", "SubagentStop blocked", "SubagentStop allowed"]
     );
     let test = done.again();
-    let verify = conclaude()
-        .args(["audit", "verify"])
-        .current_dir(test.root())
-        .env("XDG_STATE_HOME", test.root().join(".state-home"))
-        .output()
-        .unwrap();
-    assert_eq!(verify.status.code(), Some(0), "{}", String::from_utf8_lossy(&verify.stdout));
+    let (code, verified, _) = run_in(&test.root(), &["audit", "verify"]);
+    assert_eq!(code, Some(0), "{verified}");
     test.then("Stop").run().silent();
 }
 
 #[test]
-fn an_agent_can_admit_failure_and_record_phases_though_a_person_broke_the_config() {
+fn an_agent_can_admit_failure_and_record_phases_though_the_user_broke_the_config() {
     // The gates hold under a broken config: what they tell the agent to do must then work too.
     let step = json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
         {"phase_name": "BUILD", "status": "NOT_EXECUTED"}, {"phase_name": "CHECK", "status": "NOT_EXECUTED"}]}});
     let test = Test::stop().step(&step).config("subagentStop: {comands: {}}\n");
-    let output = des(&test, &["run", STEP, "BUILD", "--", "true"]);
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{err}");
-    assert!(err.contains("warning: invalid config") && err.contains("the step's own phases count"), "{err}");
+    assert_snapshot!(shows(&test, &["run", STEP, "BUILD", "--", "true"]), @"
+    exit 0
+    ----- stderr
+    conclaude: warning: invalid config [ROOT]/.conclaude.yaml: 1 problem; the step's own phases count
+    conclaude: BUILD is EXECUTED: PASS (exit code 0)
+    ");
     assert_eq!(phase(&test, "BUILD")["outcome"], "PASS");
-    assert_eq!(ok(&test, &["fail", STEP, "--reason", "no compiler"]), "steps/01-01.json is FAILED\n");
-    let new = refused(&test, &["new", "steps/02.json", "--task-id", "2", "--project-id", "p"]);
-    assert!(new.contains("comands"), "a new step would get the wrong phases: {new}");
+    assert_snapshot!(ok(&test, &["fail", STEP, "--reason", "no compiler"]), @"steps/01-01.json is FAILED");
+    // A new step would get the wrong phases.
+    assert_snapshot!(refused(&test, &["new", "steps/02.json", "--task-id", "2", "--project-id", "p"]), @"
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `comands` in `subagentStop`
+     --> [ROOT]/.conclaude.yaml:1:16
+      |
+    1 | subagentStop: {comands: {}}
+      |                ^^^^^^^ not a key of this section
+      |
+      = help: did you mean `commands`?
+    ");
 }

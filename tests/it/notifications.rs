@@ -1,9 +1,9 @@
 //! Desktop notifications over a private D-Bus.
 
-use std::time::{Duration, Instant};
+use insta::assert_snapshot;
 
-use crate::common::Test;
 use crate::common::desktop::{Desktop, Notification};
+use crate::common::{Test, scratch};
 
 fn arrived(test: Test) -> Vec<Notification> {
     let desktop = Desktop::start();
@@ -40,7 +40,7 @@ fn an_event_that_is_not_listed_is_not_notified() {
 }
 
 #[test]
-fn a_stop_tells_how_its_commands_went() {
+fn a_stop_reports_how_its_commands_went() {
     let config = "notifications: {enabled: true, hooks: [SubagentStop]}\nsubagentStop: {commands: {'*': [{run: 'true'}, {run: 'false'}]}}";
     let arrived = arrived(Test::stop().config(config));
     assert_eq!(
@@ -68,12 +68,33 @@ fn a_failure_of_the_hook_itself_obeys_show_errors() {
     let config = "notifications: {enabled: true, hooks: ['*'], showSystemEvents: false, showErrors: true}\nsubagentStop: {commands: {'[a': [{run: 'true'}]}}";
     let desktop = Desktop::start();
     let test = Test::stop().config(config).env("DBUS_SESSION_BUS_ADDRESS", desktop.address());
-    test.env("CONCLAUDE_NOTIFY_WAIT_MS", "10000").run().error_with("invalid pattern");
-    let arrived = desktop.arrived();
-    assert!(
-        arrived.len() == 1 && arrived[0].body.starts_with("coder (a1b2c3): invalid config"),
-        "{arrived:?}"
-    );
+    let done = test.env("CONCLAUDE_NOTIFY_WAIT_MS", "10000").run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: invalid pattern `[a`: `[` without a `]` after it
+     --> [ROOT]/.conclaude.yaml:2:27
+      |
+    2 | subagentStop: {commands: {'[a': [{run: 'true'}]}}
+      |                           ^^^^ not a usable pattern
+      |
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+    ");
+    let bodies: Vec<String> =
+        desktop.arrived().into_iter().map(|arrived| done.steady(&arrived.body)).collect();
+    assert_snapshot!(bodies.join("\n"), @"
+    coder (a1b2c3): invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: invalid pattern `[a`: `[` without a `]` after it
+     --> [ROOT]/.conclaude.yaml:2:27
+      |
+    2 | subagentStop: {commands: {'[a': [{run: 'true'}]}}
+      |                           ^^^^ not a usable pattern
+      |
+      = help: patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash takes the meaning from the next
+    ");
 }
 
 #[test]
@@ -98,52 +119,43 @@ fn a_phantom_stop_notifies_nobody() {
     assert_eq!(titles(Test::stop().config(config).agent("")), Vec::<String>::new());
 }
 
-#[test]
-fn without_a_bus_there_is_a_debug_line_and_nothing_else() {
-    let config = "notifications: {enabled: true, hooks: ['*']}";
-    Test::stop()
-        .config(config)
-        .env("CONCLAUDE_LOG", "debug")
-        .run()
-        .silent()
-        .stderr_has("debug: no notification: there is no session bus");
-    for address in ["unix:path=/no/such/socket", "nonsense", "tcp:host=127.0.0.1,port=1"] {
-        Test::stop()
-            .config(config)
-            .env("DBUS_SESSION_BUS_ADDRESS", address)
-            .env("CONCLAUDE_LOG", "debug")
-            .run()
-            .silent()
-            .stderr_has("debug: no notification:");
-    }
+/// A stop that is notified, at a bus with this address.
+fn at_bus(address: &str) -> Test {
+    let test =
+        Test::stop().config("notifications: {enabled: true, hooks: ['*']}").env("CONCLAUDE_LOG", "debug");
+    if address.is_empty() { test } else { test.env("DBUS_SESSION_BUS_ADDRESS", address) }
+}
+
+/// Makes the call, expects nothing on stdout, and gives the line of the log about notifications.
+fn logged(test: Test) -> String {
+    let done = test.run().silent();
+    let lines: Vec<&str> = done.stderr.lines().filter(|line| line.contains("notification")).collect();
+    lines.join("\n")
 }
 
 #[test]
-fn a_bus_that_never_answers_does_not_hold_the_hook() {
-    let folder = tempfile::tempdir().unwrap();
+fn without_a_bus_there_is_a_debug_line_and_nothing_else() {
+    let addresses = ["", "unix:path=/no/such/socket", "nonsense", "tcp:host=127.0.0.1,port=1"];
+    assert_snapshot!(addresses.map(|address| logged(at_bus(address))).join("\n"), @"
+    conclaude: debug: no notification: there is no session bus
+    conclaude: debug: no notification: Failed to connect to address `unix:path=/no/such/socket`: No such file or directory (os error 2)
+    conclaude: debug: no notification: address error: Invalid address. See https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
+    conclaude: debug: no notification: Failed to connect to address `tcp:host=127.0.0.1,port=1`: Connection refused (os error 111)
+    ");
+}
+
+#[test]
+fn a_bus_that_never_answers_does_not_hang_the_hook() {
+    let folder = scratch();
     let path = folder.path().join("bus");
     // It accepts connections, in its backlog, and says nothing.
     let _silent = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    let started = Instant::now();
-    Test::stop()
-        .config("notifications: {enabled: true, hooks: ['*']}")
-        .env("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={}", path.display()))
-        .env("CONCLAUDE_LOG", "debug")
-        .run()
-        .silent()
-        .stderr_has("no answer within 100 ms");
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert_snapshot!(logged(at_bus(&format!("unix:path={}", path.display()))), @"conclaude: debug: no notification: no answer within 100 ms");
 }
 
 #[test]
 fn a_bus_without_a_notification_server_is_not_a_failure() {
     let desktop = Desktop::without_server();
-    Test::stop()
-        .config("notifications: {enabled: true, hooks: ['*']}")
-        .env("DBUS_SESSION_BUS_ADDRESS", desktop.address())
-        .env("CONCLAUDE_NOTIFY_WAIT_MS", "10000")
-        .env("CONCLAUDE_LOG", "debug")
-        .run()
-        .silent()
-        .stderr_has("debug: no notification:");
+    let test = at_bus(desktop.address()).env("CONCLAUDE_NOTIFY_WAIT_MS", "10000");
+    assert_snapshot!(logged(test), @"conclaude: debug: no notification: org.freedesktop.DBus.Error.ServiceUnknown: The name org.freedesktop.Notifications was not provided by any .service files");
 }

@@ -1,6 +1,7 @@
-//! What a subagent's event wanted to show reaches the person, and Claude, at the next event that the client shows.
+//! What a subagent's event wanted to show reaches the user, and Claude, at the next event that Claude Code shows.
 
 use crate::common::{Outcome, Test, capture};
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 const CONFIG: &str =
@@ -9,7 +10,7 @@ const CONFIG: &str =
 /// A project in which the agent `a1b2c3` has stopped, with something to show.
 fn stopped() -> Test {
     let done = Test::stop().config(CONFIG).run();
-    assert!(done.message().contains("checked a1b2c3"));
+    done.message();
     done.again()
 }
 
@@ -33,25 +34,33 @@ impl Test {
     }
 }
 
-/// What the person and Claude are told.
-fn told(done: &Outcome) -> (String, Option<String>) {
+/// The agents whose messages the user is shown, in order.
+fn agents_shown(done: &Outcome) -> Vec<String> {
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    let json: Value =
-        serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {:?}", done.stdout));
-    let context = json["hookSpecificOutput"]["additionalContext"].as_str().map(str::to_owned);
-    (json["systemMessage"].as_str().unwrap().to_owned(), context)
+    let json: Value = serde_json::from_str(&done.stdout).unwrap();
+    let message = json["systemMessage"].as_str().unwrap();
+    let ids = message.lines().filter_map(|line| line.strip_prefix("  checked "));
+    ids.map(str::to_owned).collect()
 }
 
 #[test]
 fn a_foreground_agents_message_comes_with_its_result_once() {
     let done = stopped().agent_returns("a1b2c3").run();
-    let (person, claude) = told(&done);
-    assert_eq!(
-        person,
-        "conclaude: SubagentStop of coder (a1b2c3)\n✓ echo \"checked $CONCLAUDE_AGENT_ID\"\n  checked a1b2c3"
-    );
-    assert_eq!(claude.as_deref(), Some(person.as_str()));
-    assert!(done.stdout.contains("\"hookEventName\":\"PostToolUse\""));
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "PostToolUse",
+        "additionalContext": "conclaude: SubagentStop of coder (a1b2c3)
+          ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
+            checked a1b2c3"
+      },
+      "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
+        ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
+          checked a1b2c3"
+    }
+    "#);
     let done = done.again().run().silent();
     done.again().main_stops(json!([])).run().silent();
 }
@@ -59,14 +68,26 @@ fn a_foreground_agents_message_comes_with_its_result_once() {
 #[test]
 fn a_background_agents_message_comes_with_its_notification() {
     let done = stopped().agent_notifies("a1b2c3").run();
-    let (person, claude) = told(&done);
-    assert!(person.contains("checked a1b2c3") && claude == Some(person));
-    assert!(done.stdout.contains("\"hookEventName\":\"UserPromptSubmit\""));
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "UserPromptSubmit",
+        "additionalContext": "conclaude: SubagentStop of coder (a1b2c3)
+          ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
+            checked a1b2c3"
+      },
+      "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
+        ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
+          checked a1b2c3"
+    }
+    "#);
     done.again().run().silent();
 }
 
 #[test]
-fn the_clients_own_payloads_are_understood() {
+fn the_payloads_of_claude_code_are_understood() {
     for (file, event, agent) in [
         ("PostToolUse.json", "PostToolUse", "ae7af48d32583d25f"),
         ("variants/UserPromptSubmit.task-notification.json", "UserPromptSubmit", "a1690060106df974b"),
@@ -77,15 +98,22 @@ fn the_clients_own_payloads_are_understood() {
             .payload("agent_id", agent)
             .payload("session_id", payload["session_id"].clone());
         let test = test.run().again().then(event);
-        assert!(told(&test.stdin(capture(file)).run()).0.contains(&format!("checked {agent}")), "{file}");
+        assert_eq!(agents_shown(&test.stdin(capture(file)).run()), [agent], "{file}");
     }
 }
 
 #[test]
-fn otherwise_it_comes_when_the_main_thread_stops_for_the_person_alone() {
+fn otherwise_it_comes_when_the_main_thread_stops_for_the_user_alone() {
     let done = stopped().main_stops(json!([])).run();
-    let (person, claude) = told(&done);
-    assert!(person.contains("checked a1b2c3") && claude.is_none(), "{person}");
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
+        ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
+          checked a1b2c3"
+    }
+    "#);
     done.again().run().silent();
 }
 
@@ -96,11 +124,11 @@ fn other_events_and_other_agents_leave_it_where_it_is() {
     let done = done.again().agent_notifies("another").run().silent();
     let done = done.again().then("UserPromptSubmit").payload("prompt", "hello").run().silent();
     let done = done.again().then("PostToolUse").payload("tool_name", "Bash").run().silent();
-    // Inside another agent the client shows it to nobody.
+    // Inside another agent Claude Code shows it to nobody.
     let done = done.again().agent_returns("a1b2c3").payload("agent_id", "parent").run().silent();
     let done = done.again().payload("session_id", "another").main_stops(json!([])).run().silent();
     let done = done.again().payload("session_id", "session-1").main_stops(json!([])).run();
-    assert!(told(&done).0.contains("checked a1b2c3"));
+    assert_eq!(agents_shown(&done), ["a1b2c3"]);
 }
 
 #[test]
@@ -108,15 +136,9 @@ fn parallel_agents_get_their_own_messages_in_order() {
     let test = stopped().then("SubagentStop").payload("agent_id", "b9").run().again();
     let test = test.payload("agent_id", "a1b2c3").run().again();
     let done = test.agent_returns("b9").run();
-    assert_eq!(
-        told(&done).0.matches("checked").count(),
-        2,
-        "the script, and what it printed: {}",
-        told(&done).0
-    );
-    assert!(told(&done).0.contains("checked b9"));
+    assert_eq!(agents_shown(&done), ["b9"]);
     let done = done.again().agent_returns("a1b2c3").run();
-    assert_eq!(told(&done).0.matches("SubagentStop of coder (a1b2c3)").count(), 2);
+    assert_eq!(agents_shown(&done), ["a1b2c3", "a1b2c3"]);
 }
 
 #[test]
@@ -129,13 +151,13 @@ fn what_belongs_to_a_nested_agent_comes_with_its_ancestor() {
         .file("main/subagents/agent-boss.meta.json", r#"{"toolUseId":"toolu_1","spawnDepth":1}"#)
         .file("main/subagents/agent-a1b2c3.meta.json", r#"{"toolUseId":"toolu_7","spawnDepth":2}"#);
     let test = test.run().again();
-    // The boss still runs in the background: it waits for it.
+    // The boss still runs in the background: it stays queued for it.
     let done = test.main_stops(json!([{"id": "boss", "status": "running"}])).run().silent();
     let done = done.again().agent_notifies("boss").run();
-    assert!(told(&done).0.contains("checked a1b2c3"));
-    // One that was killed does not notify any more: nothing waits for it.
+    assert_eq!(agents_shown(&done), ["a1b2c3"]);
+    // One that was killed does not notify any more: nothing is queued for it.
     let done = stopped().main_stops(json!([{"id": "a1b2c3", "status": "killed"}])).run();
-    assert!(told(&done).0.contains("checked a1b2c3"));
+    assert_eq!(agents_shown(&done), ["a1b2c3"]);
 }
 
 #[test]
@@ -148,21 +170,72 @@ fn a_crash_between_showing_and_removing_shows_it_again() {
     let done = test.agent_returns("a1b2c3").run();
     assert!(!entry.exists(), "removed once it was shown");
     std::fs::write(&entry, text).unwrap();
-    assert!(told(&done.again().run()).0.contains("checked a1b2c3"));
+    assert_eq!(agents_shown(&done.again().run()), ["a1b2c3"]);
 }
 
 #[test]
-fn a_broken_config_is_told_once_however_many_agents_meet_it() {
-    let done = Test::start().config("bogus: 1").run().error_with("unknown key `bogus`");
-    let done = done.again().then("SubagentStop").run().error_with("unknown key `bogus`");
+fn a_broken_config_is_reported_once_however_many_agents_meet_it() {
+    let done = Test::start().config("bogus: 1").run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `bogus` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | bogus: 1
+      | ^^^^^ not a key of this section
+      |
+      = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
+    ");
+    let done = done.again().then("SubagentStop").run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `bogus` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | bogus: 1
+      | ^^^^^ not a key of this section
+      |
+      = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
+    ");
     let done = done.again().agent_returns("a1b2c3").run();
-    let (person, _) = told(&done);
-    assert_eq!(person.matches("unknown key `bogus`").count(), 1, "{person}");
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "PostToolUse",
+        "additionalContext": "conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+          error: unknown key `bogus` in the config
+           --> [ROOT]/.conclaude.yaml:1:1
+            |
+          1 | bogus: 1
+            | ^^^^^ not a key of this section
+            |
+            = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`"
+      },
+      "systemMessage": "conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+        error: unknown key `bogus` in the config
+         --> [ROOT]/.conclaude.yaml:1:1
+          |
+        1 | bogus: 1
+          | ^^^^^ not a key of this section
+          |
+          = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`"
+    }
+    "#);
     done.again().run().silent();
 }
 
 #[test]
-fn a_block_is_told_to_the_agent_and_not_again() {
+fn a_block_is_shown_to_the_agent_and_not_again() {
     let config = "subagentStop: {commands: {coder: [{run: 'false', onFailure: block}]}}";
     let done = Test::stop().config(config).run();
     done.blocked();
@@ -170,18 +243,32 @@ fn a_block_is_told_to_the_agent_and_not_again() {
 }
 
 #[test]
-fn a_gate_that_let_go_is_told() {
+fn a_stop_allowed_after_max_blocks_is_reported() {
     let config = "maxBlocks: 1\nsubagentStop: {commands: {coder: [{run: 'false', onFailure: block}]}}";
     let done = Test::stop().config(config).run();
     done.blocked();
     let done = done.again().run();
     done.message();
     let done = done.again().agent_returns("a1b2c3").run();
-    assert!(told(&done).0.contains("This would have blocked, but the agent may stop"));
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "PostToolUse",
+        "additionalContext": "conclaude: SubagentStop of coder (a1b2c3)
+          ✗ `false` exited with code 1
+          This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
+      },
+      "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
+        ✗ `false` exited with code 1
+        This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
+    }
+    "#);
 }
 
 #[test]
-fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_said() {
+fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_reported() {
     let mut test = Test::stop().config(CONFIG);
     for _ in 0..110 {
         test = test.run().status(0).again();
@@ -190,23 +277,38 @@ fn messages_do_not_pile_up_where_nobody_takes_them_and_that_is_said() {
         std::fs::read_dir(test.root().join(".conclaude/outbox")).unwrap().next().unwrap().unwrap().path();
     assert!(std::fs::read_dir(session).unwrap().count() <= 101);
     let done = test.main_stops(json!([])).run();
-    assert!(told(&done).0.contains("older messages of subagents were dropped"), "{}", told(&done).0);
-    assert!(!told(&done.again().run()).0.contains("were dropped"), "said once");
+    let dropped =
+        |done: &Outcome| done.message().lines().find(|line| line.contains("dropped")).map(str::to_owned);
+    assert_snapshot!(dropped(&done).unwrap(), @"conclaude: 11 older messages of subagents were dropped, since nobody took them");
+    assert_eq!(dropped(&done.again().run()), None, "reported once");
 }
 
 #[test]
-fn an_error_of_the_hook_does_not_swallow_what_was_to_be_shown() {
+fn an_error_of_the_hook_does_not_hide_what_was_to_be_shown() {
     let config = "subagentStop: {commands: {coder: [{run: 'exit 1', message: lint failed}]}}\naudit: {required: true}\n";
-    let done = Test::stop()
-        .config(config)
-        .file(".conclaude/audit", "in the way")
-        .run()
-        .error_with("the audit trail cannot be written");
-    let (person, _) = told(&done.again().agent_returns("a1b2c3").run());
-    assert!(
-        person.contains("lint failed") && person.contains("the audit trail cannot be written"),
-        "{person}"
-    );
+    let done = Test::stop().config(config).file(".conclaude/audit", "in the way").run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder
+    ");
+    assert_snapshot!(done.again().agent_returns("a1b2c3").run().snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "PostToolUse",
+        "additionalContext": "conclaude: SubagentStop of coder (a1b2c3)
+          ⚠ lint failed
+            `exit 1` exited with code 1
+          conclaude: the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder"
+      },
+      "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
+        ⚠ lint failed
+          `exit 1` exited with code 1
+        conclaude: the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder"
+    }
+    "#);
 }
 
 #[test]
@@ -237,5 +339,9 @@ fn what_stdout_did_not_take_is_shown_at_the_next_event() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), &test.input()).unwrap();
     assert!(child.wait().unwrap().success());
     let said = test.run().message();
-    assert!(said.contains("hello there"), "{said}");
+    assert_snapshot!(said, @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo hello there
+      hello there
+    ");
 }

@@ -8,6 +8,9 @@ use conclaude::des::context::Call;
 use conclaude::des::gates::{Writing, during, protected};
 use proptest::prelude::*;
 
+use crate::common::cases::cases;
+use crate::common::scratch;
+
 /// A project with folders, links to them, links out of it, and a link to itself from outside.
 struct Project {
     _folder: tempfile::TempDir,
@@ -16,7 +19,7 @@ struct Project {
 }
 
 static PROJECT: LazyLock<Project> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let base = folder.path().canonicalize().unwrap();
     let (root, alias) = (base.join("project"), base.join("alias"));
     for made in ["src/deep/down", "docs", "steps", ".conclaude", ".claude"] {
@@ -111,7 +114,7 @@ fn relative_from(folder: &str, path: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(500, 8_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_answer_does_not_depend_on_the_spelling(

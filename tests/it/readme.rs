@@ -1,39 +1,94 @@
-//! The README's example runs as it stands there.
+//! The README's example runs as it is printed there.
 
 use std::path::Path;
-use std::process::Command;
 
-use crate::common::conclaude;
+use insta::assert_snapshot;
+
+use crate::common::{Test, conclaude, scratch};
 
 #[test]
 fn the_example_of_trustworthy_steps_can_be_pasted() {
     let readme = include_str!("../../README.md");
     let block = readme.split("<!-- tested: steps -->\n```sh\n").nth(1).unwrap().split("```").next().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let binary = Path::new(env!("CARGO_BIN_EXE_conclaude")).parent().unwrap().display().to_string();
-    let path = format!("{binary}:{}", std::env::var("PATH").unwrap());
-    let output = Command::new("sh")
-        .args(["-e", "-c", block])
-        .current_dir(folder.path())
-        .env("PATH", path)
-        .env("XDG_STATE_HOME", folder.path().join(".state-home"))
-        .env_remove("CLAUDE_PROJECT_DIR")
-        .output()
-        .unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{stdout}\n{stderr}");
-    for part in [
-        "<!-- DES-STEP-FILE: steps/01-01.json -->",
-        "it may not stop yet",
-        "✓ steps/01-01.json is complete",
-        "DONE   14/14",
-        "in order",
-    ] {
-        assert!(stdout.contains(part), "{part:?} is not in\n{stdout}\n{stderr}");
-    }
+    let test = Test::stop();
+    let folder = Path::new(env!("CARGO_BIN_EXE_conclaude")).parent().unwrap().display();
+    let mut shell = test.program("sh");
+    shell.args(["-e", "-c", block]).current_dir(test.root()).env_remove("CLAUDE_PROJECT_DIR");
+    shell.env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()));
+    let done = test.run_as(shell).status(0);
+    assert_snapshot!(done.steady(&done.stdout), @r#"
+    made steps/01-01.json
+    <!-- DES-VALIDATION: required -->
+    <!-- DES-STEP-FILE: steps/01-01.json -->
+    <!-- DES-AGENT: coder -->
+    <!-- DES-PROJECT-ID: greeting -->
+
+    You are the coder agent. Do step 01-01 of the project greeting.
+    It is about: Say hello
+
+
+    ---
+    This task is gated by conclaude. Its step file is `steps/01-01.json`.
+    - Phases left, in this order: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT.
+    - Record each phase as you do it; do not edit the JSON by hand:
+      `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED_* phases expect a failure);
+      `conclaude des start steps/01-01.json PHASE`, then `conclaude des finish steps/01-01.json PHASE --pass|--fail --details "…"` for work without a command;
+      `conclaude des skip steps/01-01.json PHASE --reason "NOT_APPLICABLE: …"`.
+    - You may write only to `src/**`, and to the step file.
+    - You may stop when every phase is recorded and the step is DONE. If you cannot finish, say so honestly: `conclaude des fail steps/01-01.json --reason "…"`; an admitted failure may stop.
+    RED_ACCEPTANCE is SKIPPED
+    ✗ INCOMPLETE_PHASE CHECK_ACCEPTANCE: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE GREEN_ACCEPTANCE: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE REVIEW: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE REFACTOR_L1: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE REFACTOR_L2: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE REFACTOR_L3: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE REFACTOR_L4: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE POST_REFACTOR_REVIEW: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE FINAL_VALIDATE: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    it may not stop yet
+    CHECK_ACCEPTANCE is SKIPPED
+    GREEN_ACCEPTANCE is SKIPPED
+    REVIEW is SKIPPED
+    REFACTOR_L1 is SKIPPED
+    REFACTOR_L2 is SKIPPED
+    REFACTOR_L3 is SKIPPED
+    REFACTOR_L4 is SKIPPED
+    POST_REFACTOR_REVIEW is SKIPPED
+    ✓ steps/01-01.json is complete
+    STEP              TASK   STATE  PHASES  LAST AGENT  BLOCKS
+    steps/01-01.json  01-01  DONE   14/14   -           0
+        1 [TIME] des new TODO step=steps/01-01.json
+        2 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=PREPARE
+        3 [TIME] des run PASS step=steps/01-01.json phase=PREPARE
+            `mkdir -p src` exited with code 0
+        4 [TIME] des skip SKIPPED step=steps/01-01.json phase=RED_ACCEPTANCE
+        5 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=RED_UNIT
+        6 [TIME] des run PASS step=steps/01-01.json phase=RED_UNIT
+            `sh src/test.sh` exited with code 2
+        7 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=GREEN_UNIT
+        8 [TIME] des run PASS step=steps/01-01.json phase=GREEN_UNIT
+            `sh src/test.sh` exited with code 0
+        9 [TIME] des skip SKIPPED step=steps/01-01.json phase=CHECK_ACCEPTANCE
+       10 [TIME] des skip SKIPPED step=steps/01-01.json phase=GREEN_ACCEPTANCE
+       11 [TIME] des skip SKIPPED step=steps/01-01.json phase=REVIEW
+       12 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L1
+       13 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L2
+       14 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L3
+       15 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L4
+       16 [TIME] des skip SKIPPED step=steps/01-01.json phase=POST_REFACTOR_REVIEW
+       17 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=FINAL_VALIDATE
+       18 [TIME] des run PASS step=steps/01-01.json phase=FINAL_VALIDATE
+            `sh src/test.sh` exited with code 0
+       19 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=COMMIT
+       20 [TIME] des run PASS step=steps/01-01.json phase=COMMIT
+            `git add src` exited with code 0
+    ✓ 20 records in order
+    "#);
 }
 
-/// A folder on the PATH in which a client of the tested version and this conclaude lie.
+/// A folder on the PATH with Claude Code, in the version of the tests, and this conclaude.
 fn bin(folder: &Path) -> String {
     let bin = folder.join("bin");
     crate::common::program::script(bin.join("claude"), "#!/bin/sh\necho '2.1.325 (Claude Code)'\n");
@@ -50,19 +105,19 @@ fn steady(line: &str) -> String {
 }
 
 #[test]
-fn installing_looks_as_it_does_there() {
+fn installing_looks_as_the_readme_shows_it() {
     let readme = include_str!("../../README.md");
     let block =
         readme.split("<!-- tested: install -->\n```console\n").nth(1).unwrap().split("```").next().unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let home = folder.path().canonicalize().unwrap();
     let project = home.join("my-project");
     std::fs::create_dir(&project).unwrap();
     std::fs::write(project.join("package.json"), r#"{"scripts": {"lint": "x"}}"#).unwrap();
     let path = bin(&home);
-    let run = |verb: &str| {
+    let run = |subcommand: &str| {
         let output = conclaude()
-            .arg(verb)
+            .arg(subcommand)
             .current_dir(&project)
             .env("PATH", &path)
             .env("HOME", &home)

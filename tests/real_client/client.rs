@@ -106,7 +106,7 @@ fn cache() -> Result<PathBuf, String> {
     set(CACHE)
         .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("conclaude-tests")))
         .or_else(|| set("HOME").map(|home| home.join(".cache/conclaude-tests")))
-        .ok_or_else(|| format!("there is no place for the client: set {CACHE} or HOME"))
+        .ok_or_else(|| format!("there is no folder for the client: set {CACHE} or HOME"))
 }
 
 /// npm picks the package of this platform beside the main one. It holds the whole client.

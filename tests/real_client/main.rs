@@ -1,4 +1,4 @@
-//! Whole sessions of the real client, offline, with a scripted model: what the model was sent and what the person is
+//! Whole sessions of the real client, offline, with a scripted model: what the model was sent and what the user is
 //! shown because of conclaude. See README.md in this folder.
 
 #![allow(

@@ -19,29 +19,29 @@ impl Project {
         let folder = tempfile::Builder::new().prefix("conclaude-real-client-").tempdir().unwrap();
         let project = Project { folder };
         for name in ["project", "home", "settings", "tmp", "bin"] {
-            std::fs::create_dir(project.place(name)).unwrap();
+            std::fs::create_dir(project.at(name)).unwrap();
         }
-        let (built, program) = (env!("CARGO_BIN_EXE_conclaude"), project.place("bin/conclaude"));
+        let (built, program) = (env!("CARGO_BIN_EXE_conclaude"), project.at("bin/conclaude"));
         if std::fs::hard_link(built, &program).is_err() {
             crate::program::copy(built, &program);
         }
-        // What a person has answered at the first start.
+        // What the user has answered at the first start.
         let answered = json!({
             "hasCompletedOnboarding": true, "lastOnboardingVersion": VERSION, "theme": "dark", "autoUpdates": false,
             "customApiKeyResponses": {"approved": [&API_KEY[API_KEY.len() - 20..]], "rejected": []},
             "projects": {project.root().to_str().unwrap(): {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
         });
-        std::fs::write(project.place("settings/.claude.json"), answered.to_string()).unwrap();
+        std::fs::write(project.at("settings/.claude.json"), answered.to_string()).unwrap();
         project.file("README.md", "# A project\n")
     }
 
-    fn place(&self, name: &str) -> PathBuf {
+    fn at(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
     /// The project's own folder.
     pub fn root(&self) -> PathBuf {
-        self.place("project")
+        self.at("project")
     }
 
     /// A path in the project, as a tool wants it.
@@ -67,8 +67,8 @@ impl Project {
         self.root().join(name).exists()
     }
 
-    /// How many messages wait in the outbox.
-    pub fn waiting(&self) -> usize {
+    /// How many messages are pending in the outbox.
+    pub fn pending(&self) -> usize {
         let sessions =
             std::fs::read_dir(self.root().join(".conclaude/outbox")).into_iter().flatten().flatten();
         let entries =
@@ -118,7 +118,7 @@ impl Project {
         self
     }
 
-    /// Calls conclaude in the project, as a person does, and gives what it prints.
+    /// Calls conclaude in the project, as a user does, and gives what it prints.
     pub fn conclaude(&self, arguments: &[&str]) -> String {
         let output = succeeds(self.program("conclaude").args(arguments));
         String::from_utf8(output.stdout).unwrap()
@@ -126,7 +126,7 @@ impl Project {
 
     fn program(&self, name: &str) -> Command {
         // Found here, not by the PATH of this process.
-        let own = self.place("bin").join(name);
+        let own = self.at("bin").join(name);
         let mut command = Command::new(if own.exists() { own } else { Path::new(name).into() });
         command.current_dir(self.root()).env_clear().envs(self.environment());
         command
@@ -135,12 +135,12 @@ impl Project {
     /// The environment of the project's user: nothing of ours but the way to programs.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-        let folders = std::iter::once(self.place("bin")).chain(std::env::split_paths(&path));
+        let folders = std::iter::once(self.at("bin")).chain(std::env::split_paths(&path));
         let mut all: Vec<(&str, OsString)> = vec![
             ("PATH", std::env::join_paths(folders).unwrap()),
-            ("HOME", self.place("home").into()),
-            ("CLAUDE_CONFIG_DIR", self.place("settings").into()),
-            ("TMPDIR", self.place("tmp").into()),
+            ("HOME", self.at("home").into()),
+            ("CLAUDE_CONFIG_DIR", self.at("settings").into()),
+            ("TMPDIR", self.at("tmp").into()),
         ];
         let plain = [
             ("LANG", "C.UTF-8"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What the person types. By it the main conversation is known.
+/// What the user types. By it the main conversation is known.
 pub const PROMPT: &str = "Please play MAIN-PART of this test.";
 
 /// The name of the main conversation.
@@ -18,7 +18,7 @@ pub struct Talk {
     /// A text in its first message.
     pub key: &'static str,
     pub turns: Vec<Turn>,
-    /// Asked anew each time, without tools and without what was said before, as a judge is.
+    /// Asked again each time, without tools and without what was said before, as a judge is.
     pub is_fresh: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What came of a session: what the model was sent, what the person was shown, what the hooks answered.
+//! What came of a session: what the model was sent, what the user was shown, what the hooks answered.
 
 use serde_json::Value;
 
@@ -51,9 +51,9 @@ impl Seen {
         turns.max().unwrap_or(0)
     }
 
-    /// What the person was shown by hooks.
+    /// What the user was shown by hooks.
     pub fn shown(&self) -> Text {
-        Text { what: "what the person was shown".into(), text: self.informational().join("\n") }
+        Text { what: "what the user was shown".into(), text: self.informational().join("\n") }
     }
 
     fn informational(&self) -> Vec<&str> {
@@ -68,7 +68,7 @@ impl Seen {
         self.stream.iter().filter(of_event).collect()
     }
 
-    /// Claude's last words to the person.
+    /// Claude's last message to the user.
     pub fn result(&self) -> Text {
         let text =
             self.stream.iter().rfind(|message| message["type"] == "result").map(|last| &last["result"]);
@@ -99,7 +99,7 @@ impl Seen {
                 message["hook_name"], message["exit_code"], message["stdout"], message["stderr"]
             );
         }
-        eprintln!("--- the person was shown:\n{}", self.informational().join("\n"));
+        eprintln!("--- the user was shown:\n{}", self.informational().join("\n"));
         eprintln!("--- exit {:?}, result: {}", self.exit, self.result().text);
         let tail = self.stderr.len().saturating_sub(2_000);
         eprintln!("--- the client's stderr:\n{}", String::from_utf8_lossy(&self.stderr.as_bytes()[tail..]));

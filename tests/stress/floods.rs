@@ -12,7 +12,7 @@ const MEMORY: f64 = 20.0;
 
 const HUNDRED_MB: &str = "head -c 104857600 /dev/zero";
 
-/// Runs a script that floods; the answer as people see it.
+/// Runs a script that floods; the answer as users see it.
 fn flood(kind: &str, script: &str) -> String {
     let config =
         "subagentStop: {commands: {'*': [{run: sh ./flood.sh, showStdout: true, showStderr: true}]}}\n";

@@ -7,8 +7,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::common::workflow::{MARKERS, todo};
-use crate::common::{Test, binary, capture};
-use crate::support::{alone, answer, figure, like, spawn_quietly};
+use crate::common::{Test, binary, capture, scratch};
+use crate::support::{alone, answer, figure, spawn_quietly};
 
 const CALLS: usize = 10_000;
 
@@ -84,7 +84,7 @@ fn ten_thousand_calls_leave_nothing_behind() {
     let config = "subagentStart: {commands: {'*': [{run: 'true'}]}}\nsubagentStop: {commands: {'*': [{run: 'cat > /dev/null'}], \
         failing: [{run: 'echo out; echo err >&2; exit 1', showStdout: true, onFailure: block}], nohow: [{run: x, shell: /no/shell}], \
         slow: [{run: 'sleep 300 & sleep 300', timeout: 1, onTimeout: warn}]}}\naudit: {maxFileBytes: 104857600}\n";
-    let temporary = tempfile::tempdir().unwrap();
+    let temporary = scratch();
     let test = Test::stop().config(config).step(&todo());
     let test = test.env("TMPDIR", temporary.path().to_str().unwrap());
     let kinds = kinds(&test);
@@ -94,7 +94,7 @@ fn ten_thousand_calls_leave_nothing_behind() {
     let call = |n: usize| {
         // A second is long; once in a while will do.
         let (event, payload) = if n % 1_000 == 999 { &slow } else { &kinds[n % kinds.len()] };
-        let mut command = like(&test, binary());
+        let mut command = test.program(binary());
         command.arg(event);
         assert!(answer(command, payload).status.code().is_some(), "{event}");
     };

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::common::workflow::{MARKERS, done, todo};
-use crate::common::{Test, binary, conclaude};
-use crate::support::{answer, figure, like, run_as_nobody};
+use crate::common::{Test, binary, run_in, scratch};
+use crate::support::{answer, figure, run_as_nobody};
 
 const BLOCKING: &str = "subagentStop: {commands: {'*': [{run: 'exit 3', onFailure: block}]}}\n";
 const WARNING: &str = "subagentStop: {commands: {'*': [{run: 'exit 3'}]}}\n";
@@ -33,8 +33,8 @@ struct Done {
 
 /// Makes the call with the project on such a disk.
 fn on_disk(disk: &str, test: &Test, then: &str) -> Done {
-    let aside = tempfile::tempdir().unwrap();
-    let mut command = like(test, "unshare");
+    let aside = scratch();
+    let mut command = test.program("unshare");
     command.args(["-rm", "sh", "-c", &format!("{MOVE}{then}"), "sh"]);
     command.arg(test.root()).arg(aside.path()).arg(disk).arg(binary()).args(test.command().get_args());
     let output = answer(command, &test.input());
@@ -64,8 +64,8 @@ const UNRECORDED: &str = "the audit trail cannot be written: ";
 #[test]
 fn decisions_about_commands_stand_on_a_bad_disk() {
     for (disk, why) in DISKS {
-        let told = says(disk, &Test::stop().config(WARNING), 0, &[UNRECORDED, why]);
-        let message = told.stdout["systemMessage"].as_str().unwrap();
+        let warned = says(disk, &Test::stop().config(WARNING), 0, &[UNRECORDED, why]);
+        let message = warned.stdout["systemMessage"].as_str().unwrap();
         assert!(message.contains("`exit 3` exited with code 3") && message.contains(UNRECORDED), "{message}");
         let first = Test::stop().config(BLOCKING).payload("stop_hook_active", false);
         let blocked = says(disk, &first, 2, &["✗ `exit 3`", "blocks cannot be counted", UNRECORDED, why]);
@@ -93,9 +93,9 @@ fn the_gates_stand_on_a_bad_disk() {
         let refused =
             says(disk, &Test::stop().step(&done()).call_agent(MARKERS), 2, &["STEP_DONE", UNRECORDED, why]);
         assert_eq!(refused.stdout["hookSpecificOutput"]["permissionDecision"], "deny");
-        let let_in = says(disk, &Test::stop().step(&todo()).call_agent(MARKERS), 0, &[UNRECORDED, why]);
-        assert!(let_in.stdout["hookSpecificOutput"]["updatedInput"]["prompt"].is_string());
-        let message = let_in.stdout["systemMessage"].as_str().unwrap();
+        let allowed = says(disk, &Test::stop().step(&todo()).call_agent(MARKERS), 0, &[UNRECORDED, why]);
+        assert!(allowed.stdout["hookSpecificOutput"]["updatedInput"]["prompt"].is_string());
+        let message = allowed.stdout["systemMessage"].as_str().unwrap();
         assert!(message.contains("the call cannot be remembered, so its scope is not checked"), "{message}");
         let outside = Test::gated_stop(&todo()).writes("Write", "file_path", "README.md");
         says(disk, &outside, 2, &["SCOPE_VIOLATION", UNRECORDED, why]);
@@ -146,15 +146,16 @@ echo "{\"code\": $?, \"full\": $full, \"lines\": $(cat .conclaude/audit/audit-*.
 
 #[test]
 fn without_a_home() {
-    let test = Test::stop().config(BLOCKING).without_env("HOME").without_env("XDG_STATE_HOME");
+    let is_root = rustix::process::geteuid().is_root();
+    let test = Test::stop().config(BLOCKING).without_env("XDG_STATE_HOME");
+    // Who is not root has a home by the system's list of users: one that cannot be stands for none.
+    let test = if is_root { test.without_env("HOME") } else { test.env("HOME", "relative/home") };
     let output = run_as_nobody(&test);
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
-    // Whoever runs this without being root has a home after all, by the system's list of users.
-    conclaude::audit::Trail::of(&test.root(), None).forget();
     let warned = run_as_nobody(&test.config(WARNING));
     let stderr = String::from_utf8(warned.stderr).unwrap();
     assert_eq!(warned.status.code(), Some(0), "{stderr}");
-    if rustix::process::geteuid().is_root() {
+    if is_root {
         assert!(stderr.contains("cannot keep the head of the audit trail in "), "{stderr}");
     }
     figure("no HOME: blocked and warned as ever");
@@ -165,12 +166,12 @@ fn in_a_folder_that_is_gone() {
     let test = Test::stop().config(BLOCKING).file("gone/x", "");
     let gone = test.root().join("gone");
     let test = test.payload("cwd", gone.to_str().unwrap());
-    let mut command = like(&test, "sh");
+    let mut command = test.program("sh");
     command.arg("-c").arg("cd \"$1\" && rm -r \"$1\" && exec \"$0\" SubagentStop").arg(binary()).arg(&gone);
     let output = answer(command, &test.input());
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     // The whole project may be gone too: then there are no rules.
-    let all_gone = tempfile::tempdir().unwrap().path().to_str().unwrap().to_owned();
+    let all_gone = scratch().path().to_str().unwrap().to_owned();
     let test = Test::stop().env("CLAUDE_PROJECT_DIR", &all_gone);
     test.payload("cwd", all_gone).run().status(0);
     figure("a deleted working directory: blocked as ever");
@@ -212,13 +213,13 @@ fn a_clock_that_goes_back() {
         assert!(done.blocked().contains(&format!("block {count} of 3")), "the count goes on");
     }
     let done = done.again().run();
-    assert!(done.message().contains("sent back 3 times already"));
+    assert!(done.message().contains("blocked 3 times already"));
     // An ended session that lies ahead is not taken for an old one.
     let done = done.again().then("SessionEnd").run().silent();
     from_the_future(&done.root().join(".conclaude"));
     let done = done.again().payload("session_id", "another").run().silent();
     let done = done.again().payload("session_id", "session-1").then("SubagentStop").run();
-    assert!(done.message().contains("sent back 3 times already"), "the count is still there");
+    assert!(done.message().contains("blocked 3 times already"), "the count is still there");
     // A record from the future is followed by one of today, and the chain is whole.
     let done = Test::stop().config(WARNING).run().status(0);
     let trail = done.root().join(".conclaude/audit");
@@ -232,9 +233,8 @@ fn a_clock_that_goes_back() {
     let hash = conclaude::store::hash(&text);
     std::fs::write(&file, format!("{},\"hash\":\"{hash}\"}}\n", text.strip_suffix('}').unwrap())).unwrap();
     let done = done.again().run().status(0);
-    let verify = conclaude().args(["audit", "verify"]).current_dir(done.root()).output().unwrap();
-    assert_eq!(String::from_utf8(verify.stdout).unwrap(), "✓ 2 records in order\n");
-    // A message that was laid out in the future is shown today.
+    assert_eq!(run_in(&done.root(), &["audit", "verify"]).1, "✓ 2 records in order\n");
+    // A message that was queued in the future is shown today.
     let done = Test::stop().config(WARNING).run().status(0);
     from_the_future(&done.root().join(".conclaude"));
     let shown = done.again().then("Stop").without("agent_id").payload("background_tasks", json!([])).run();

@@ -1,4 +1,4 @@
-//! The hook is told to stop, or is killed, while its command runs.
+//! The hook is stopped or killed, while its command runs.
 
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -31,10 +31,10 @@ fn told_to_stop_it_leaves_no_child() {
             wait_for("the family is there", || {
                 test.root().join("started").exists() && living(&format!("sleep\0{sleep}")).len() == 3
             });
-            let told = Instant::now();
+            let sent = Instant::now();
             signal(hook.id(), name);
             assert_eq!(hook.wait().unwrap().code(), Some(1), "SIG{name}");
-            times.push(told.elapsed());
+            times.push(sent.elapsed());
             assert_eq!(living(&sleep), Vec::<u32>::new(), "survivors of SIG{name}");
             assert!(!test.root().join("second.txt").exists());
         }
@@ -43,7 +43,7 @@ fn told_to_stop_it_leaves_no_child() {
             ms(percentile(&times, 100)),
             ms(percentile(&times, 50))
         ));
-        // The client kills 1.4 s after it has asked; a loaded machine may take longer, one that hangs does much more.
+        // Claude Code kills 1.4 s after it has asked; a loaded machine may take longer, one that hangs does much more.
         assert!(percentile(&times, 50) < Duration::from_secs(10));
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Test, binary, program};
+use crate::common::{Test, binary, program, scratch};
 
 /// Prints a figure of this run.
 pub fn figure(text: &str) {
@@ -20,7 +20,7 @@ pub fn alone() -> std::sync::MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// What a debug build may take longer than the one that people use.
+/// What a debug build may take longer than a release build.
 pub fn slowness() -> u32 {
     if std::env::var_os("CONCLAUDE_STRESS_BINARY").is_some() { 1 } else { 10 }
 }
@@ -50,7 +50,7 @@ pub fn percentile(values: &[Duration], percent: usize) -> Duration {
     sorted[((sorted.len() * percent).div_ceil(100)).clamp(1, sorted.len()) - 1]
 }
 
-/// Milliseconds, for people.
+/// Milliseconds with one decimal.
 pub fn ms(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1_000.0)
 }
@@ -193,30 +193,17 @@ pub fn run_as_nobody(test: &Test) -> Output {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
     };
     // The binary may lie where nobody else may look.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     readable(folder.path());
     readable(&test.root());
     let copy = folder.path().join("conclaude");
     program::copy(binary(), &copy);
-    let mut command = like(test, &copy);
+    let mut command = test.program(&copy);
     command.args(test.command().get_args());
     if rustix::process::geteuid().is_root() {
         command.uid(65_534).gid(65_534);
     }
     answer(command, &test.input())
-}
-
-/// Another program in the surroundings of this test's call.
-pub fn like(test: &Test, program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let mut command = Command::new(program);
-    command.current_dir("/");
-    for (name, value) in test.command().get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command
 }
 
 /// What a program answers to a payload.

@@ -1,4 +1,4 @@
-//! Time-outs: how far they are overshot, and who cannot defy them.
+//! Timeouts: how far they are overshot, and who cannot defy them.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ const AT_ONCE: u32 = 20;
 const LIMIT: Duration = Duration::from_secs(1);
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
-/// What the time-out may be overshot by.
+/// What the timeout may be overshot by.
 const OVERSHOOT: Duration = Duration::from_millis(50);
 
 /// A machine on which the slowest of ordinary calls take longer is busy with something else.
@@ -41,12 +41,12 @@ fn beyond_one_second(test: &Test, runs: usize) -> Vec<Duration> {
     taken.into_inner().unwrap()
 }
 
-/// The figure is that of the whole call, as the client sees it: start, time-out, the death of the command, answer. The
+/// The figure is that of the whole call, as Claude Code sees it: start, timeout, the death of the command, answer. The
 /// same call with a command that ends by itself after one second is made beside it, so that what a busy machine adds is
-/// known. The bound is on what the time-out adds to that: always in the middle, and at p99 in one of three tries, unless the
+/// known. The bound is on what the timeout adds to that: always in the middle, and at p99 in one of three tries, unless the
 /// machine was busy in all of them.
 #[test]
-fn a_time_out_is_overshot_by_50_ms_at_most() {
+fn a_timeout_is_overshot_by_50_ms_at_most() {
     let _alone = alone();
     let timed = stop("run: sleep 60, timeout: 1, onTimeout: warn");
     let control = stop("run: sleep 1");
@@ -60,7 +60,7 @@ fn a_time_out_is_overshot_by_50_ms_at_most() {
         let [p50, p99] = [50, 99].map(|percent| percentile(&over, percent));
         let [plain_p50, plain_p99] = [50, 99].map(|percent| percentile(&plain, percent));
         figure(&format!(
-            "time-out overshot in {RUNS} calls: p50 {}, p99 {} (a `sleep 1` that ends by itself: p50 {}, p99 {}), try {attempt}",
+            "timeout overshot in {RUNS} calls: p50 {}, p99 {} (a `sleep 1` that ends by itself: p50 {}, p99 {}), try {attempt}",
             ms(p50),
             ms(p99),
             ms(plain_p50),
@@ -72,12 +72,12 @@ fn a_time_out_is_overshot_by_50_ms_at_most() {
         }
         was_calm |= plain_p99 < CALM;
     }
-    assert!(!was_calm, "the time-out was overshot by more than 50 ms in each of three tries");
+    assert!(!was_calm, "the timeout was overshot by more than 50 ms in each of three tries");
     figure("the machine was too busy for the bound at p99: that of p50 was kept");
 }
 
 #[test]
-fn nobody_holds_the_answer_longer_than_time_out_and_grace() {
+fn nobody_holds_the_answer_longer_than_timeout_and_grace() {
     let sleep = unique_sleep();
     let kinds = [
         ("ignores SIGTERM", format!("trap '' TERM; while :; do sleep {sleep}; done")),
@@ -130,12 +130,12 @@ fn nobody_holds_the_answer_longer_than_time_out_and_grace() {
         assert!(took <= bound, "one that {kind} took {}, more than {}", ms(took), ms(bound));
         longest = longest.max(took);
         figure(&format!(
-            "a command that {kind}: answered {} after the time-out",
+            "a command that {kind}: answered {} after the timeout",
             ms(took.saturating_sub(LIMIT))
         ));
     }
     figure(&format!(
-        "the longest of {} stubborn commands: {} after the time-out",
+        "the longest of {} stubborn commands: {} after the timeout",
         kinds.len(),
         ms(longest - LIMIT)
     ));

@@ -1,4 +1,4 @@
-//! A project with a gated step, played as the client plays it: the call, the agent's files, its stop.
+//! A project with a gated step, as Claude Code plays it: the call, the agent's files, its stop.
 
 use serde_json::{Value, json};
 
@@ -8,6 +8,12 @@ pub const PHASES: [&str; 14] = conclaude::des::phases::TDD_14;
 
 /// The markers of a prompt for `steps/01-01.json`.
 pub const MARKERS: &str = "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n<!-- DES-AGENT: coder -->\n<!-- DES-COMMAND: /nw:execute -->\n<!-- DES-PROJECT-ID: greeting -->\n\nDo step 01-01.";
+
+/// The codes of the findings in a message that are no mere warnings, in order.
+pub fn codes(message: &str) -> Vec<&str> {
+    let findings = message.lines().filter_map(|line| line.strip_prefix("✗ "));
+    findings.filter_map(|finding| finding.split([' ', ':']).next()).collect()
+}
 
 /// A step in which every phase has passed.
 pub fn done() -> Value {
@@ -48,7 +54,7 @@ impl Test {
         self.file("steps/01-01.json", format!("{step:#}\n"))
     }
 
-    /// A call of the agent `coder` with this prompt, as the client's PreToolUse.
+    /// A call of the agent `coder` with this prompt, as the PreToolUse of Claude Code.
     pub fn call_agent(self, prompt: &str) -> Self {
         self.then("PreToolUse")
             .without("agent_id")
@@ -57,7 +63,7 @@ impl Test {
             .payload("tool_input", json!({"description": "d", "prompt": prompt, "subagent_type": "coder", "run_in_background": false}))
     }
 
-    /// What the client writes when the agent has started: its transcript and the file beside it.
+    /// What Claude Code writes when the agent has started: its transcript and the file beside it.
     pub fn agent_files(self, prompt: &str) -> Self {
         let line = json!({"type": "user", "isSidechain": true, "agentId": "a1b2c3", "timestamp": "2026-01-01T10:00:00.000Z",
             "message": {"role": "user", "content": prompt}});
@@ -80,7 +86,7 @@ impl Test {
             .payload("stop_hook_active", false)
     }
 
-    /// The agent begins, or goes on.
+    /// The agent starts, or goes on.
     pub fn starts(self) -> Self {
         self.then("SubagentStart").payload("agent_id", "a1b2c3").payload("agent_type", "coder")
     }
@@ -99,7 +105,7 @@ impl Test {
         Test::stop().step(step).agent_files(MARKERS).stops()
     }
 
-    /// Makes the project a git repository with everything committed. Where the client keeps its transcripts is not
+    /// Makes the project a git repository with everything committed. Where Claude Code keeps its transcripts is not
     /// part of a project.
     pub fn committed(self) -> Self {
         let test =
@@ -110,12 +116,9 @@ impl Test {
     /// Calls git in the project.
     pub fn git(self, arguments: &[&str]) -> Self {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
-        let git = std::process::Command::new("git")
-            .args(identity)
-            .args(arguments)
-            .current_dir(self.root())
-            .output();
-        assert!(git.unwrap().status.success(), "{arguments:?}");
+        let mut git = self.program("git");
+        let output = git.args(identity).args(arguments).current_dir(self.root()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
         self
     }
 }
@@ -133,10 +136,10 @@ impl Outcome {
         );
         let reason = output["permissionDecisionReason"].as_str().unwrap().to_owned();
         assert_eq!(self.stderr, format!("{reason}\n"), "the reason, and nothing else");
-        reason
+        self.steady(&reason)
     }
 
-    /// Expects that the call is let through, and gives the input that it gets instead.
+    /// Expects that the call is allowed, and gives the input that it gets instead.
     #[track_caller]
     pub fn updated_input(&self) -> Value {
         assert_eq!(self.code, Some(0), "stderr: {}", self.stderr);

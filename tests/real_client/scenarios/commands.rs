@@ -73,8 +73,8 @@ pub fn background(client: &Client) {
     seen.result().has("The coder is done.");
 }
 
-pub fn time_out(client: &Client) {
-    // A number that no other process waits for.
+pub fn timeout(client: &Client) {
+    // A number that no other process sleeps for.
     let nap = format!("60.{}", std::process::id());
     let config = format!(
         "maxBlocks: 1\nsubagentStop:\n  commands:\n    coder:\n      - run: 'sleep {nap} & sleep {nap}'\n        timeout: 1\n"
@@ -110,6 +110,6 @@ pub fn failure(client: &Client) {
         text.has_once("⚠ Linting failed").has_once("exited with code 3").has_once("line 7 is odd");
     }
     seen.sent(MAIN, 1).has("The code is written.").has("⚠ Linting failed");
-    assert_eq!(seen.turns(CODER), 1, "a failure that only warns does not send the agent back");
-    assert_eq!(project.waiting(), 0, "what was shown does not wait any more");
+    assert_eq!(seen.turns(CODER), 1, "a failure that only warns does not block the agent");
+    assert_eq!(project.pending(), 0, "what was shown is not pending any more");
 }

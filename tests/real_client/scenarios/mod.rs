@@ -1,9 +1,9 @@
 //! The list of scenarios.
 
 mod commands;
-mod company;
 mod gates;
 mod setup;
+mod several;
 mod steps;
 
 use crate::client::Client;
@@ -24,37 +24,37 @@ pub const ALL: &[Scenario] = &[
     scenario(
         "foreground",
         commands::foreground,
-        "commands by the agent's name, told with the agent's result",
+        "commands by the agent's name, shown with the agent's result",
     ),
     scenario(
         "background",
         commands::background,
-        "the same for an agent in the background, told with its notification",
+        "the same for an agent in the background, shown with its notification",
     ),
+    scenario("timeout", commands::timeout, "a command that hangs blocks the agent once and leaves nothing"),
+    scenario("failure", commands::failure, "a command that fails is shown once, and the agent may stop"),
+    scenario("parallel", several::parallel, "two agents at once, each with its own messages in order"),
+    scenario("nested", several::nested, "an agent calls an agent; what belongs to it comes with its caller"),
+    scenario("fixed", steps::fixed, "an agent is blocked until its step file proves the work"),
     scenario(
-        "time-out",
-        commands::time_out,
-        "a command that hangs sends the agent back, leaves nothing, lets go",
+        "limit",
+        steps::limit,
+        "an agent that never fixes its work is allowed after maxBlocks, and that is shown",
     ),
-    scenario("failure", commands::failure, "a command that fails is told once, and the agent may stop"),
-    scenario("parallel", company::parallel, "two agents at once, each with its own messages in order"),
-    scenario("nested", company::nested, "an agent calls an agent; what belongs to it comes with its caller"),
-    scenario("mended", steps::mended, "an agent is sent back until its step file proves the work"),
-    scenario("bound", steps::bound, "an agent that never mends is let go, and that is told"),
     scenario(
         "unfinished",
         steps::unfinished,
-        "an agent that runs out of turns is told when the main thread stops",
+        "an agent that runs out of turns is reported when the main thread stops",
     ),
     scenario("judge", steps::judge, "a judge that refuses once and then agrees"),
     scenario("denied-call", gates::denied_call, "an Agent call that is not sound does not start"),
     scenario("denied-write", gates::denied_write, "a write outside the step's scope does not happen"),
-    scenario("broken-config", setup::broken_config, "a broken config is told, and the gates still work"),
+    scenario("broken-config", setup::broken_config, "a broken config is shown, and the gates still work"),
     scenario("uninstall", setup::uninstall, "install, a session, uninstall: the settings are as before"),
     scenario(
         "trust",
         setup::trust,
-        "registered for all projects, commands run once a person has agreed to them",
+        "registered for all projects, commands run once the user has agreed to them",
     ),
     scenario(
         "comments",

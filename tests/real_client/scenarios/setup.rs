@@ -26,7 +26,7 @@ pub fn broken_config(client: &Client) {
     let start = seen.hooks("SessionStart");
     assert!(
         start.iter().any(|hook| hook["stdout"].as_str().unwrap().contains("unknown key `comands`")),
-        "told at once"
+        "reported at once"
     );
     seen.shown().has("unknown key `comands`").has(".conclaude.yaml:2:3");
     seen.sent(MAIN, 1).has("✗ STEP_FILE_MISSING");
@@ -35,7 +35,7 @@ pub fn broken_config(client: &Client) {
     seen.sent(MAIN, 2).has("I could not do it.").has("failed, and says so: it is too hard");
 }
 
-/// Written by a person, in a person's style.
+/// Written by the user, in the user's style.
 const SETTINGS: &str = r#"{ "cleanupPeriodDays": 30,
    "hooks": {
       "Stop": [ { "hooks": [ {"type": "command", "command": "echo x >> other-hook-ran"} ] } ] },
@@ -54,7 +54,7 @@ pub fn uninstall(client: &Client) {
     };
     let seen = client.play(&project, script());
     seen.shown().has_once("linted for: coder");
-    assert_eq!(project.read("other-hook-ran").as_deref(), Some("x\n"), "the person's own hook still runs");
+    assert_eq!(project.read("other-hook-ran").as_deref(), Some("x\n"), "the user's own hook still runs");
 
     project.conclaude(&["uninstall"]);
     assert_eq!(project.read(FILE).as_deref(), Some(SETTINGS), "byte for byte");

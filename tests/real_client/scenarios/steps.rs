@@ -17,7 +17,7 @@ fn phase(name: &str) -> String {
     format!("conclaude des run steps/01-01.json {name} -- true")
 }
 
-pub fn mended(client: &Client) {
+pub fn fixed(client: &Client) {
     let project = Project::new().agents(&["coder"]).step("").installed();
     let seen = client.play(
         &project,
@@ -42,7 +42,7 @@ pub fn mended(client: &Client) {
     project.conclaude(&["audit", "verify"]);
 }
 
-pub fn bound(client: &Client) {
+pub fn limit(client: &Client) {
     let project = Project::new().agents(&["coder"]).step("maxBlocks: 2\n").installed();
     let seen = client.play(
         &project,
@@ -53,16 +53,16 @@ pub fn bound(client: &Client) {
     );
     seen.sent(CODER, 1).has("block 1 of 2").has("✗ SILENT_COMPLETION");
     seen.sent(CODER, 2).has("block 2 of 2").has("✗ SILENT_COMPLETION");
-    assert_eq!(seen.turns(CODER), 3, "it is not sent back a third time");
+    assert_eq!(seen.turns(CODER), 3, "it is not blocked a third time");
     for text in [seen.shown(), seen.sent(MAIN, 1)] {
         text.has_once("SILENT_COMPLETION").has_once(
-            "This would have blocked, but the agent may stop: it was sent back 2 times already (maxBlocks).",
+            "This would have blocked, but the agent may stop: it was blocked 2 times already (maxBlocks).",
         );
     }
     assert!(project.conclaude(&["audit", "show"]).contains("allowed_despite_failure"));
 }
 
-/// The client sends no SubagentStop for an agent that runs out of turns: the gate is never asked.
+/// Claude Code sends no SubagentStop for an agent that runs out of turns: the gate is never asked.
 pub fn unfinished(client: &Client) {
     let short =
         "---\nname: coder\ndescription: Does the work of a coder\nmaxTurns: 1\n---\nYou are a coder.\n";

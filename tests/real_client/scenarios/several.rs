@@ -1,4 +1,4 @@
-//! Agents in company: side by side, and one inside another.
+//! Several agents: side by side, and one inside another.
 
 use serde_json::Value;
 
@@ -63,5 +63,5 @@ pub fn nested(client: &Client) {
     seen.sent("LEAD-PART", 1).has("The code is written.").lacks("linted for");
     seen.sent(MAIN, 1).has("The coder did it.").has_once("linted for: coder");
     seen.shown().has("PostToolUse").has_once("linted for: coder");
-    assert_eq!(project.waiting(), 0, "what was shown does not wait any more");
+    assert_eq!(project.pending(), 0, "what was shown is not pending any more");
 }

@@ -1,0 +1,73 @@
+//! Where the processes of a test run: never in the developer's home, with the developer's settings or state.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::snapshot::{Shown, steady};
+
+/// A new folder. Not below `TMPDIR`, which may lie in a repository or below a config of the developer's.
+pub fn scratch() -> tempfile::TempDir {
+    let named = tempfile::Builder::new().prefix("conclaude-test-").tempdir_in("/tmp");
+    named.or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// The built binary, or the one that `CONCLAUDE_STRESS_BINARY` names: figures of a debug build would be unfair.
+pub fn binary() -> PathBuf {
+    let chosen = std::env::var_os("CONCLAUDE_STRESS_BINARY").map(PathBuf::from);
+    chosen.unwrap_or_else(|| env!("CARGO_BIN_EXE_conclaude").into())
+}
+
+/// The built binary in an environment of its own, so that no test can forget to give it one.
+pub fn conclaude() -> Command {
+    let mut command = Command::new(binary());
+    isolate(&mut command);
+    command
+}
+
+/// Removes all that steers conclaude, and what it starts, and gives the command a scratch home. State and settings
+/// follow the home.
+pub fn isolate(command: &mut Command) {
+    let prefixes = ["CLAUDE_", "CONCLAUDE_", "ANTHROPIC_", "XDG_", "GIT_", "CLICOLOR"];
+    let names = ["DBUS_SESSION_BUS_ADDRESS", "NO_COLOR", "http_proxy", "https_proxy", "all_proxy"];
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let is_named = names.iter().any(|other| other.eq_ignore_ascii_case(&text));
+        if is_named || prefixes.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+    // Messages of programs in one language.
+    command.env("HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("home")).env("LC_ALL", "C");
+}
+
+/// Where the state of a project lies that is a test's: beside its files.
+pub fn state_home(root: &Path) -> PathBuf {
+    root.join(".state-home")
+}
+
+/// The built binary in a folder, with home and state of its own there.
+pub fn conclaude_in(root: &Path) -> Command {
+    let mut command = conclaude();
+    command.current_dir(root).env("HOME", root.join(".home")).env("XDG_STATE_HOME", state_home(root));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// A subcommand in a folder, with a home of its own there: exit code, stdout and stderr, with `[ROOT]` for the folder
+/// and `[BIN]` for the program.
+pub fn run_in(root: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    run_in_home(root, &root.join(".home"), arguments)
+}
+
+/// The same, with another home.
+pub fn run_in_home(root: &Path, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = conclaude_in(root).args(arguments).env("HOME", home).output().unwrap();
+    let text = |bytes: Vec<u8>| steady(&String::from_utf8(bytes).unwrap(), root);
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// What a subcommand in a folder shows, for a snapshot.
+pub fn shown_in(root: &Path, arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = run_in(root, arguments);
+    Shown { code, stdout: &stdout, stderr: &stderr }.text()
+}
