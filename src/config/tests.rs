@@ -4,7 +4,7 @@ fn parse(text: &str) -> ConclaudeConfig {
     ConclaudeConfig::parse(text, Path::new(".conclaude.yaml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn refused(text: &str) -> String {
+fn error_of(text: &str) -> String {
     ConclaudeConfig::parse(text, Path::new(".conclaude.yaml")).unwrap_err().to_string()
 }
 
@@ -101,7 +101,7 @@ fn a_command_named_like_a_boolean_is_text() {
 // Scenario: Invalid command structure
 #[test]
 fn a_command_without_run_is_named() {
-    insta::assert_snapshot!(refused("subagentStop:\n  commands:\n    coder:\n      - message: Linting failed\n"), @"
+    insta::assert_snapshot!(error_of("subagentStop:\n  commands:\n    coder:\n      - message: Linting failed\n"), @"
     invalid config .conclaude.yaml: 1 problem
 
     error: missing field `run` in `coder`
@@ -122,7 +122,7 @@ fn max_output_lines_out_of_range_names_the_range() {
         ("1.5", "1.5"),
         ("many", "\"many\""),
     ] {
-        let error = refused(&format!(
+        let error = error_of(&format!(
             "subagentStop:\n  commands:\n    a:\n      - run: x\n        maxOutputLines: {value}\n"
         ));
         assert!(error.contains("expected a whole number from 1 to 10000"), "{error}");
@@ -132,8 +132,8 @@ fn max_output_lines_out_of_range_names_the_range() {
 
 // Scenario: Pattern is empty string
 #[test]
-fn an_empty_pattern_is_refused() {
-    insta::assert_snapshot!(refused("subagentStop:\n  commands:\n    \"\":\n      - run: x\n"), @r#"
+fn an_empty_pattern_is_an_error() {
+    insta::assert_snapshot!(error_of("subagentStop:\n  commands:\n    \"\":\n      - run: x\n"), @r#"
     invalid config .conclaude.yaml: 1 problem
 
     error: invalid pattern: a pattern cannot be empty
@@ -149,7 +149,7 @@ fn an_empty_pattern_is_refused() {
 #[test]
 fn all_problems_are_reported_at_once() {
     insta::assert_snapshot!(
-        refused(
+        error_of(
             r#"maxBlocks: 9
 subagentStop:
   comands: {}
@@ -270,7 +270,7 @@ frobnicate: 1
 
 #[test]
 fn an_unquoted_star_says_quote_it() {
-    insta::assert_snapshot!(refused("subagentStop:\n  commands:\n    *coder:\n      - run: x\n"), @r#"
+    insta::assert_snapshot!(error_of("subagentStop:\n  commands:\n    *coder:\n      - run: x\n"), @r#"
     invalid config .conclaude.yaml: 1 problem
 
     error: `*coder` must be quoted
@@ -282,7 +282,7 @@ fn an_unquoted_star_says_quote_it() {
       = help: YAML reads a leading `*` as its own syntax: write "*coder"
     "#);
     for key in ["*", "[ab]*", "{foo,bar}", "*:x"] {
-        let error = refused(&format!("subagentStop:\n  commands:\n    {key}:\n      - run: x\n"));
+        let error = error_of(&format!("subagentStop:\n  commands:\n    {key}:\n      - run: x\n"));
         assert!(error.contains(&format!("`{key}` must be quoted")), "{error}");
         assert!(error.contains(".conclaude.yaml:3:"), "{error}");
     }
@@ -290,30 +290,30 @@ fn an_unquoted_star_says_quote_it() {
 
 #[test]
 fn broken_yaml_has_a_position() {
-    for (text, place) in [
+    for (text, position) in [
         ("a: b: c\n", ":1:5"),
         ("maxBlocks: 3\nsubagentStop: {", ":2:15"),
         ("a:\n  b: 1\n c: 2\n", ":3:2"),
         ("- list\n", ":1:1"),
         ("---\nmaxBlocks: 1\n---\nmaxBlocks: 2\n", ":4:1"),
     ] {
-        let error = refused(text);
-        assert!(error.contains(&format!(".conclaude.yaml{place}")), "{text:?}: {error}");
+        let error = error_of(text);
+        assert!(error.contains(&format!(".conclaude.yaml{position}")), "{text:?}: {error}");
     }
 }
 
 #[test]
-fn an_alias_bomb_is_refused() {
+fn an_alias_bomb_is_an_error() {
     let mut text = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
     for level in 1..12 {
         let refs = vec![format!("*a{}", level - 1); 10].join(",");
         text.push_str(&format!("a{level}: &a{level} [{refs}]\n"));
     }
-    assert!(refused(&text).contains(".conclaude.yaml:"));
+    assert!(error_of(&text).contains(".conclaude.yaml:"));
 }
 
 #[test]
-fn what_cannot_be_meant_is_suspicious() {
+fn probable_mistakes_are_warnings() {
     let config = parse(
         "subagentStop:\n  match: first\n  commands:\n    \"*\": [{run: x, maxOutputLines: 5}]\n    coder: []\nnotifications: {enabled: true}\n",
     );
@@ -321,12 +321,12 @@ fn what_cannot_be_meant_is_suspicious() {
     assert_eq!(warnings.len(), 4, "{warnings:?}");
     assert!(warnings.iter().any(|s| s.contains("`coder` can never run")));
     assert!(warnings.iter().any(|s| s.contains("`coder` has no commands")));
-    assert!(warnings.iter().any(|s| s.contains("shows none")));
+    assert!(warnings.iter().any(|s| s.contains("limits output that is not shown")));
     assert!(warnings.iter().any(|s| s.contains("names no event")));
 }
 
 #[test]
-fn files_that_are_no_config_are_refused() {
+fn files_that_are_no_config_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".conclaude.yaml");
     let error = |path: &Path| crate::root::load(path).unwrap_err().to_string();
@@ -350,7 +350,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_an_error_wherever_it_stands() {
+fn a_duplicate_key_is_an_error_everywhere() {
     for yaml in [
         "maxBlocks: 1\nmaxBlocks: 2\n",
         "subagentStop: {match: all, match: first}\n",
