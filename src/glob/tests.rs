@@ -1,0 +1,105 @@
+use super::*;
+
+fn matches(pattern: &str, kind: Kind, text: &str) -> bool {
+    Glob::new(pattern, kind).unwrap().matches(text).unwrap()
+}
+
+#[test]
+fn characters_count_and_not_bytes() {
+    assert!(matches("m?n", Kind::Name, "mün") && matches("[ä-ü]x", Kind::Name, "öx"));
+    assert!(!matches("m??n", Kind::Name, "mün"));
+}
+
+#[test]
+fn two_stars_cross_folders_only_as_a_whole_part() {
+    for (pattern, yes, no) in [
+        ("**", &["a", "a/b", ""][..], &[][..]),
+        ("a/**", &["a/b", "a/b/c", "a/"], &["a", "b/a/c"]),
+        ("**/a", &["a", "x/a", "x/y/a"], &["xa", "a/x"]),
+        ("a/**/b", &["a/b", "a/x/b", "a/x/y/b"], &["ab", "a/xb", "a/b/c"]),
+        ("a**b", &["ab", "axb"], &["a/b"]),
+        ("***/b", &["x/b"], &["x/y/b"]),
+        ("src/{a,b/**}/c", &["src/a/c", "src/b/x/y/c"], &["src/c"]),
+        ("{src/**,tests/**}", &["src/a/b.rs", "tests/x"], &["docs/x", "src"]),
+        ("{**/a,b}", &["x/y/a", "a", "b"], &["xa", "x/b"]),
+        ("x{**/a,b}", &["xb", "xy/a"], &["x/y/a", "xyz/w/a"]),
+        ("a[!b]c", &["axc"], &["a/c", "abc"]),
+        ("a?c", &["abc"], &["a/c"]),
+    ] {
+        for text in yes {
+            assert!(matches(pattern, Kind::Path, text), "{pattern} {text}");
+        }
+        for text in no {
+            assert!(!matches(pattern, Kind::Path, text), "{pattern} {text}");
+        }
+    }
+}
+
+#[test]
+fn broken_globs_are_errors() {
+    for broken in [
+        "[a",
+        "[",
+        "[!",
+        "{a",
+        "{a,{b}",
+        "a}",
+        "a{b}}",
+        "[z-a]",
+        "[a-a-*]",
+        "\\",
+        "a\\",
+        "{{{{{{{{{{{a}}}}}}}}}}}",
+    ] {
+        assert!(Glob::new(broken, Kind::Name).is_err(), "{broken}");
+    }
+}
+
+#[test]
+fn no_pattern_takes_long() {
+    let stars = "*a".repeat(500);
+    assert!(!matches(&stars, Kind::Name, &"a".repeat(4_000)[..499]));
+    assert!(matches(&"{a,aa}".repeat(150), Kind::Name, &"a".repeat(200)));
+    assert_eq!(Glob::new("*", Kind::Name).unwrap().matches(&"a".repeat(5_000)), None);
+    assert!(Glob::new(&format!("[{}]", "b".repeat(2_000)), Kind::Name).is_err());
+    let start = std::time::Instant::now();
+    let class = format!("**/*[{}]", "b".repeat(1_000));
+    assert!(!matches(&class, Kind::Path, &"a".repeat(4_096)));
+    assert!(!matches(&"*?".repeat(512), Kind::Path, &format!("{}/", "a".repeat(4_095))));
+    assert!(
+        start.elapsed() < std::time::Duration::from_secs(20),
+        "generous, for a debug build on a busy machine"
+    );
+}
+
+/// What `globset` answers.
+fn by_globset(pattern: &str, kind: Kind, text: &str) -> Option<bool> {
+    let glob = globset::GlobBuilder::new(pattern)
+        .literal_separator(kind == Kind::Path)
+        .empty_alternates(true)
+        .build()
+        .ok()?;
+    Some(glob.compile_matcher().is_match(text))
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(crate::cases::cases(800, 20_000)))]
+
+    #[test]
+    fn names_match_as_with_globset(pattern in r"([ab?\-!]|\*|\[[ab]|\]|\{[ab],?|\}|,|\\[ab*]){1,8}", text in "[abc,*]{0,6}") {
+        proptest::prop_assume!(!pattern.contains("**"));
+        let own = Glob::new(&pattern, Kind::Name).ok().map(|glob| glob.matches(&text).unwrap());
+        proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Name, &text));
+    }
+
+    #[test]
+    fn paths_match_as_with_globset(
+        pattern in r"((\*\*|[ab?]|\*|a\*b|b\*\*|\{a,b\}|\[ab\]b)/){0,3}([ab?]|\*|\*\*|a\*|\{a,bb\})",
+        text in "[ab]{1,2}(/[ab]{1,2}){0,3}",
+    ) {
+        // `globset` has its own rules for several `**` in a row.
+        proptest::prop_assume!(!pattern.contains("**/**"));
+        let own = Glob::new(&pattern, Kind::Path).ok().map(|glob| glob.matches(&text).unwrap());
+        proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Path, &text));
+    }
+}
