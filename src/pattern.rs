@@ -69,6 +69,16 @@ fn first_glob_character(text: &str) -> Option<usize> {
     text.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\'))
 }
 
+/// The usual forms are decided without compiling a glob, which is the cost.
+enum Form<'a> {
+    Literal,
+    /// `prefix*`, and `*` alone.
+    Prefix(&'a str),
+    /// `*suffix`
+    Suffix(&'a str),
+    Glob,
+}
+
 impl Pattern {
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
@@ -86,28 +96,38 @@ impl Pattern {
     /// # Errors
     /// Says what is wrong with the glob.
     pub(crate) fn check(&self) -> Result<(), PatternError> {
-        if first_glob_character(&self.0).is_some() { self.compile().map(drop) } else { Ok(()) }
+        match self.form() {
+            Form::Glob => self.compile().map(drop),
+            Form::Literal | Form::Prefix(_) | Form::Suffix(_) => Ok(()),
+        }
     }
 
     /// Whether the pattern matches the agent.
     ///
-    /// Compiling a glob is the cost, so the usual forms (`*`, a name, `prefix*`, `*suffix`) are decided without one.
-    ///
     /// # Errors
     /// Says what is wrong with the glob.
     pub(crate) fn matches(&self, name: &str, agent_id: Option<&str>) -> Result<bool, PatternError> {
+        match self.form() {
+            Form::Literal => Ok(self.as_str() == name || Some(self.as_str()) == agent_id),
+            Form::Prefix(prefix) => Ok(name.starts_with(prefix)),
+            Form::Suffix(suffix) => Ok(name.ends_with(suffix)),
+            Form::Glob => {
+                let too_long = || self.broken("the name is too long to be compared with it");
+                self.compile()?.matches(name).ok_or_else(too_long)
+            }
+        }
+    }
+
+    fn form(&self) -> Form<'_> {
         let pattern = self.as_str();
-        let Some(first) = first_glob_character(pattern) else {
-            return Ok(pattern == name || Some(pattern) == agent_id);
-        };
+        let Some(first) = first_glob_character(pattern) else { return Form::Literal };
         if let Some(prefix) = pattern.strip_suffix('*').filter(|prefix| prefix.len() == first) {
-            return Ok(name.starts_with(prefix));
+            return Form::Prefix(prefix);
         }
-        if let Some(suffix) = pattern.strip_prefix('*').filter(|rest| first_glob_character(rest).is_none()) {
-            return Ok(name.ends_with(suffix));
+        match pattern.strip_prefix('*').filter(|rest| first_glob_character(rest).is_none()) {
+            Some(suffix) => Form::Suffix(suffix),
+            None => Form::Glob,
         }
-        let too_long = || self.broken("the name is too long to be compared with it");
-        self.compile()?.matches(name).ok_or_else(too_long)
     }
 
     fn compile(&self) -> Result<Glob, PatternError> {
