@@ -291,3 +291,22 @@ fn start_commands_follow_their_own_section() {
     let done = done.again().then("SubagentStop").run().silent();
     assert!(done.has("stop.txt"));
 }
+
+// Scenario: SubagentStart recognized as system event
+#[test]
+fn system_events_are_those_of_the_table() {
+    assert!(hooks::is_system_event_hook("SubagentStart"));
+    let system: Vec<&str> =
+        conclaude::event::names().filter(|name| hooks::is_system_event_hook(name)).collect();
+    let expected = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "SubagentStart",
+        "SubagentStop",
+        "SessionEnd",
+        "Notification",
+        "PreCompact",
+    ];
+    assert_eq!(system, expected);
+    assert!(!hooks::is_system_event_hook("Stop") && !hooks::is_system_event_hook("nonsense"));
+}
