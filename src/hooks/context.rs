@@ -126,7 +126,15 @@ impl<'a> Context<'a> {
 
     pub(super) fn count_block(&self, max: u32) -> io::Result<Count> {
         let agent = self.agent.as_ref().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
-        self.session.count_block(agent, max)
+        let count = self.session.count_block(agent, max);
+        match &count {
+            Ok(Count::Blocks(_)) => {}
+            Ok(Count::Exhausted) => {
+                log::warn(|| format!("{} may stop: it was blocked {max} times already", agent.name));
+            }
+            Err(error) => log::warn(|| format!("cannot count blocks: {error}")),
+        }
+        count
     }
 
     /// A record of this event, to be filled.
