@@ -93,6 +93,25 @@ pub enum Count {
     Exhausted,
 }
 
+/// What blocks an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// The checks, by name.
+    pub checks: Vec<String>,
+    /// One of them timed out.
+    pub timeout: bool,
+}
+
+impl Cause {
+    #[must_use]
+    pub fn of(outcomes: &[Outcome]) -> Cause {
+        let blocking = || outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
+        let mut checks: Vec<String> = blocking().filter_map(messages::check).collect();
+        checks.dedup();
+        Cause { checks, timeout: blocking().filter_map(Outcome::run).any(|run| run.is_timeout) }
+    }
+}
+
 /// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet; `count` counts a block and is called
 /// only for one.
 pub fn decide(

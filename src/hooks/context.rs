@@ -8,7 +8,7 @@ use super::gate_facts::{self, GateContext};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
-use crate::decide::Count;
+use crate::decide::{Cause, Count};
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
 use crate::git::WorkTree;
@@ -124,9 +124,18 @@ impl<'a> Context<'a> {
         self.payload().is_first_stop()
     }
 
-    pub(super) fn count_block(&self, max: u32) -> io::Result<Count> {
+    /// The agent that wants to stop.
+    pub(super) fn stopping_agent(&self) -> Option<&Agent> {
+        self.agent.as_ref().filter(|_| self.kind() == EventKind::SubagentStop)
+    }
+
+    pub(super) fn count_block(&self, max: u32, cause: &Cause) -> io::Result<Count> {
         let agent = self.agent.as_ref().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
-        self.session.count_block(agent, max)
+        self.session.count_block(agent, max, cause)
+    }
+
+    pub(super) fn was_blocked_by_timeout(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| self.session.was_blocked_by_timeout(agent))
     }
 
     /// A record of this event, to be filled.

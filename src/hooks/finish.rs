@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::context::Context;
-use super::{delivery, remember};
+use super::{after_blocks, delivery, remember};
 use crate::audit::{CommandRecord, Record};
 use crate::decide::{Decision, HookResult, Word};
 use crate::des::DesContext;
@@ -27,6 +27,7 @@ pub(super) fn finish(
     let recorded =
         record(context, plan, outcomes, word.as_str()).map_or(Ok(None), |record| context.audit(&record));
     report_config_error(context);
+    let result = after_blocks::report(context, outcomes, word, result);
     let result = match result.decision {
         Decision::Allow => allowed(context, plan, result, recorded),
         // A refusal stands, whatever becomes of its record.
