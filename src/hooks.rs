@@ -18,6 +18,7 @@ use crate::{log, process};
 
 mod after_blocks;
 mod commands;
+mod config_error;
 mod context;
 mod delivery;
 mod finish;
@@ -112,7 +113,7 @@ fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit
     if let Ok(result) = &result
         && is_written
     {
-        outbox::remove(&result.delivered);
+        outbox::note(&result.delivered);
     }
     answer.exit
 }

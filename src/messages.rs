@@ -39,7 +39,7 @@ pub fn check(outcome: &Outcome) -> Option<String> {
     match &outcome.evidence {
         Evidence::Command(run) => Some(format!("`{}`", short(&run.command.script))),
         Evidence::Finding(_) | Evidence::HonestFailure => Some("the step".into()),
-        Evidence::Judge(..) => Some("the judge".into()),
+        Evidence::Judge(..) => Some("the judge's review".into()),
         Evidence::Note | Evidence::Skipped => None,
     }
 }
@@ -49,8 +49,11 @@ pub fn check(outcome: &Outcome) -> Option<String> {
 pub fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
     let name = described(agent).unwrap_or_else(|| agent_name(agent));
     let blocks = count(blocks.into(), "block");
-    let failed: Vec<String> =
-        outcomes.iter().filter(|outcome| outcome.verdict != Verdict::Pass).filter_map(check).collect();
+    let has_failed = |outcome: &&Outcome| match outcome.as_finding() {
+        Some(finding) => finding.blocks(),
+        None => outcome.verdict != Verdict::Pass,
+    };
+    let failed: Vec<String> = outcomes.iter().filter(has_failed).filter_map(check).collect();
     if checks.is_empty() || checks.iter().any(|check| failed.contains(check)) {
         return format!("⚠ {name}: stopped after {blocks}");
     }

@@ -264,7 +264,9 @@ mod tests {
     #[test]
     fn ids_cannot_lead_out_of_the_folder() {
         let root = tempfile::tempdir().unwrap();
-        Session::new(root.path(), "../../etc").count_block(&agent("../../passwd"), 1, &Cause::default()).unwrap();
+        Session::new(root.path(), "../../etc")
+            .count_block(&agent("../../passwd"), 1, &Cause::default())
+            .unwrap();
         let names: Vec<_> = fs::read_dir(root.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, [FOLDER]);
     }
@@ -274,7 +276,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..16 {
-                scope.spawn(|| Session::new(root.path(), "s").count_block(&agent("a"), 100, &Cause::default()).unwrap());
+                scope.spawn(|| {
+                    Session::new(root.path(), "s").count_block(&agent("a"), 100, &Cause::default()).unwrap()
+                });
             }
         });
         let last = Session::new(root.path(), "s").count_block(&agent("a"), 100, &Cause::default()).unwrap();
