@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FOLDER, hash, make_folder, make_room, open_new};
 use crate::agent::Agent;
-use crate::decide::Count;
+use crate::decide::{Cause, Count};
 use crate::{files, log};
 
 /// How long we wait for another process.
@@ -24,6 +24,12 @@ const KEPT_WITHOUT_END: Duration = Duration::from_hours(30 * 24);
 #[serde(default)]
 struct AgentState {
     blocks: u32,
+    /// How many of them the user was shown to be over.
+    reported: u32,
+    /// What blocked it since then.
+    checks: Vec<String>,
+    /// A timeout blocked it.
+    timeout: bool,
     /// The fields of a newer version, which are kept.
     #[serde(flatten)]
     other: serde_json::Map<String, serde_json::Value>,
@@ -43,22 +49,58 @@ impl Session {
         Session { root: root.to_owned(), folder: root.join(FOLDER).join("state").join(hash(session_id)) }
     }
 
-    /// Counts a block of the agent, unless it has reached the limit.
+    /// Counts a block of the agent, unless it has reached the limit, and remembers what blocked it.
     ///
     /// # Errors
     /// When the count cannot be read or written.
-    pub(crate) fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Count> {
+    pub(crate) fn count_block(&self, agent: &Agent, max: u32, cause: &Cause) -> io::Result<Count> {
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         let _lock = self.lock()?;
-        let path = self.folder.join(format!("{}.json", hash(agent.key())));
+        let path = self.state_file(agent);
         let mut state = read_state(&path)?;
         if state.blocks >= max {
             return Ok(Count::Exhausted);
         }
         state.blocks += 1;
+        state.timeout |= cause.timeout;
+        let more: Vec<String> =
+            cause.checks.iter().filter(|check| !state.checks.contains(check)).cloned().collect();
+        state.checks.extend(more);
         files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
         Ok(Count::Blocks(state.blocks))
+    }
+
+    /// Whether a timeout has blocked the agent. What cannot be read is not known: then the count cannot be read either,
+    /// which limits the blocks.
+    pub(crate) fn was_blocked_by_timeout(&self, agent: &Agent) -> bool {
+        self.is_ours() && read_state(&self.state_file(agent)).is_ok_and(|state| state.timeout)
+    }
+
+    /// How often the agent was blocked since this was last asked, and by what. None if it was not.
+    ///
+    /// # Errors
+    /// When the state cannot be read or written.
+    pub(crate) fn take_blocks(&self, agent: &Agent) -> io::Result<Option<(u32, Vec<String>)>> {
+        let path = self.state_file(agent);
+        // Most agents are never blocked, and cost no lock.
+        if !self.is_ours() || !path.exists() {
+            return Ok(None);
+        }
+        let _lock = self.lock()?;
+        let mut state = read_state(&path)?;
+        let blocks = state.blocks.saturating_sub(state.reported);
+        if blocks == 0 {
+            return Ok(None);
+        }
+        state.reported = state.blocks;
+        let checks = std::mem::take(&mut state.checks);
+        files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
+        Ok(Some((blocks, checks)))
+    }
+
+    fn state_file(&self, agent: &Agent) -> PathBuf {
+        self.folder.join(format!("{}.json", hash(agent.key())))
     }
 
     pub(crate) fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {

@@ -27,7 +27,7 @@ fn a_failing_command_with_on_failure_block_blocks() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -40,7 +40,7 @@ fn a_timeout_blocks_and_the_rest_still_runs() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ Too slow
       `sleep 60` timed out after 1 s and was terminated
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert!(done.has("ran.txt"));
 }
@@ -57,6 +57,90 @@ fn on_timeout_warn_and_on_failure_warn_do_not_block() {
 }
 
 #[test]
+fn an_explicit_on_failure_decides_for_timeouts_too() {
+    let config =
+        "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1, onFailure: warn}\n";
+    assert_snapshot!(Test::stop().config(config).run().message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+    ");
+    let both = "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1, onFailure: warn, onTimeout: block}\n";
+    Test::stop().config(both).run().blocked();
+}
+
+#[test]
+fn a_timeout_blocks_an_agent_once_and_other_failures_still_do() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1, onFailure: block}\n      - {run: test -e fixed, onFailure: block}\n";
+    let done = Test::stop().config(config).run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ `sleep 60` timed out after 1 s and was terminated
+    ✗ `test -e fixed` exited with code 1
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let done = done.again().run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+      (it only warns now: an agent is blocked by timeouts once)
+    ✗ `test -e fixed` exited with code 1
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let done = done.again().file("fixed", "").run();
+    assert_snapshot!(done.message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+      (it only warns now: an agent is blocked by timeouts once)
+    ⚠ coder (a1b2c3): stopped after 2 blocks
+    ");
+    // Another agent has not been blocked by a timeout.
+    done.again().payload("agent_id", "another").run().blocked();
+}
+
+#[test]
+fn an_agent_that_passes_after_blocks_leaves_one_line() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: test -e $CONCLAUDE_AGENT_ID, onFailure: block}\n";
+    let meta =
+        |what: &str| format!(r#"{{"toolUseId":"toolu_1","agentType":"coder","description":"{what}"}}"#);
+    let mut test = Test::stop()
+        .config(config)
+        .file("main/subagents/agent-one.meta.json", meta("Write greeting"))
+        .file("main/subagents/agent-two.meta.json", meta("Write farewell"));
+    for agent in ["one", "two", "two", "three"] {
+        let done = test.payload("agent_id", agent).run();
+        done.blocked();
+        test = done.again();
+    }
+    let mut shown = Vec::new();
+    for agent in ["one", "two", "three"] {
+        let done = test.file(agent, "").payload("agent_id", agent).run();
+        shown.push(done.message());
+        // It was said.
+        test = done.again().run().silent().again();
+    }
+    assert_snapshot!(shown.join("\n"), @r#"
+    conclaude: ✓ coder · "Write greeting": `test -e $CONCLAUDE_AGENT_ID` passed after 1 block
+    conclaude: ✓ coder · "Write farewell": `test -e $CONCLAUDE_AGENT_ID` passed after 2 blocks
+    conclaude: ✓ coder (three): `test -e $CONCLAUDE_AGENT_ID` passed after 1 block
+    "#);
+    // Who was never blocked has nothing to say.
+    test.file("four", "").payload("agent_id", "four").run().silent();
+}
+
+#[test]
+fn after_a_block_by_a_timeout_nothing_is_said_to_have_passed() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1}\n";
+    let done = Test::stop().config(config).run();
+    done.blocked();
+    assert_snapshot!(done.again().run().message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+      (it only warns now: an agent is blocked by timeouts once)
+    ⚠ coder (a1b2c3): stopped after 1 block
+    ");
+}
+
+#[test]
 fn what_only_warns_is_shown_with_the_block_too() {
     let config = "subagentStop:\n  commands:\n    coder:\n      - {run: echo note, showStdout: true}\n      - {run: exit 3, onFailure: warn}\n      - {run: 'false', onFailure: block}\n";
     let reason = Test::stop().config(config).run().blocked();
@@ -66,7 +150,7 @@ fn what_only_warns_is_shown_with_the_block_too() {
       note
     ⚠ `exit 3` exited with code 3
     ✗ `false` exited with code 1
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -136,8 +220,8 @@ fn blocks_that_cannot_be_counted_are_limited_to_one() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
-    Fix what is marked ✗, then finish again.
     (blocks cannot be counted: [ROOT]/.conclaude is not a folder)
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
     let mut shown = Vec::new();
@@ -169,18 +253,43 @@ fn a_block_whose_text_claude_code_misreads_is_on_stdout_too() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ `ls /nowhere` exited with code 2
       ls: cannot access '/nowhere': No such file or directory
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
 #[test]
 fn all_events_without_behaviour_are_a_silent_exit_0() {
     for name in event::names().filter(|name| !name.starts_with("Subagent") && *name != "PreToolUse") {
-        for stdin in [&capture(&format!("{name}.json"))[..], b"", b"{}", b"nonsense"] {
+        for stdin in [&b""[..], b"{}", b"nonsense"] {
             let done = Test::event(name).stdin(stdin).run().silent();
             assert_eq!(done.stderr, "", "{name}");
         }
     }
+}
+
+#[test]
+fn every_event_is_logged_with_what_identifies_it() {
+    let mut lines = Vec::new();
+    for name in event::names() {
+        // Without the markers, for which a gate would answer.
+        let payload =
+            String::from_utf8(capture(&format!("{name}.json"))).unwrap().replace("DES-VALIDATION", "x");
+        let done = Test::event(name).stdin(payload).run().silent();
+        lines.push(done.stderr.replace("conclaude: info: ", "").trim_end().to_owned());
+    }
+    assert_snapshot!(lines.join("\n"), @"");
+}
+
+#[test]
+fn the_permission_mode_is_in_the_environment_and_in_the_record() {
+    let config = "subagentStop: {commands: {coder: [{run: 'echo \"mode ${CONCLAUDE_PERMISSION_MODE-none}\"', show: always}]}}";
+    let done = Test::stop().config(config).payload("permission_mode", "acceptEdits").run();
+    assert_snapshot!(done.message(), @"");
+    let test = done.again();
+    let trail = test.shows(&["audit", "show", "--json"]);
+    assert!(trail.contains(r#""permission_mode":"acceptEdits""#), "{trail}");
+    let done = test.without("permission_mode").run();
+    assert_snapshot!(done.message(), @"");
 }
 
 #[test]
