@@ -264,6 +264,7 @@ pub fn last_time(path: &Path) -> Option<String> {
 /// agent: the prompt of another is none of its business.
 #[must_use]
 pub fn call_of(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<AgentCall> {
+    id.or(agent)?;
     match last_agent_call(path, id) {
         Ok(Found::Call(call)) if id.is_some() || agent == Some(&call.subagent_type) => Some(call),
         _ => None,

@@ -55,7 +55,8 @@ impl DesContext {
     /// With the time of the prompt and that of the last line of the agent's transcript.
     #[must_use]
     pub fn with_times(mut self, paths: &TranscriptPaths, origin: &Origin) -> DesContext {
-        self.start_time = origin.time.clone().or_else(|| origin.call.as_ref().map(|call| started(paths, call)));
+        self.start_time =
+            origin.time.clone().or_else(|| origin.call.as_ref().map(|call| started(paths, call)));
         self.end_time = paths.own.as_deref().and_then(transcript::last_time);
         self
     }
@@ -172,15 +173,10 @@ pub struct TranscriptPaths {
 }
 
 impl TranscriptPaths {
+    /// Whether there is one transcript alone.
     #[must_use]
     pub fn is_single(&self) -> bool {
         self.own.as_ref() == Some(&self.main)
-    }
-
-    /// Whether a single transcript is the agent's own, by its first prompt.
-    #[must_use]
-    pub fn is_own(&self) -> bool {
-        self.is_single() && transcript::first_prompt(&self.main).is_some_and(|prompt| !prompt.is_main)
     }
 }
 
@@ -198,15 +194,15 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
     if let Some(prompt) = own.and_then(transcript::first_prompt) {
         return Some(Origin::said(prompt));
     }
-    let by_id = || {
-        let id = own.and_then(Meta::beside)?.tool_use_id?;
-        transcript::call_of(&paths.main, Some(&id), agent).and_then(Origin::called)
-    };
-    if let Some(found) = by_id().or_else(|| if wait { late(paths, session) } else { None }) {
-        return Some(found);
+    // In a format that we do not know nothing is found, and nothing can be late.
+    if own.is_some_and(transcript::is_foreign) || transcript::is_foreign(&paths.main) {
+        return None;
     }
-    let id = own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
-    transcript::call_of(&paths.main, id.as_deref(), agent).and_then(Origin::called)
+    let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
+    let called = |id: Option<&str>| transcript::call_of(&paths.main, id, agent).and_then(Origin::called);
+    id().and_then(|id| called(Some(&id)))
+        .or_else(|| if wait { late(paths, session) } else { None })
+        .or_else(|| called(id().as_deref()))
 }
 
 /// The prompt in a transcript of which the payload does not say whose it is. It is the agent's own unless it has the form
@@ -223,11 +219,10 @@ fn in_single(path: &Path, agent: Option<&str>) -> Option<Origin> {
     }
 }
 
-/// Waits for a transcript that is written late. Only where the client keeps transcripts at all can one be late, and only in
-/// a format that we know does it help to wait.
+/// Waits for a transcript that is written late. Only where the client keeps transcripts at all can one be late.
 fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
     let own = paths.own.as_deref()?;
-    if !paths.main.exists() || transcript::is_foreign(own) || transcript::is_foreign(&paths.main) {
+    if !paths.main.exists() {
         return None;
     }
     log::debug(|| format!("waiting for the agent's prompt in {}", own.display()));

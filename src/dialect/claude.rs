@@ -164,6 +164,16 @@ mod tests {
     }
 
     #[test]
+    fn a_payload_is_known_by_the_names_of_its_session_and_event() {
+        let own = |text: &str| is_own(&serde_json::from_str(text).unwrap());
+        assert!(own(r#"{"hook_event_name":"Stop","session_id":"s","timestamp":"t"}"#));
+        assert!(own(r#"{"hook_event_name":"Stop"}"#) && own(r#"{"session_id":null}"#), "incomplete");
+        assert!(!own(r#"{"hook_event_name":"Notification","sessionId":"s"}"#));
+        assert!(!own(r#"{"hookName":"permissionRequest","sessionId":"s"}"#));
+        assert!(!own("{}"));
+    }
+
+    #[test]
     fn nothing_to_say_is_an_empty_stdout_and_the_log() {
         assert_eq!(
             Answer::of(EventKind::SubagentStop, &Ok(HookResult::success()), &lines()),

@@ -66,7 +66,6 @@ impl<'a> Context<'a> {
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
-        let mut agent = (kind.row().subject == Subject::Agent).then(|| identity::identify(payload));
         let session = Session::new(&root.folder, payload.session_id());
         if kind == EventKind::SessionStart {
             session.resume();
@@ -76,15 +75,21 @@ impl<'a> Context<'a> {
             store::touch_last(&root.folder, kind.name());
         }
         let des_is_on = config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+        let mut agent = (kind.row().subject == Subject::Agent).then(|| {
+            let marked = if des_is_on { gate_facts::marked_agent(payload) } else { None };
+            marked.unwrap_or_else(|| identity::identify(payload))
+        });
         let (gate, no_prompt) = match gate_facts::find(payload, agent.as_ref(), &session, des_is_on) {
             Search::Found(gate) => (Some(*gate), None),
             Search::Nothing => (None, None),
             Search::NoPrompt(looked_in) => (None, Some(looked_in)),
         };
-        if let Some((agent, gate)) = agent.as_mut().zip(gate.as_ref()) {
-            gate_facts::name_by_marker(agent, payload, gate);
-        }
-        if let Some(agent) = &agent {
+        if let Some(agent) = &mut agent {
+            // Where nothing else says what the agent is, its marker does.
+            let marked = gate.as_ref().and_then(|gate| gate.markers.agent.clone());
+            if let Some(name) = marked.filter(|_| agent.kind.is_none()) {
+                agent.name = name;
+            }
             log_start(&event, agent);
         }
         let unknown_gate =

@@ -8,7 +8,7 @@ use crate::des::markers::Markers;
 use crate::files::expand_home;
 use crate::plan::{Gate, GateFacts};
 use crate::store::Session;
-use crate::transcript::WRITING_TOOLS;
+use crate::transcript::{self, WRITING_TOOLS};
 use crate::types::{HookPayload, PreToolUsePayload};
 
 /// What is known of the gate that applies.
@@ -61,14 +61,17 @@ fn at_stop(payload: &HookPayload, agent: Option<&Agent>, session: &Session, des_
     Search::Found(Box::new(of_gate(gate, markers, origin, paths)))
 }
 
-/// Where nothing else says what the agent is, the marker `DES-AGENT` does. A call in a transcript that is the agent's own is
-/// one of its helpers, and names them.
-pub(super) fn name_by_marker(agent: &mut Agent, payload: &HookPayload, gate: &GateContext) {
-    let Some(marked) = &gate.markers.agent else { return };
-    if agent.kind.is_none() || (payload.agent_type().is_none() && gate.paths.is_own()) {
-        agent.name.clone_from(marked);
-        agent.kind = None;
+/// The agent of a stop whose only transcript is its own, by the marker in the prompt: a call in there is one of its helpers.
+pub(super) fn marked_agent(payload: &HookPayload) -> Option<Agent> {
+    let paths = transcript_paths(payload);
+    if payload.agent_type().is_some() || !paths.is_single() {
+        return None;
     }
+    let prompt = transcript::first_prompt(&paths.main).filter(|prompt| !prompt.is_main)?;
+    let markers = Markers::of(&prompt.text);
+    let name = markers.agent.clone().filter(|_| markers.apply())?;
+    let id = payload.agent_id().map(str::to_owned);
+    Some(Agent { name, kind: None, id, transcript: payload.agent_transcript() })
 }
 
 fn before_tool(payload: &HookPayload, tool: &PreToolUsePayload, session: &Session) -> Option<GateContext> {
@@ -79,7 +82,12 @@ fn before_tool(payload: &HookPayload, tool: &PreToolUsePayload, session: &Sessio
         let markers = Markers::of(prompt);
         if markers.apply() {
             let gate = Gate::Call { step_file: markers.step_file.clone() };
-            return Some(of_gate(gate, markers, Origin { prompt: prompt.to_owned(), ..Origin::default() }, paths));
+            return Some(of_gate(
+                gate,
+                markers,
+                Origin { prompt: prompt.to_owned(), ..Origin::default() },
+                paths,
+            ));
         }
         tool.agent_id.as_ref().zip(tool.tool_use_id.as_ref())?;
         let parent = remembered(&paths, session)?;

@@ -35,7 +35,9 @@ pub(super) fn answer(
         }
         if !claude::is_own(fields) {
             log::info(|| {
-                format!("the payload of {event} is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do")
+                format!(
+                    "the payload of {event} is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do"
+                )
             });
             return Ok(HookResult::success());
         }
@@ -93,7 +95,6 @@ fn names_gated_agent(event: EventKind, fields: &Map<String, Value>, environment:
         return config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
     }
     let session = Session::new(&root.folder, text(["session_id", "sessionId"]).unwrap_or_default());
-    let paths =
-        TranscriptPaths { agent_id: agent.map(str::to_owned), main: PathBuf::new(), own: None };
+    let paths = TranscriptPaths { agent_id: agent.map(str::to_owned), main: PathBuf::new(), own: None };
     remembered(&paths, &session).as_ref().is_some_and(Call::is_open)
 }

@@ -1,6 +1,8 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use super::lines::{CHUNK, Line as RawLine, LinesFromEnd, MAX_BACKWARD_BYTES, MAX_LINE_BYTES, bounded_line, holds};
+use super::lines::{
+    CHUNK, Line as RawLine, LinesFromEnd, MAX_BACKWARD_BYTES, MAX_LINE_BYTES, bounded_line, holds,
+};
 use super::*;
 
 fn file(content: &str) -> tempfile::NamedTempFile {
@@ -160,11 +162,15 @@ fn a_prompt_is_found_wherever_it_is_in_any_form() {
     let prompt = |is_main| Some(Prompt { text: "do it".into(), time: Some("t".into()), is_main });
     assert_eq!(first(r#"{"role":"user","content":"do it","timestamp":"t"}"#), prompt(false));
     assert_eq!(
-        first(r#"{"type":"user","isSidechain":true,"message":{"role":"user","content":"do it"},"timestamp":"t"}"#),
+        first(
+            r#"{"type":"user","isSidechain":true,"message":{"role":"user","content":"do it"},"timestamp":"t"}"#
+        ),
         prompt(false)
     );
     assert_eq!(
-        first(r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":"do it"},"timestamp":"t"}"#),
+        first(
+            r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":"do it"},"timestamp":"t"}"#
+        ),
         prompt(true)
     );
     let qwen = r#"{"type":"user","isSidechain":true,"message":{"role":"user","parts":[{"text":"do it"}]},"timestamp":"t"}"#;

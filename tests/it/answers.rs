@@ -180,7 +180,10 @@ fn all_events_without_behaviour_are_a_silent_exit_0() {
         assert_eq!(done.stderr, "", "{name}");
         for stdin in ["", "{}", "nonsense"] {
             let done = Test::event(name).stdin(stdin).run().silent();
-            assert!(done.stderr.starts_with("conclaude: info: ") && done.stderr.lines().count() == 1, "{name}");
+            assert!(
+                done.stderr.starts_with("conclaude: info: ") && done.stderr.lines().count() == 1,
+                "{name}"
+            );
         }
     }
 }

@@ -50,29 +50,29 @@ fn no_payload_of_copilot_ends_in_an_error() {
     PermissionRequest.subagent.json: info: the payload of PermissionRequest is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     PostToolUse.camel.json: info: the payload of PostToolUse is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     PostToolUse.camel.subagent.json: info: the payload of PostToolUse is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
-    PostToolUse.json:
-    PostToolUse.subagent.json:
-    PostToolUseFailure.json:
-    PreCompact.json:
+    PostToolUse.json: 
+    PostToolUse.subagent.json: 
+    PostToolUseFailure.json: 
+    PreCompact.json: 
     PreToolUse.camel.json: info: the payload of PreToolUse is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     PreToolUse.camel.subagent.json: info: the payload of PreToolUse is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
-    PreToolUse.json:
-    PreToolUse.subagent.json:
+    PreToolUse.json: 
+    PreToolUse.subagent.json: 
     SessionEnd.camel.json: info: the payload of SessionEnd is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
-    SessionEnd.json:
+    SessionEnd.json: 
     SessionStart.camel.json: info: the payload of SessionStart is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
-    SessionStart.json:
+    SessionStart.json: 
     Stop.camel.json: info: the payload of Stop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     Stop.camel.subagent.json: info: the payload of Stop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
-    Stop.json:
-    Stop.subagent.json:
+    Stop.json: 
+    Stop.subagent.json: 
     SubagentStart.camel.json: info: the payload of SubagentStart is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     SubagentStart.json: info: the payload of SubagentStart is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     SubagentStop.camel.json: info: the payload of SubagentStop is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
-    SubagentStop.json: info: Processing SubagentStop hook: session_id=15750e31-902f-4a0b-a538-f5dc2af7de6b, agent_id=73fcf060-59e3-4237-81ea-55b41ee996c0, subagent_type=coder warn: the agent's prompt was not found in /home/me/.copilot/session-state/15750e31-902f-4a0b-a538-f5dc2af7de6b/events/subagents/agent-73fcf060-59e3-4237-81ea-55b41ee996c0.jsonl
+    SubagentStop.json: warn: the agent's prompt was not found in /home/me/.copilot/session-state/15750e31-902f-4a0b-a538-f5dc2af7de6b/events.jsonl
     UserPromptSubmit.camel.json: info: the payload of UserPromptSubmit is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
     UserPromptSubmit.camel.subagent.json: info: the payload of UserPromptSubmit is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do
-    UserPromptSubmit.json:
+    UserPromptSubmit.json: 
     UserPromptSubmit.subagent.json:
     ");
 }
@@ -80,38 +80,38 @@ fn no_payload_of_copilot_ends_in_an_error() {
 #[test]
 fn no_payload_of_codex_or_qwen_ends_in_an_error() {
     assert_snapshot!([answers("codex"), answers("qwen")].join("\n"), @"
-    PermissionRequest.json:
-    PostCompact.json:
-    PostToolUse.json:
-    PostToolUse.subagent.json:
-    PreCompact.json:
-    PreToolUse.json:
-    PreToolUse.subagent.json:
-    SessionEnd.json:
-    SessionStart.json:
-    Stop.json:
-    SubagentStart.json: info: Processing SubagentStart hook: session_id=01a1e34b-3381-7f30-8ca9-d0a7d59dff57, agent_id=01a1e34b-34da-7543-839d-7ec2bd5bf926, subagent_type=coder
-    SubagentStop.json: info: Processing SubagentStop hook: session_id=01a1e34b-3381-7f30-8ca9-d0a7d59dff57, agent_id=01a1e34b-34da-7543-839d-7ec2bd5bf926, subagent_type=coder warn: the agent's prompt was not found in /home/me/.codex/sessions/2026/11/16/rollout-2026-11-16T07-38-39-01a1e34b-34da-7543-839d-7ec2bd5bf926.jsonl
-    UserPromptSubmit.json:
-    InstructionsLoaded.json:
-    MessageDisplay.json:
-    Notification.json:
-    PermissionRequest.json:
-    PostToolBatch.json:
-    PostToolBatch.subagent.json:
-    PostToolUse.json:
-    PostToolUse.subagent.json:
-    PostToolUseFailure.json:
-    PostToolUseFailure.subagent.json:
-    PreCompact.json:
-    PreToolUse.json:
-    PreToolUse.subagent.json:
-    SessionEnd.json:
-    SessionStart.json:
-    Stop.json:
-    SubagentStart.json: info: Processing SubagentStart hook: session_id=e5825746-0e3f-4456-9793-5ff0c341864e, agent_id=coder-call_95931ec4784e42b3b1d3, subagent_type=coder
-    SubagentStop.json: info: Processing SubagentStop hook: session_id=e5825746-0e3f-4456-9793-5ff0c341864e, agent_id=coder-call_95931ec4784e42b3b1d3, subagent_type=coder warn: the agent's prompt was not found in /home/me/.qwen/projects/-home-me-project/subagents/e5825746-0e3f-4456-9793-5ff0c341864e/agent-coder-call_95931ec4784e42b3b1d3.jsonl
-    UserPromptExpansion.json:
+    PermissionRequest.json: 
+    PostCompact.json: 
+    PostToolUse.json: 
+    PostToolUse.subagent.json: 
+    PreCompact.json: 
+    PreToolUse.json: 
+    PreToolUse.subagent.json: 
+    SessionEnd.json: 
+    SessionStart.json: 
+    Stop.json: 
+    SubagentStart.json: 
+    SubagentStop.json: warn: the agent's prompt was not found in /home/me/.codex/sessions/2026/11/16/rollout-2026-11-16T07-38-38-01a1e34b-3381-7f30-8ca9-d0a7d59dff57.jsonl
+    UserPromptSubmit.json: 
+    InstructionsLoaded.json: 
+    MessageDisplay.json: 
+    Notification.json: 
+    PermissionRequest.json: 
+    PostToolBatch.json: 
+    PostToolBatch.subagent.json: 
+    PostToolUse.json: 
+    PostToolUse.subagent.json: 
+    PostToolUseFailure.json: 
+    PostToolUseFailure.subagent.json: 
+    PreCompact.json: 
+    PreToolUse.json: 
+    PreToolUse.subagent.json: 
+    SessionEnd.json: 
+    SessionStart.json: 
+    Stop.json: 
+    SubagentStart.json: 
+    SubagentStop.json: warn: the agent's prompt was not found in /home/me/.qwen/projects/-home-me-project/chats/e5825746-0e3f-4456-9793-5ff0c341864e.jsonl
+    UserPromptExpansion.json: 
     UserPromptSubmit.json:
     ");
 }
@@ -130,7 +130,12 @@ fn what_is_not_a_payload_of_a_client_is_exit_0_and_a_log_line_at_every_event() {
     for name in conclaude::event::names() {
         for stdin in ["{}", r#"{"sessionId": "s", "cwd": "/", "hook_event_name": "x"}"#] {
             let done = Test::event(name).config("des: {}").stdin(stdin).run().silent();
-            assert_eq!(done.stderr, format!("conclaude: info: the payload of {name} is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do\n"));
+            assert_eq!(
+                done.stderr,
+                format!(
+                    "conclaude: info: the payload of {name} is not one of Claude Code (it has no `hook_event_name` and `session_id`): nothing to do\n"
+                )
+            );
             assert!(!done.has(".conclaude"));
         }
     }
@@ -261,13 +266,13 @@ fn a_prompt_that_is_not_found_is_reported_where_a_gate_could_apply() {
     let test = Test::stop().config("des: {}").step(&todo());
     assert_snapshot!(test.stops().run().message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ the agent's prompt was not found in [ROOT]/main/subagents/agent-a1b2c3.jsonl: if it has a step, the step was not checked
+    ⚠ the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked
     ");
     // A call that Gate 1 let in, and an agent that cannot be linked to it.
     let called = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
     assert_snapshot!(called.stops().run().message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ the agent's prompt was not found in [ROOT]/main/subagents/agent-a1b2c3.jsonl: if it has a step, the step was not checked
+    ⚠ the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked
     ");
     // Where nobody uses steps, a line in the log is enough.
     Test::stop().run().silent().stderr_has("warn: the agent's prompt was not found");
@@ -312,7 +317,10 @@ fn a_payload_of_six_fields_is_gated_and_recorded_with_its_start_time() {
     Fix what is marked ✗, then finish again.
     ");
     let record = &done.audit()[0];
-    assert_eq!((record["agent"].as_str(), record["step"].as_str()), (Some("coder"), Some("steps/01-01.json")));
+    assert_eq!(
+        (record["agent"].as_str(), record["step"].as_str()),
+        (Some("coder"), Some("steps/01-01.json"))
+    );
     assert_snapshot!(format!("{:#}", record["des"]), @r#"
     {
       "validation_required": true,
@@ -414,9 +422,8 @@ fn the_most_recent_call_counts_however_far_back_it_is() {
 fn the_prompt_counts_however_many_lines_come_before_it() {
     let before = "{\"type\":\"note\",\"text\":\"for the user\"}\n".repeat(10_000);
     let prompt = json!({"type": "user", "message": {"role": "user", "content": MARKERS}});
-    let test = Test::stop()
-        .step(&todo())
-        .file("main/subagents/agent-a1b2c3.jsonl", format!("{before}{prompt}\n"));
+    let test =
+        Test::stop().step(&todo()).file("main/subagents/agent-a1b2c3.jsonl", format!("{before}{prompt}\n"));
     assert_eq!(codes(&test.stops().run().blocked()), ["SILENT_COMPLETION"]);
 }
 

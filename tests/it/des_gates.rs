@@ -330,8 +330,7 @@ fn a_broken_config_does_not_switch_the_gates_off() {
 
 #[test]
 fn a_malformed_payload_of_a_tool_is_shown_and_never_blocks() {
-    let done =
-        Test::event("PreToolUse").payload("tool_name", "Agent").payload("tool_input", "text").run();
+    let done = Test::event("PreToolUse").payload("tool_name", "Agent").payload("tool_input", "text").run();
     assert_snapshot!(done.snapshot(), @r#"
     exit 0
     ----- stdout
