@@ -29,6 +29,7 @@ mod remember;
 mod run;
 mod session;
 mod stdio;
+mod unread;
 
 pub use crate::decide::{Decision, HookResult};
 pub use crate::error::{HookError, Result};
@@ -135,8 +136,7 @@ fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResul
             panics::panic_here_in_tests("event");
             handle(event, payload, environment)
         }
-        Err(_) if is_quiet(event) => Ok(HookResult::success()),
-        Err(reason) => Err(HookError::Input(reason)),
+        Err(reason) => unread::without(event, HookError::Input(reason)),
     }
 }
 
@@ -166,16 +166,16 @@ pub struct Trace {
 /// # Errors
 /// When payload or config are invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
-    let nothing = || Trace { plan: Plan::empty(event), outcomes: Vec::new(), result: HookResult::success() };
-    let parsed = match claude::parse(event, input) {
-        Ok(parsed) => parsed,
-        Err(error) if is_quiet(event) => {
-            log::debug(|| error.to_string());
-            return Ok(nothing());
-        }
-        Err(error) => return Err(error.into()),
+    let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
+    let gathered = claude::parse(event, input)
+        .map_err(HookError::from)
+        .and_then(|parsed| Context::gather(parsed, input, environment));
+    let context = match gathered {
+        Ok(Some(context)) => context,
+        Ok(None) => return Ok(only(HookResult::success())),
+        Err(HookError::Payload(error)) => return unread::answer(event, input, environment, error).map(only),
+        Err(error) => return Err(error),
     };
-    let Some(context) = Context::gather(parsed, input, environment)? else { return Ok(nothing()) };
     let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
     let outcomes = run::run(&plan, &context)?;

@@ -12,7 +12,7 @@ use crate::files;
 pub mod identity;
 mod lines;
 
-use lines::{LinesFromEnd, bounded_line, first_lines, holds};
+use lines::{CALL, Line as RawLine, LinesFromEnd, bounded_line, holds};
 
 /// A call of the Agent tool (`Task` in older clients) in a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct AgentCall {
     /// The subagent that was called.
     pub subagent_type: String,
     pub prompt: Option<String>,
+    /// The time of its line.
+    pub time: Option<String>,
 }
 
 /// What looking for a call came to.
@@ -29,13 +31,13 @@ pub enum Found {
     Call(AgentCall),
     /// The transcript has no such call.
     Nothing,
-    /// There is none near its end; the rest was not read.
-    NotNear,
+    /// A line that is too long to be read, and may be a call, is between the end and any other.
+    TooLong,
     /// A line that is not JSON is between the end and any call: what it hides cannot be known.
     Malformed,
 }
 
-/// Finds the most recent Agent call with this id, or the most recent of all, reading from the end.
+/// Finds the most recent Agent call with this id, or the most recent of all, reading from the end, however far back it is.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -43,26 +45,34 @@ pub fn last_agent_call(path: &Path, id: Option<&str>) -> io::Result<Found> {
     let mut lines = LinesFromEnd::open(path)?;
     // After the last line break comes a line that Claude Code is in the middle of writing.
     let mut unfinished = true;
+    // A file of one line that is not JSON is no transcript in the making.
+    let mut only_junk = false;
     while let Some(line) = lines.next_line()? {
-        let line = line.trim_ascii();
         let is_unfinished = std::mem::take(&mut unfinished);
-        if line.is_empty() {
+        let line = match line {
+            RawLine::Whole(line) => line,
+            RawLine::TooLong(true) if id.is_none() => return Ok(Found::TooLong),
+            RawLine::TooLong(_) => continue,
+        };
+        let line = line.trim_ascii();
+        // What is known by its id cannot be on a line without it, nor hidden by one that is not JSON.
+        if line.is_empty() || id.is_some_and(|id| memchr::memmem::find(line, id.as_bytes()).is_none()) {
             continue;
         }
         match calls_in(line) {
             Ok(calls) => {
+                only_junk = false;
                 let wanted = |call: &AgentCall| id.is_none() || call.id.as_deref() == id;
                 if let Some(call) = calls.into_iter().rev().find(wanted) {
                     return Ok(Found::Call(call));
                 }
             }
-            Err(_) if is_unfinished => {}
-            // What a line hides can be any call, but not one that is known by its id.
+            Err(_) if is_unfinished => only_junk = id.is_none(),
             Err(_) if id.is_some() => {}
             Err(_) => return Ok(Found::Malformed),
         }
     }
-    Ok(if lines.left_out() { Found::NotNear } else { Found::Nothing })
+    Ok(if only_junk { Found::Malformed } else { Found::Nothing })
 }
 
 #[derive(Deserialize)]
@@ -79,6 +89,8 @@ struct Line {
     id: Option<String>,
     #[serde(default)]
     input: Option<Input>,
+    #[serde(default)]
+    timestamp: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -111,7 +123,7 @@ enum Input {
 /// The Agent calls on one line, in order: in Claude Code's form, as a plain message, or as a bare call.
 fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
     // Most lines are anything but a call: they are checked, not parsed.
-    if memchr::memmem::find(line, b"subagent_type").is_none() {
+    if memchr::memmem::find(line, CALL).is_none() {
         return serde_json::from_slice::<IgnoredAny>(line).map(|_| Vec::new());
     }
     let Ok(line) = serde_json::from_slice::<Line>(line) else {
@@ -133,7 +145,8 @@ fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
     if let (Some(name), Some(input)) = (line.name, line.input) {
         calls.extend(agent_call(&name, line.id, input));
     }
-    Ok(calls)
+    let time = line.timestamp.as_ref().and_then(Value::as_str);
+    Ok(calls.into_iter().map(|call| AgentCall { time: time.map(str::to_owned), ..call }).collect())
 }
 
 fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall> {
@@ -141,7 +154,7 @@ fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall>
         Input::Agent { subagent_type, prompt }
             if matches!(tool, "Agent" | "Task") && !subagent_type.trim().is_empty() =>
         {
-            Some(AgentCall { id, subagent_type, prompt })
+            Some(AgentCall { id, subagent_type, prompt, time: None })
         }
         _ => None,
     }
@@ -160,15 +173,29 @@ impl Said {
         self.0.get(name)?.as_str()
     }
 
+    /// Qwen Code writes `parts` where Claude Code writes `content`.
     fn content(&self) -> Option<&Value> {
-        self.0.get("message").and_then(|message| message.get("content")).or_else(|| self.0.get("content"))
+        let message = self.0.get("message");
+        message
+            .and_then(|message| message.get("content").or_else(|| message.get("parts")))
+            .or_else(|| self.0.get("content"))
     }
 
     /// What the user said on this line, if it is the user's.
-    fn prompt(&self) -> Option<String> {
+    fn prompt(&self) -> Option<Prompt> {
         let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
         let role = role.or_else(|| self.text("role")).or_else(|| self.text("type"));
-        (role == Some("user")).then(|| text_of(self.content()?)).flatten()
+        let text = (role == Some("user")).then(|| text_of(self.content()?)).flatten()?;
+        let is_main = self.0.get("message").is_some_and(Value::is_object)
+            && self.0.get("isSidechain") != Some(&Value::Bool(true));
+        Some(Prompt { text, time: self.text("timestamp").map(str::to_owned), is_main })
+    }
+
+    /// Whether the line is one of Codex (`payload`) or Copilot (`data`), in whose transcripts we find no prompt.
+    fn is_foreign(&self) -> bool {
+        let has = |name: &str| self.0.get(name).is_some();
+        let has_object = |name: &str| self.0.get(name).is_some_and(Value::is_object);
+        (has_object("payload") || has_object("data")) && !has("sessionId") && !has("uuid") && !has("message")
     }
 }
 
@@ -185,30 +212,61 @@ fn text_of(content: &Value) -> Option<String> {
     }
 }
 
-/// The prompt of a subagent: the first user message of its transcript. What comes later, or is quoted, never counts.
+/// The first thing that the user says in a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    /// The time of its line.
+    pub time: Option<String>,
+    /// Its line is one of Claude Code's main thread, and not of a subagent or in the plain form.
+    pub is_main: bool,
+}
+
+/// The prompt of a subagent: the first user message of its transcript, wherever it is. What comes later, or is quoted, never
+/// counts.
 #[must_use]
-pub fn first_prompt(path: &Path) -> Option<String> {
+pub fn first_prompt(path: &Path) -> Option<Prompt> {
+    let mut reader = io::BufReader::with_capacity(16 << 10, files::open_regular(path).ok()?);
     // The client may write other lines before it; one that cannot be read does not hide the rest.
-    first_lines(path).ok()?.take(200).find_map(|line| Said::read(&line)?.prompt())
+    while let Ok(Some(line)) = bounded_line(&mut reader) {
+        if memchr::memmem::find(&line, b"user").is_none() {
+            continue;
+        }
+        if let Some(prompt) = Said::read(&line).and_then(|said| said.prompt()) {
+            return Some(prompt);
+        }
+    }
+    None
 }
 
-/// The times of the first and the last line that have one.
+/// Whether the transcript is in the format of a client whose prompts we cannot read, as far as its first lines tell.
 #[must_use]
-pub fn times(path: &Path) -> (Option<String>, Option<String>) {
-    let time = |line: &[u8]| Said::read(line)?.text("timestamp").map(str::to_owned);
-    let first = first_lines(path).ok().and_then(|lines| lines.take(50).find_map(|line| time(&line)));
-    let last = LinesFromEnd::open(path).ok().and_then(|mut lines| {
-        (0..50).find_map(|_| lines.next_line().ok().flatten().and_then(|line| time(&line)))
-    });
-    (first, last)
+pub fn is_foreign(path: &Path) -> bool {
+    let Ok(file) = files::open_regular(path) else { return false };
+    let mut reader = io::BufReader::with_capacity(16 << 10, file);
+    (0..5).any(|_| {
+        let line = bounded_line(&mut reader).ok().flatten();
+        line.and_then(|line| Said::read(&line)).is_some_and(|said| said.is_foreign())
+    })
 }
 
-/// The prompt of the Agent call with this id in the main transcript. Without an id the most recent call counts, if it
-/// is one of this agent: the prompt of another is none of its business.
+/// The time of the last line that has one.
 #[must_use]
-pub fn call_prompt(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<String> {
+pub fn last_time(path: &Path) -> Option<String> {
+    let mut lines = LinesFromEnd::open(path).ok()?;
+    (0..50).find_map(|_| match lines.next_line() {
+        Ok(Some(RawLine::Whole(line))) => Said::read(&line)?.text("timestamp").map(str::to_owned),
+        _ => None,
+    })
+}
+
+/// The Agent call with this id in the main transcript. Without an id the most recent call counts, if it is one of this
+/// agent: the prompt of another is none of its business.
+#[must_use]
+pub fn call_of(path: &Path, id: Option<&str>, agent: Option<&str>) -> Option<AgentCall> {
+    id.or(agent)?;
     match last_agent_call(path, id) {
-        Ok(Found::Call(call)) if id.is_some() || agent == Some(&call.subagent_type) => call.prompt,
+        Ok(Found::Call(call)) if id.is_some() || agent == Some(&call.subagent_type) => Some(call),
         _ => None,
     }
 }
@@ -271,6 +329,7 @@ const READING_TOOLS: [&str; 10] =
 pub fn worked_since(path: &Path, time: &str) -> bool {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return false };
     while let Ok(Some(line)) = lines.next_line() {
+        let RawLine::Whole(line) = line else { continue };
         let Some(said) = Said::read(&line) else { continue };
         // The client's times have one form, so that they can be compared as text.
         if said.text("timestamp").is_some_and(|then| then < time) {

@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 mod parse;
 mod wire;
 
-pub use parse::{Event, PayloadError, strip_bom};
+pub use parse::{Event, PayloadError, fields, strip_bom};
 
 /// The fields that every payload has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BasePayload {
     /// The session; its subagents share it.
     pub session_id: String,
-    /// The main transcript, also for events inside a subagent.
+    /// The main transcript, also for events inside a subagent. Empty where another client sends none.
     pub transcript_path: String,
     pub hook_event_name: String,
     /// The session's current directory.
@@ -238,6 +238,13 @@ fn not_blank(field: &str, value: &str) -> Result<(), String> {
 pub fn validate_base_payload(base: &BasePayload) -> Result<(), String> {
     not_blank("session_id", &base.session_id)?;
     not_blank("transcript_path", &base.transcript_path)?;
+    not_blank("hook_event_name", &base.hook_event_name)?;
+    not_blank("cwd", &base.cwd)
+}
+
+/// Checks what no event can do without.
+fn validate_identity(base: &BasePayload) -> Result<(), String> {
+    not_blank("session_id", &base.session_id)?;
     not_blank("hook_event_name", &base.hook_event_name)?;
     not_blank("cwd", &base.cwd)
 }

@@ -11,7 +11,8 @@ use crate::audit::Position;
 use crate::git::Snapshot;
 use crate::log;
 use crate::store::Session;
-use crate::transcript::{self, identity::Meta};
+use crate::transcript::identity::Meta;
+use crate::transcript::{self, AgentCall, Found, Prompt};
 
 /// How long to wait for a transcript that is written late.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);
@@ -29,7 +30,7 @@ pub struct DesContext {
     pub command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
-    /// The time of the first message in the agent's transcript.
+    /// The time of the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,14 +52,22 @@ impl DesContext {
         }
     }
 
-    /// With the times of the agent's transcript.
+    /// With the time of the prompt and that of the last line of the agent's transcript.
     #[must_use]
-    pub fn with_times(mut self, agent_transcript: Option<&Path>) -> DesContext {
-        if let Some(path) = agent_transcript {
-            (self.start_time, self.end_time) = transcript::times(path);
-        }
+    pub fn with_times(mut self, paths: &TranscriptPaths, origin: &Origin) -> DesContext {
+        self.start_time =
+            origin.time.clone().or_else(|| origin.call.as_ref().map(|call| started(paths, call)));
+        self.end_time = paths.own.as_deref().and_then(transcript::last_time);
         self
     }
+}
+
+/// When an agent started whose call Gate 1 remembered: by its own transcript, by the main one, by our clock.
+fn started(paths: &TranscriptPaths, call: &Call) -> String {
+    let prompt = paths.own.as_deref().and_then(transcript::first_prompt).and_then(|prompt| prompt.time);
+    let called =
+        || transcript::call_of(&paths.main, Some(&call.tool_use_id), None).and_then(|found| found.time);
+    prompt.or_else(called).unwrap_or_else(|| call.time.clone())
 }
 
 /// What Gate 1 remembers of a call that it let through.
@@ -132,8 +141,25 @@ impl Call {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     pub prompt: String,
+    /// When it was said, where that is known without looking further.
+    pub time: Option<String>,
     /// What Gate 1 remembered.
     pub call: Option<Call>,
+}
+
+impl Origin {
+    #[must_use]
+    pub fn of_call(call: Call) -> Origin {
+        Origin { prompt: call.prompt.clone(), time: None, call: Some(call) }
+    }
+
+    fn said(prompt: Prompt) -> Origin {
+        Origin { prompt: prompt.text, time: prompt.time, call: None }
+    }
+
+    fn called(call: AgentCall) -> Option<Origin> {
+        Some(Origin { prompt: call.prompt?, time: call.time, call: None })
+    }
 }
 
 /// Where an agent's prompt can be found.
@@ -142,43 +168,71 @@ pub struct TranscriptPaths {
     pub agent_id: Option<String>,
     /// The main transcript.
     pub main: PathBuf,
-    /// The agent's own.
+    /// The agent's own. The same as the main one where the payload has a single path and no id: it may be either.
     pub own: Option<PathBuf>,
+}
+
+impl TranscriptPaths {
+    /// Whether there is one transcript alone.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.own.as_ref() == Some(&self.main)
+    }
 }
 
 /// Finds the agent's prompt: what Gate 1 remembered, which an agent cannot delete as it can a transcript; the first user
 /// message of its transcript; its call in the main transcript.
 #[must_use]
 pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, wait: bool) -> Option<Origin> {
-    let own = paths.own.as_deref();
     if let Some(call) = remembered(paths, session) {
-        return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
+        return Some(Origin::of_call(call));
     }
-    let mut prompt = own.and_then(transcript::first_prompt);
-    if let Some(id) =
-        own.filter(|_| prompt.is_none()).and_then(Meta::beside).and_then(|meta| meta.tool_use_id)
-    {
-        prompt = transcript::call_prompt(&paths.main, Some(&id), agent);
+    if paths.is_single() {
+        return in_single(&paths.main, agent);
     }
-    // Only where the client keeps transcripts at all can one be late.
-    if prompt.is_none() && wait && own.is_some() && paths.main.exists() {
-        let over = Instant::now() + TRANSCRIPT_WAIT;
-        while prompt.is_none() && Instant::now() < over {
-            std::thread::sleep(Duration::from_millis(20));
-            prompt = own.and_then(transcript::first_prompt);
-        }
-        if let Some(call) = remembered(paths, session) {
-            return Some(Origin { prompt: call.prompt.clone(), call: Some(call) });
-        }
-        if prompt.is_none() {
-            log::warn(|| {
-                format!("the agent's prompt was not found in {}", own.unwrap_or(Path::new("")).display())
-            });
-        }
+    let own = paths.own.as_deref();
+    if let Some(prompt) = own.and_then(transcript::first_prompt) {
+        return Some(Origin::said(prompt));
     }
-    let tool_use_id = own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
-    let prompt = prompt.or_else(|| transcript::call_prompt(&paths.main, tool_use_id.as_deref(), agent))?;
-    Some(Origin { prompt, call: None })
+    // In a format that we do not know nothing is found, and nothing can be late.
+    if own.is_some_and(transcript::is_foreign) || transcript::is_foreign(&paths.main) {
+        return None;
+    }
+    let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
+    let called = |id: Option<&str>| transcript::call_of(&paths.main, id, agent).and_then(Origin::called);
+    id().and_then(|id| called(Some(&id)))
+        .or_else(|| if wait { late(paths, session) } else { None })
+        .or_else(|| called(id().as_deref()))
+}
+
+/// The prompt in a transcript of which the payload does not say whose it is. It is the agent's own unless it has the form
+/// of Claude Code's main thread and calls agents.
+fn in_single(path: &Path, agent: Option<&str>) -> Option<Origin> {
+    let first = transcript::first_prompt(path);
+    if let Some(prompt) = first.as_ref().filter(|prompt| !prompt.is_main) {
+        return Some(Origin::said(prompt.clone()));
+    }
+    match transcript::last_agent_call(path, None) {
+        Ok(Found::Call(call)) if agent == Some(&call.subagent_type) => Origin::called(call),
+        Ok(Found::Nothing) => first.map(Origin::said),
+        _ => None,
+    }
+}
+
+/// Waits for a transcript that is written late. Only where the client keeps transcripts at all can one be late.
+fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
+    let own = paths.own.as_deref()?;
+    if !paths.main.exists() {
+        return None;
+    }
+    log::debug(|| format!("waiting for the agent's prompt in {}", own.display()));
+    let over = Instant::now() + TRANSCRIPT_WAIT;
+    let mut prompt = None;
+    while prompt.is_none() && Instant::now() < over {
+        std::thread::sleep(Duration::from_millis(20));
+        prompt = transcript::first_prompt(own);
+    }
+    remembered(paths, session).map(Origin::of_call).or_else(|| prompt.map(Origin::said))
 }
 
 /// The call that Gate 1 remembered for this agent. Once found, the link is kept with our own state: the file that names it

@@ -35,7 +35,9 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
 /// The agents that have started, by what Claude Code wrote about them: their ids, and the calls that started them.
 #[must_use]
 pub fn started(subagents: &Path) -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(subagents).into_iter().flatten().flatten();
+    // Another client may name no transcript; our own working directory is not where its agents are.
+    let subagents = Some(subagents).filter(|folder| folder.is_absolute());
+    let entries = subagents.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let metas = entries.map(|entry| entry.path()).filter_map(|path| {
         let name = path.file_name()?.to_str()?;
         let agent_id = name.strip_prefix("agent-")?.strip_suffix(".meta.json")?.to_owned();

@@ -20,6 +20,21 @@ pub fn parse(event: EventKind, input: &[u8]) -> Result<Event, PayloadError> {
     Event::parse(event, input)
 }
 
+/// The names that other clients write for what identifies an event.
+const OTHER_NAMES: [&str; 2] = ["sessionId", "hookName"];
+
+/// Whether this is a payload of Claude Code, complete or not: it has `hook_event_name` and `session_id`, or one of them
+/// and neither under the name of another client.
+#[must_use]
+pub fn is_own(fields: &Map<String, Value>) -> bool {
+    let has = |name: &str| fields.contains_key(name);
+    match (has("hook_event_name"), has("session_id")) {
+        (true, true) => true,
+        (false, false) => false,
+        _ => !OTHER_NAMES.into_iter().any(has),
+    }
+}
+
 /// Everything that a call says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -146,6 +161,16 @@ mod tests {
 
     fn answer(exit: Exit, stdout: &str, stderr: &str) -> Answer {
         Answer { exit, stdout: stdout.into(), stderr: stderr.into() }
+    }
+
+    #[test]
+    fn a_payload_is_known_by_the_names_of_its_session_and_event() {
+        let own = |text: &str| is_own(&serde_json::from_str(text).unwrap());
+        assert!(own(r#"{"hook_event_name":"Stop","session_id":"s","timestamp":"t"}"#));
+        assert!(own(r#"{"hook_event_name":"Stop"}"#) && own(r#"{"session_id":null}"#), "incomplete");
+        assert!(!own(r#"{"hook_event_name":"Notification","sessionId":"s"}"#));
+        assert!(!own(r#"{"hookName":"permissionRequest","sessionId":"s"}"#));
+        assert!(!own("{}"));
     }
 
     #[test]

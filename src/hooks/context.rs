@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::Environment;
 use super::config_error;
-use super::gate_facts::{self, GateContext};
+use super::gate_facts::{self, GateContext, Search};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::decide::{Cause, Count};
+use crate::des::context::Call;
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
 use crate::git::WorkTree;
@@ -36,6 +37,8 @@ pub(super) struct Context<'a> {
     pub(super) config: Config,
     pub(super) session: Session,
     pub(super) gate: Option<GateContext>,
+    /// Why it is not known whether a gate applies, where one could.
+    pub(super) unknown_gate: Option<String>,
     pub(super) tree: WorkTree,
 }
 
@@ -68,8 +71,6 @@ impl<'a> Context<'a> {
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
-        let agent = (kind.row().subject == Subject::Agent).then(|| identity::identify(payload));
-        log_start(&event, agent.as_ref());
         let session = Session::new(&root.folder, payload.session_id());
         if kind == EventKind::SessionStart {
             session.resume();
@@ -80,7 +81,25 @@ impl<'a> Context<'a> {
             store::touch_last(&root.folder, kind.name());
         }
         let des_is_on = config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-        let gate = gate_facts::find(payload, agent.as_ref(), &session, des_is_on);
+        let mut agent = (kind.row().subject == Subject::Agent).then(|| {
+            let marked = if des_is_on { gate_facts::marked_agent(payload) } else { None };
+            marked.unwrap_or_else(|| identity::identify(payload))
+        });
+        let (gate, no_prompt) = match gate_facts::find(payload, agent.as_ref(), &session, des_is_on) {
+            Search::Found(gate) => (Some(*gate), None),
+            Search::Nothing => (None, None),
+            Search::NoPrompt(looked_in) => (None, Some(looked_in)),
+        };
+        if let Some(agent) = &mut agent {
+            // Where nothing else says what the agent is, its marker does.
+            let marked = gate.as_ref().and_then(|gate| gate.markers.agent.clone());
+            if let Some(name) = marked.filter(|_| agent.kind.is_none()) {
+                agent.name = name;
+            }
+        }
+        log_start(&event, agent.as_ref());
+        let unknown_gate =
+            no_prompt.and_then(|looked_in| why_unknown(&looked_in, &config.settings, &session));
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
@@ -92,6 +111,7 @@ impl<'a> Context<'a> {
             config,
             session,
             gate,
+            unknown_gate,
         }))
     }
 
@@ -205,10 +225,25 @@ fn log_start(event: &Event, agent: Option<&Agent>) {
     });
 }
 
+/// A prompt that was not found is worth a warning; where steps are used it is reported, since a gate may have been missed.
+fn why_unknown(looked_in: &str, settings: &ConclaudeConfig, session: &Session) -> Option<String> {
+    let what = format!("the agent's prompt was not found in {looked_in}");
+    let uses_steps = settings.des.is_some() || Call::all(session).iter().any(Call::is_open);
+    if uses_steps {
+        return Some(format!("⚠ {what}: if it has a step, the step was not checked"));
+    }
+    log::warn(|| what);
+    None
+}
+
 impl Config {
     /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
     /// what is wrong with it.
-    fn load(root: &Root, event: EventKind, environment: &Environment) -> Result<Config, ConfigError> {
+    pub(super) fn load(
+        root: &Root,
+        event: EventKind,
+        environment: &Environment,
+    ) -> Result<Config, ConfigError> {
         let Some(path) = &root.config else { return Ok(Config::default()) };
         let text = match root::read(path) {
             Ok(text) => text,

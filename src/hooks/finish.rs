@@ -55,7 +55,8 @@ fn allowed(
         Err(_) => (Vec::new(), None),
     };
     result.updated_input = updated_input;
-    for problem in recorded.as_ref().ok().cloned().flatten().into_iter().chain(problems) {
+    let recorded_badly = recorded.as_ref().ok().cloned().flatten();
+    for problem in context.unknown_gate.clone().into_iter().chain(recorded_badly).chain(problems) {
         result.message = Some(match result.message {
             Some(message) => format!("{message}\n{problem}"),
             None => messages::message(plan, &problem),
@@ -140,7 +141,7 @@ fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &s
         des: context.gate.as_ref().and_then(|gate| {
             let des = DesContext::of(&gate.markers);
             let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
-            let des = if is_stop { des.with_times(gate.paths.own.as_deref()) } else { des };
+            let des = if is_stop { des.with_times(&gate.paths, &gate.origin) } else { des };
             serde_json::to_value(des).ok()
         }),
         decision: decision.into(),

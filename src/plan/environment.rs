@@ -13,7 +13,10 @@ pub(super) fn environment(
     let [step_file, marked_agent, command, project_id] = markers;
     let values = [
         ("CONCLAUDE_SESSION_ID", Some(payload.session_id().to_owned())),
-        ("CONCLAUDE_TRANSCRIPT_PATH", Some(payload.transcript_path().to_owned())),
+        (
+            "CONCLAUDE_TRANSCRIPT_PATH",
+            Some(payload.transcript_path().to_owned()).filter(|path| !path.is_empty()),
+        ),
         ("CONCLAUDE_HOOK_EVENT", Some(payload.hook_event_name().to_owned())),
         ("CONCLAUDE_CWD", Some(payload.cwd().to_owned())),
         ("CONCLAUDE_PERMISSION_MODE", payload.base().permission_mode.clone()),

@@ -97,10 +97,8 @@ fn call_type(main: &Path, id: Option<&str>) -> Option<String> {
             log::debug(|| format!("no Agent call found in {}", main.display()));
             None
         }
-        Ok(Found::NotNear) => {
-            log::warn(|| {
-                format!("no Agent call near the end of {}: the rest of it was not read", main.display())
-            });
+        Ok(Found::TooLong) => {
+            log::warn(|| format!("a line of {} is too long to be read for the agent's call", main.display()));
             None
         }
         Ok(Found::Malformed) => {

@@ -6,19 +6,16 @@ use std::path::Path;
 
 use crate::{files, log};
 
-/// How far back a call is searched for. What started a subagent that is stopping now is near the end.
-const WINDOW: u64 = 8 << 20;
 pub(super) const CHUNK: u64 = 256 << 10;
+
+/// A longer line is not kept in memory when it is read from the end: no call is that long.
+pub(super) const MAX_BACKWARD_BYTES: usize = 8 << 20;
+
+/// What every Agent call contains.
+pub(super) const CALL: &[u8] = b"subagent_type";
 
 /// Claude Code writes no longer lines.
 pub(super) const MAX_LINE_BYTES: u64 = 32 << 20;
-
-/// The first lines of a file, read no further than needed.
-pub(super) fn first_lines(path: &Path) -> io::Result<impl Iterator<Item = Vec<u8>>> {
-    let file = files::open_regular(path)?;
-    let reader = io::BufReader::with_capacity(16 << 10, file.take(WINDOW));
-    Ok(BufRead::split(reader, b'\n').map_while(Result::ok))
-}
 
 /// Whether a file contains this; it is read in pieces.
 pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {
@@ -56,12 +53,19 @@ pub(super) fn bounded_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u
     Ok(Some(line))
 }
 
-/// The lines of a file from the last to the first, read in chunks and no further back than [`WINDOW`].
+/// A line that is read from the end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Whole(Vec<u8>),
+    /// It is longer than [`MAX_BACKWARD_BYTES`]; whether it contains [`CALL`].
+    TooLong(bool),
+}
+
+/// The lines of a file from the last to the first, read in chunks and no further back than asked for.
 pub(super) struct LinesFromEnd {
     file: File,
     /// Where the part that was read starts.
     pub(super) start: u64,
-    floor: u64,
     /// What was read and not yet given out.
     pending: Vec<u8>,
 }
@@ -69,44 +73,62 @@ pub(super) struct LinesFromEnd {
 impl LinesFromEnd {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = files::open_regular(path)?;
-        let end = file.metadata()?.len();
-        Ok(LinesFromEnd { file, start: end, floor: end.saturating_sub(WINDOW), pending: Vec::new() })
+        let start = file.metadata()?.len();
+        Ok(LinesFromEnd { file, start, pending: Vec::new() })
     }
 
-    /// Whether the file goes further back than is looked.
-    pub(super) fn left_out(&self) -> bool {
-        self.floor > 0
-    }
-
-    pub(super) fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn next_line(&mut self) -> io::Result<Option<Line>> {
         let mut searched = 0;
+        // Of a line that is too long: whether what was dropped contains a call.
+        let mut dropped = None;
         loop {
             let unsearched = self.pending.len() - searched;
             if let Some(at) = self.pending.get(..unsearched).and_then(|part| memchr::memrchr(b'\n', part)) {
                 let line = self.pending.split_off(at + 1);
                 self.pending.truncate(at);
-                return Ok(Some(line));
+                return Ok(Some(finished(line, dropped)));
+            }
+            if self.start == 0 {
+                let rest = std::mem::take(&mut self.pending);
+                return Ok((!rest.is_empty() || dropped.is_some()).then(|| finished(rest, dropped)));
+            }
+            if self.pending.len() > MAX_BACKWARD_BYTES {
+                dropped = Some(dropped.unwrap_or(false) || has_call(&self.pending));
+                // What we look for may start before this part and end in it.
+                self.pending.truncate(CALL.len() - 1);
             }
             searched = self.pending.len();
-            if self.start <= self.floor {
-                // At the floor a line is whole only if the file starts there.
-                let rest = std::mem::take(&mut self.pending);
-                return Ok((self.floor == 0 && !rest.is_empty()).then_some(rest));
-            }
-            // A long line is read in ever larger steps, so that its length costs no more than itself.
-            let step = CHUNK.max(searched as u64).min(self.start - self.floor);
-            self.start -= step;
-            self.file.seek(SeekFrom::Start(self.start))?;
-            let mut chunk = Vec::new();
-            (&self.file).take(step).read_to_end(&mut chunk)?;
-            if (chunk.len() as u64) < step {
-                return Err(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "the file became shorter while it was read",
-                ));
-            }
-            chunk.append(&mut self.pending);
-            self.pending = chunk;
+            self.read_back(searched as u64)?;
         }
     }
+
+    /// Reads what comes before the pending part. A long line is read in ever larger steps, so that its length costs no more
+    /// than itself.
+    fn read_back(&mut self, pending: u64) -> io::Result<()> {
+        let step = CHUNK.max(pending).min(self.start);
+        self.start -= step;
+        self.file.seek(SeekFrom::Start(self.start))?;
+        let mut chunk = Vec::new();
+        (&self.file).take(step).read_to_end(&mut chunk)?;
+        if (chunk.len() as u64) < step {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file became shorter while it was read",
+            ));
+        }
+        chunk.append(&mut self.pending);
+        self.pending = chunk;
+        Ok(())
+    }
+}
+
+fn finished(line: Vec<u8>, dropped: Option<bool>) -> Line {
+    match dropped {
+        None => Line::Whole(line),
+        Some(found) => Line::TooLong(found || has_call(&line)),
+    }
+}
+
+fn has_call(line: &[u8]) -> bool {
+    memchr::memmem::find(line, CALL).is_some()
 }

@@ -1,6 +1,8 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use super::lines::{CHUNK, LinesFromEnd, MAX_LINE_BYTES, bounded_line, holds};
+use super::lines::{
+    CHUNK, Line as RawLine, LinesFromEnd, MAX_BACKWARD_BYTES, MAX_LINE_BYTES, bounded_line, holds,
+};
 use super::*;
 
 fn file(content: &str) -> tempfile::NamedTempFile {
@@ -18,8 +20,8 @@ fn call(id: &str, name: &str, kind: &str) -> String {
 fn found(content: &str, id: Option<&str>) -> Option<String> {
     match last_agent_call(file(content).path(), id).unwrap() {
         Found::Call(call) => Some(call.subagent_type),
-        Found::Nothing | Found::NotNear => None,
-        Found::Malformed => panic!("malformed"),
+        Found::Nothing => None,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -75,10 +77,9 @@ fn a_transcript_of_one_hundred_megabytes_is_read_from_its_end() {
     write!(file, "\n{}\n", call("t1", "Agent", "coder")).unwrap();
     let Found::Call(call) = last_agent_call(file.path(), None).unwrap() else { panic!("not found") };
     assert_eq!(call.subagent_type, "coder");
-    // Without a call the search ends at the window, not at the beginning.
     let mut lines = LinesFromEnd::open(file.path()).unwrap();
-    while lines.next_line().unwrap().is_some() {}
-    assert!(lines.start >= (92 << 20));
+    while !matches!(lines.next_line().unwrap(), Some(RawLine::Whole(line)) if !line.is_empty()) {}
+    assert!(lines.start >= (99 << 20), "no further back than needed");
 }
 
 #[test]
@@ -88,6 +89,7 @@ fn lines_come_from_last_to_first_whatever_the_chunks() {
     let mut lines = LinesFromEnd::open(file.path()).unwrap();
     let mut all = Vec::new();
     while let Some(line) = lines.next_line().unwrap() {
+        let RawLine::Whole(line) = line else { panic!("too long") };
         all.push(String::from_utf8(line).unwrap());
     }
     assert_eq!(all, ["b", long.as_str(), "", "a"]);
@@ -130,4 +132,58 @@ fn a_line_that_is_too_long_is_cut_and_the_next_is_read() {
     assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"short\n");
     assert_eq!(bounded_line(&mut text).unwrap().unwrap(), b"last");
     assert_eq!(bounded_line(&mut text).unwrap(), None);
+}
+
+#[test]
+fn the_most_recent_call_counts_however_far_back_it_is() {
+    let filler = format!("{{\"type\":\"user\",\"text\":\"{}\"}}\n", "x".repeat(1 << 10)).repeat(12 << 10);
+    let text = format!("{}\n{}\n{filler}", call("t1", "Agent", "tester"), call("t2", "Agent", "coder"));
+    assert_eq!(found(&text, None).as_deref(), Some("coder"));
+    assert_eq!(found(&text, Some("t1")).as_deref(), Some("tester"));
+}
+
+#[test]
+fn a_line_that_is_too_long_hides_no_call_unless_it_may_be_one() {
+    let long = "x".repeat(MAX_BACKWARD_BYTES * 3);
+    let text = |middle: &str| format!("{}\n{{\"a\":\"{middle}\"}}\n{{}}\n", call("t1", "Agent", "coder"));
+    assert_eq!(found(&text(&long), None).as_deref(), Some("coder"));
+    for at in [1, 1000, CHUNK as usize - 5, MAX_BACKWARD_BYTES - 6, MAX_BACKWARD_BYTES * 2 - 3] {
+        let hiding = format!("{}subagent_type{}", &long[..at], &long[at..]);
+        let path = file(&text(&hiding));
+        assert_eq!(last_agent_call(path.path(), None).unwrap(), Found::TooLong, "{at}");
+        assert_eq!(found(&text(&hiding), Some("t1")).as_deref(), Some("coder"), "{at}");
+    }
+}
+
+#[test]
+fn a_prompt_is_found_wherever_it_is_in_any_form() {
+    let before = "{\"type\":\"system\",\"text\":\"of the user\"}\n".repeat(5_000);
+    let first = |line: &str| first_prompt(file(&format!("{before}{line}\n")).path());
+    let prompt = |is_main| Some(Prompt { text: "do it".into(), time: Some("t".into()), is_main });
+    assert_eq!(first(r#"{"role":"user","content":"do it","timestamp":"t"}"#), prompt(false));
+    assert_eq!(
+        first(
+            r#"{"type":"user","isSidechain":true,"message":{"role":"user","content":"do it"},"timestamp":"t"}"#
+        ),
+        prompt(false)
+    );
+    assert_eq!(
+        first(
+            r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":"do it"},"timestamp":"t"}"#
+        ),
+        prompt(true)
+    );
+    let qwen = r#"{"type":"user","isSidechain":true,"message":{"role":"user","parts":[{"text":"do it"}]},"timestamp":"t"}"#;
+    assert_eq!(first(qwen), prompt(false));
+    assert_eq!(first("{}"), None);
+}
+
+#[test]
+fn one_line_that_is_not_json_is_malformed_also_without_a_line_break() {
+    for junk in ["not json", "{broken", "\n\n{\"type\":\"assi"] {
+        assert_eq!(last_agent_call(file(junk).path(), None).unwrap(), Found::Malformed, "{junk:?}");
+    }
+    for fine in ["", "\n", "{}", "{}\n{\"type\":\"assi"] {
+        assert_eq!(last_agent_call(file(fine).path(), None).unwrap(), Found::Nothing, "{fine:?}");
+    }
 }

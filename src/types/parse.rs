@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::wire::{Wire, describe};
 use super::{
-    HookPayload, validate_base_payload, validate_subagent_start_payload, validate_subagent_stop_payload,
+    HookPayload, validate_identity, validate_subagent_start_payload, validate_subagent_stop_payload,
 };
 use crate::event::EventKind;
 
@@ -76,7 +76,7 @@ fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
     match &payload {
         HookPayload::SubagentStart(start) => validate_subagent_start_payload(start),
         HookPayload::SubagentStop(stop) => validate_subagent_stop_payload(stop),
-        other => validate_base_payload(other.base()),
+        other => validate_identity(other.base()),
     }
     .map_err(|reason| PayloadError::Field(format!("{reason}: expected a non-empty string")))?;
     let found = payload.hook_event_name();
@@ -84,6 +84,14 @@ fn check(event: &str, wire: &Wire) -> Result<HookPayload, PayloadError> {
         return Err(PayloadError::OtherEvent { called: event.to_owned(), found: found.to_owned() });
     }
     Ok(payload)
+}
+
+/// The fields of a payload, whoever wrote it.
+///
+/// # Errors
+/// When it is not a JSON object.
+pub fn fields(input: &[u8]) -> Result<Map<String, Value>, PayloadError> {
+    read(strip_bom(input)).map(|wire| wire.0)
 }
 
 #[must_use]

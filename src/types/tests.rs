@@ -259,6 +259,26 @@ fn the_transcript_of_a_starting_agent_is_derived_where_that_is_safe() {
     );
 }
 
+#[test]
+fn only_the_events_of_a_subagent_need_a_transcript() {
+    let base = r#""session_id":"s","cwd":"/","tool_name":"Bash","agent_id":"a","agent_type":"coder""#;
+    for event in
+        ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SessionStart", "PermissionRequest"]
+    {
+        let payload =
+            HookPayload::parse(event, format!(r#"{{{base},"hook_event_name":"{event}"}}"#).as_bytes());
+        assert_eq!(payload.unwrap().transcript_path(), "", "{event}");
+    }
+    for event in ["SubagentStart", "SubagentStop"] {
+        let error =
+            HookPayload::parse(event, format!(r#"{{{base},"hook_event_name":"{event}"}}"#).as_bytes());
+        assert!(
+            error.unwrap_err().to_string().contains("missing required field `transcript_path`"),
+            "{event}"
+        );
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn no_input_makes_the_parser_panic(bytes: Vec<u8>) {

@@ -30,6 +30,18 @@ impl Wire {
             .ok_or_else(|| format!("missing required field `{field}`: expected a non-empty string"))
     }
 
+    /// The fields that all events have. Only the events of a subagent need a transcript: Copilot, which runs the hooks of
+    /// `.claude/settings.json` too, names none with a tool or a prompt, and refuses the tool when a hook fails.
+    fn base(&self) -> Result<BasePayload, String> {
+        Ok(BasePayload {
+            session_id: self.required("session_id")?,
+            transcript_path: self.string("transcript_path")?.unwrap_or_default(),
+            hook_event_name: self.required("hook_event_name")?,
+            cwd: self.required("cwd")?,
+            permission_mode: self.optional("permission_mode"),
+        })
+    }
+
     fn optional(&self, field: &str) -> Option<String> {
         self.0.get(field).and_then(Value::as_str).map(str::to_owned)
     }
@@ -59,13 +71,9 @@ impl TryFrom<&Wire> for BasePayload {
     type Error = String;
 
     fn try_from(wire: &Wire) -> Result<Self, String> {
-        Ok(BasePayload {
-            session_id: wire.required("session_id")?,
-            transcript_path: wire.required("transcript_path")?,
-            hook_event_name: wire.required("hook_event_name")?,
-            cwd: wire.required("cwd")?,
-            permission_mode: wire.optional("permission_mode"),
-        })
+        wire.required("session_id")?;
+        wire.required("transcript_path")?;
+        wire.base()
     }
 }
 
@@ -104,7 +112,7 @@ impl TryFrom<&Wire> for PreToolUsePayload {
 
     fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(PreToolUsePayload {
-            base: wire.try_into()?,
+            base: wire.base()?,
             agent_id: wire.string("agent_id")?,
             tool_name: wire.required("tool_name")?,
             tool_input: match wire.0.get("tool_input") {
@@ -122,7 +130,7 @@ impl TryFrom<&Wire> for PostToolUsePayload {
 
     fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(PostToolUsePayload {
-            base: wire.try_into()?,
+            base: wire.base()?,
             agent_id: wire.string("agent_id")?,
             tool_name: wire.required("tool_name")?,
             tool_response: wire.0.get("tool_response").cloned().unwrap_or_default(),
@@ -135,7 +143,7 @@ impl TryFrom<&Wire> for UserPromptSubmitPayload {
 
     fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(UserPromptSubmitPayload {
-            base: wire.try_into()?,
+            base: wire.base()?,
             prompt: wire.optional("prompt").unwrap_or_default(),
         })
     }
@@ -146,7 +154,7 @@ impl TryFrom<&Wire> for StopPayload {
 
     fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(StopPayload {
-            base: wire.try_into()?,
+            base: wire.base()?,
             background_tasks: wire.0.get("background_tasks").and_then(Value::as_array).cloned(),
         })
     }
@@ -165,7 +173,7 @@ impl TryFrom<&Wire> for HookPayload {
             Shape::PostToolUse => wire.try_into().map(HookPayload::PostToolUse),
             Shape::UserPromptSubmit => wire.try_into().map(HookPayload::UserPromptSubmit),
             Shape::Stop => wire.try_into().map(HookPayload::Stop),
-            Shape::Other => wire.try_into().map(HookPayload::Other),
+            Shape::Other => wire.base().map(HookPayload::Other),
         }
     }
 }

@@ -260,9 +260,14 @@ fn a_block_whose_text_claude_code_misreads_is_on_stdout_too() {
 #[test]
 fn all_events_without_behaviour_are_a_silent_exit_0() {
     for name in event::names().filter(|name| !name.starts_with("Subagent") && *name != "PreToolUse") {
-        for stdin in [&b""[..], b"{}", b"nonsense"] {
+        let done = Test::event(name).stdin(capture(&format!("{name}.json"))).run().silent();
+        assert_eq!(done.stderr, "", "{name}");
+        for stdin in ["", "{}", "nonsense"] {
             let done = Test::event(name).stdin(stdin).run().silent();
-            assert_eq!(done.stderr, "", "{name}");
+            assert!(
+                done.stderr.starts_with("conclaude: info: ") && done.stderr.lines().count() == 1,
+                "{name}"
+            );
         }
     }
 }

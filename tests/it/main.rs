@@ -7,6 +7,7 @@ mod common;
 mod answers;
 mod audit;
 mod cli;
+mod clients;
 mod commands;
 mod config;
 mod corpus;
