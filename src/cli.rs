@@ -65,7 +65,7 @@ enum Subcommand {
     /// Remove conclaude from Claude Code's settings, and say what stays
     Uninstall {
         #[command(flatten)]
-        request: install::Uninstall,
+        request: install::UninstallRequest,
     },
     /// Trust the commands of this project's config, where conclaude is registered with --user
     ///

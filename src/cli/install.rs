@@ -52,7 +52,7 @@ pub(super) struct Request {
 }
 
 #[derive(Args)]
-pub(super) struct Uninstall {
+pub(super) struct UninstallRequest {
     #[command(flatten)]
     request: Request,
     /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
@@ -142,7 +142,7 @@ fn unchanged(out: &mut impl Write, change: &Change) -> io::Result<()> {
     writeln!(out, "{} has all that is needed already", change.path().display())
 }
 
-pub(super) fn uninstall(request: &Uninstall) -> io::Result<Exit> {
+pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
     let (root, purge) = (root()?, request.purge);
     let Request { which, dry_run } = &request.request;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;

@@ -137,49 +137,19 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
     [ROOT]/.claude/settings.json has all that is needed already
     ");
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
-    exit 101
-
-    thread 'main' (19974) panicked at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]:
-    Command uninstall: Argument group name must be unique
-
-    	'Uninstall' is already in use
-    stack backtrace:
-       0: __rustc::rust_begin_unwind
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/[SOURCE]
-       1: core::panicking::panic_fmt
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-       2: assert_app
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       3: clap_builder::builder::command::Command::_build_self
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       4: _build_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       5: clap_builder::parser::parser::Parser::parse_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       6: clap_builder::parser::parser::Parser::parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       7: clap_builder::parser::parser::Parser::get_matches_with
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       8: clap_builder::builder::command::Command::_do_parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       9: clap_builder::builder::command::Command::try_get_matches_from_mut
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      10: clap_builder::builder::command::Command::try_get_matches_from
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      11: clap_builder::builder::command::Command::try_get_matches
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      12: conclaude::cli::run
-                 at /work/wt/register/[SOURCE]
-      13: conclaude::main
-                 at /work/wt/register/[SOURCE]
-      14: core::ops::function::FnOnce::call_once
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-    note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
     assert!(!root.join(FILE).exists());
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
     exit 0
     [ROOT]/.claude/settings.json has nothing of conclaude
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
 }
 
@@ -325,142 +295,19 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     let edited = settings(&root).replace("opus", "sonnet");
     std::fs::write(root.join(FILE), edited).unwrap();
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
-    exit 101
-
-    thread 'main' (19935) panicked at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]:
-    Command uninstall: Argument group name must be unique
-
-    	'Uninstall' is already in use
-    stack backtrace:
-       0: __rustc::rust_begin_unwind
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/[SOURCE]
-       1: core::panicking::panic_fmt
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-       2: assert_app
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       3: clap_builder::builder::command::Command::_build_self
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       4: _build_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       5: clap_builder::parser::parser::Parser::parse_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       6: clap_builder::parser::parser::Parser::parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       7: clap_builder::parser::parser::Parser::get_matches_with
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       8: clap_builder::builder::command::Command::_do_parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       9: clap_builder::builder::command::Command::try_get_matches_from_mut
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      10: clap_builder::builder::command::Command::try_get_matches_from
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      11: clap_builder::builder::command::Command::try_get_matches
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      12: conclaude::cli::run
-                 at /work/wt/register/[SOURCE]
-      13: conclaude::main
-                 at /work/wt/register/[SOURCE]
-      14: core::ops::function::FnOnce::call_once
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-    note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude (a copy of the settings)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
     insta::assert_snapshot!(shown(&root), @r#"
     {
       // mine
       "model": "sonnet", // the best
-      "hooks": {
-        "Stop": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
-                "timeout": 60
-              }
-            ]
-          }
-        ], // none
-        "SessionStart": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "PreToolUse": [
-          {
-            "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit",
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "PostToolUse": [
-          {
-            "matcher": "Agent",
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "UserPromptSubmit": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "SubagentStart": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
-                "timeout": 3600,
-                "statusMessage": "conclaude: subagentStart commands"
-              }
-            ]
-          }
-        ],
-        "SubagentStop": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
-                "timeout": 3600,
-                "statusMessage": "conclaude: subagentStop commands"
-              }
-            ]
-          }
-        ],
-        "SessionEnd": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SessionEnd",
-                "timeout": 60
-              }
-            ]
-          }
-        ]
+      "hooks": { // none
       },
     }
     "#);
@@ -561,7 +408,7 @@ fn a_registration_of_an_earlier_version_is_reported_once_and_brought_up_to_date(
     ");
     run(&root, &["install"]);
     assert_eq!(settings(&root), now);
-    answer.again().run().silent();
+    let _kept = answer.again().run().silent();
     // Nor does uninstalling leave anything of it.
     std::fs::write(root.join(FILE), plain_form(&root)).unwrap();
     run(&root, &["uninstall"]);
@@ -655,131 +502,139 @@ fn uninstalling_says_what_stays_and_purging_removes_it() {
     let answer = test.run().silent();
     let root = answer.root();
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
-    exit 101
-
-    thread 'main' (20067) panicked at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]:
-    Command uninstall: Argument group name must be unique
-
-    	'Uninstall' is already in use
-    stack backtrace:
-       0: __rustc::rust_begin_unwind
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/[SOURCE]
-       1: core::panicking::panic_fmt
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-       2: assert_app
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       3: clap_builder::builder::command::Command::_build_self
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       4: _build_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       5: clap_builder::parser::parser::Parser::parse_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       6: clap_builder::parser::parser::Parser::parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       7: clap_builder::parser::parser::Parser::get_matches_with
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       8: clap_builder::builder::command::Command::_do_parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       9: clap_builder::builder::command::Command::try_get_matches_from_mut
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      10: clap_builder::builder::command::Command::try_get_matches_from
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      11: clap_builder::builder::command::Command::try_get_matches
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      12: conclaude::cli::run
-                 at /work/wt/register/[SOURCE]
-      13: conclaude::main
-                 at /work/wt/register/[SOURCE]
-      14: core::ops::function::FnOnce::call_once
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-    note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    stays: the registration in [ROOT]/.claude/settings.local.json; `conclaude uninstall --local` removes it
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    stays: [ROOT]/.state-home/conclaude/trusted/[HASH].json (your trust in the config)
+    stays: [ROOT]/.state-home/conclaude/[HASH].json (a copy of the end of the audit trail)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
-    insta::assert_snapshot!(transcript(&root, &["uninstall", "--local", "--purge", "--dry-run"]), @"
-    exit 101
-
-    thread 'main' (20085) panicked at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]:
-    Command uninstall: Argument group name must be unique
-
-    	'Uninstall' is already in use
-    stack backtrace:
-       0: __rustc::rust_begin_unwind
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/[SOURCE]
-       1: core::panicking::panic_fmt
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-       2: assert_app
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       3: clap_builder::builder::command::Command::_build_self
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       4: _build_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       5: clap_builder::parser::parser::Parser::parse_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       6: clap_builder::parser::parser::Parser::parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       7: clap_builder::parser::parser::Parser::get_matches_with
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       8: clap_builder::builder::command::Command::_do_parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       9: clap_builder::builder::command::Command::try_get_matches_from_mut
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      10: clap_builder::builder::command::Command::try_get_matches_from
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      11: clap_builder::builder::command::Command::try_get_matches
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      12: conclaude::cli::run
-                 at /work/wt/register/[SOURCE]
-      13: conclaude::main
-                 at /work/wt/register/[SOURCE]
-      14: core::ops::function::FnOnce::call_once
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-    note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
-    ");
+    insta::assert_snapshot!(transcript(&root, &["uninstall", "--local", "--purge", "--dry-run"]), @r#"
+    exit 0
+    --- [ROOT]/.claude/settings.local.json
+    +++ [ROOT]/.claude/settings.local.json
+    @@ -1,96 +0,0 @@
+    -{
+    -  "hooks": {
+    -    "SessionStart": [
+    -      {
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
+    -            "timeout": 60
+    -          }
+    -        ]
+    -      }
+    -    ],
+    -    "PreToolUse": [
+    -      {
+    -        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit",
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
+    -            "timeout": 60
+    -          }
+    -        ]
+    -      }
+    -    ],
+    -    "PostToolUse": [
+    -      {
+    -        "matcher": "Agent",
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
+    -            "timeout": 60
+    -          }
+    -        ]
+    -      }
+    -    ],
+    -    "UserPromptSubmit": [
+    -      {
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
+    -            "timeout": 60
+    -          }
+    -        ]
+    -      }
+    -    ],
+    -    "SubagentStart": [
+    -      {
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
+    -            "timeout": 3600,
+    -            "statusMessage": "conclaude: subagentStart commands"
+    -          }
+    -        ]
+    -      }
+    -    ],
+    -    "SubagentStop": [
+    -      {
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
+    -            "timeout": 3600,
+    -            "statusMessage": "conclaude: subagentStop commands"
+    -          }
+    -        ]
+    -      }
+    -    ],
+    -    "Stop": [
+    -      {
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
+    -            "timeout": 60
+    -          }
+    -        ]
+    -      }
+    -    ],
+    -    "SessionEnd": [
+    -      {
+    -        "hooks": [
+    -          {
+    -            "type": "command",
+    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SessionEnd",
+    -            "timeout": 60
+    -          }
+    -        ]
+    -      }
+    -    ]
+    -  }
+    -}
+    would remove [ROOT]/.conclaude (state, messages and audit trail)
+    would remove [ROOT]/.state-home/conclaude/trusted/[HASH].json (your trust in the config)
+    would remove [ROOT]/.state-home/conclaude/[HASH].json (a copy of the end of the audit trail)
+    "#);
     assert!(root.join(".conclaude/audit").exists());
     insta::assert_snapshot!(transcript(&root, &["uninstall", "--local", "--purge"]), @"
-    exit 101
-
-    thread 'main' (20092) panicked at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]:
-    Command uninstall: Argument group name must be unique
-
-    	'Uninstall' is already in use
-    stack backtrace:
-       0: __rustc::rust_begin_unwind
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/[SOURCE]
-       1: core::panicking::panic_fmt
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-       2: assert_app
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       3: clap_builder::builder::command::Command::_build_self
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       4: _build_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       5: clap_builder::parser::parser::Parser::parse_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       6: clap_builder::parser::parser::Parser::parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       7: clap_builder::parser::parser::Parser::get_matches_with
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       8: clap_builder::builder::command::Command::_do_parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       9: clap_builder::builder::command::Command::try_get_matches_from_mut
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      10: clap_builder::builder::command::Command::try_get_matches_from
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      11: clap_builder::builder::command::Command::try_get_matches
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      12: conclaude::cli::run
-                 at /work/wt/register/[SOURCE]
-      13: conclaude::main
-                 at /work/wt/register/[SOURCE]
-      14: core::ops::function::FnOnce::call_once
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-    note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.local.json
+    removed [ROOT]/.conclaude (state, messages and audit trail)
+    removed [ROOT]/.state-home/conclaude/trusted/[HASH].json (your trust in the config)
+    removed [ROOT]/.state-home/conclaude/[HASH].json (a copy of the end of the audit trail)
+    stays: [ROOT]/.conclaude.yaml, which is yours
     ");
     assert!(root.join(".conclaude.yaml").exists() && !root.join(".conclaude").exists());
     let mut left = Vec::new();
     files_in(&root.join(".state-home"), &mut left);
     assert_eq!(left, Vec::<std::path::PathBuf>::new(), "nothing of this project in the user's state");
-    insta::assert_snapshot!(transcript(&root, &["uninstall", "--purge"]), @"");
+    insta::assert_snapshot!(transcript(&root, &["uninstall", "--purge"]), @"
+    exit 0
+    [ROOT]/.claude/settings.json has nothing of conclaude
+    nothing else of this project is kept
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    ");
 }
 
 fn files_in(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -814,44 +669,9 @@ fn purging_never_follows_a_link() {
     let test = Test::stop().config("maxBlocks: 3");
     std::os::unix::fs::symlink(elsewhere.root(), test.root().join(".conclaude")).unwrap();
     insta::assert_snapshot!(transcript(&test.root(), &["uninstall", "--purge"]), @"
-    exit 101
-
-    thread 'main' (20036) panicked at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]:
-    Command uninstall: Argument group name must be unique
-
-    	'Uninstall' is already in use
-    stack backtrace:
-       0: __rustc::rust_begin_unwind
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/[SOURCE]
-       1: core::panicking::panic_fmt
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-       2: assert_app
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       3: clap_builder::builder::command::Command::_build_self
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       4: _build_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       5: clap_builder::parser::parser::Parser::parse_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       6: clap_builder::parser::parser::Parser::parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       7: clap_builder::parser::parser::Parser::get_matches_with
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       8: clap_builder::builder::command::Command::_do_parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       9: clap_builder::builder::command::Command::try_get_matches_from_mut
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      10: clap_builder::builder::command::Command::try_get_matches_from
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      11: clap_builder::builder::command::Command::try_get_matches
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      12: conclaude::cli::run
-                 at /work/wt/register/[SOURCE]
-      13: conclaude::main
-                 at /work/wt/register/[SOURCE]
-      14: core::ops::function::FnOnce::call_once
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-    note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
+    exit 1
+    [ROOT]/.claude/settings.json has nothing of conclaude
+    conclaude: [ROOT]/.conclaude is left as it is: it is not a folder
     ");
     assert!(elsewhere.root().join("precious").exists());
 }
@@ -1086,130 +906,17 @@ fn a_file_that_others_changed_since_is_kept_before_each_change() {
     ");
     assert_eq!(std::fs::read_to_string(copies(&root).first().unwrap()).unwrap(), edited);
     insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
-    exit 101
-
-    thread 'main' (19925) panicked at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]:
-    Command uninstall: Argument group name must be unique
-
-    	'Uninstall' is already in use
-    stack backtrace:
-       0: __rustc::rust_begin_unwind
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/[SOURCE]
-       1: core::panicking::panic_fmt
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-       2: assert_app
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       3: clap_builder::builder::command::Command::_build_self
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       4: _build_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       5: clap_builder::parser::parser::Parser::parse_subcommand
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       6: clap_builder::parser::parser::Parser::parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       7: clap_builder::parser::parser::Parser::get_matches_with
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       8: clap_builder::builder::command::Command::_do_parse
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-       9: clap_builder::builder::command::Command::try_get_matches_from_mut
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      10: clap_builder::builder::command::Command::try_get_matches_from
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      11: clap_builder::builder::command::Command::try_get_matches
-                 at /root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/clap_builder-4.6.7/[SOURCE]
-      12: conclaude::cli::run
-                 at /work/wt/register/[SOURCE]
-      13: conclaude::main
-                 at /work/wt/register/[SOURCE]
-      14: core::ops::function::FnOnce::call_once
-                 at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/[SOURCE]
-    note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude (a copy of the settings)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
     insta::assert_snapshot!(settings(&root), @r#"
     {
-      "model": "opus",
-      "hooks": {
-        "SessionStart": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v /work/wt/register/target/debug/conclaude >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec /work/wt/register/target/debug/conclaude SessionStart",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "PostToolUse": [
-          {
-            "matcher": "Agent",
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v /work/wt/register/target/debug/conclaude >/dev/null || exit 0; exec /work/wt/register/target/debug/conclaude PostToolUse",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "UserPromptSubmit": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v /work/wt/register/target/debug/conclaude >/dev/null || exit 0; exec /work/wt/register/target/debug/conclaude UserPromptSubmit",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "SubagentStart": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v /work/wt/register/target/debug/conclaude >/dev/null || exit 0; exec /work/wt/register/target/debug/conclaude SubagentStart",
-                "timeout": 3600,
-                "statusMessage": "conclaude: subagentStart commands"
-              }
-            ]
-          }
-        ],
-        "SubagentStop": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v /work/wt/register/target/debug/conclaude >/dev/null || exit 0; exec /work/wt/register/target/debug/conclaude SubagentStop",
-                "timeout": 3600,
-                "statusMessage": "conclaude: subagentStop commands"
-              }
-            ]
-          }
-        ],
-        "Stop": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v /work/wt/register/target/debug/conclaude >/dev/null || exit 0; exec /work/wt/register/target/debug/conclaude Stop",
-                "timeout": 60
-              }
-            ]
-          }
-        ],
-        "SessionEnd": [
-          {
-            "hooks": [
-              {
-                "type": "command",
-                "command": "command -v /work/wt/register/target/debug/conclaude >/dev/null || exit 0; exec /work/wt/register/target/debug/conclaude SessionEnd",
-                "timeout": 60
-              }
-            ]
-          }
-        ]
-      }
+      "model": "opus"
     }
     "#);
 }
