@@ -9,6 +9,7 @@ use crate::audit::{self, Trail};
 use crate::config::Bounded;
 use crate::des::gates::shell_quote;
 use crate::files;
+use crate::hooks::switch;
 use crate::install::registration::on_path;
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use crate::store;
@@ -19,6 +20,14 @@ const TESTED_CLIENT: &str = "2.1.325";
 
 /// Since then the tool is called `Agent`.
 const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
+
+/// Whether the environment switches everything off.
+pub(super) fn switched_off() -> Option<Check> {
+    let (name, value) = (switch::VARIABLE, switch::off()?);
+    let text =
+        format!("{name}={value} is set here: in a session that inherits it, every event is switched off");
+    Some(Check::warning("switch", text, format!("unset {name}")))
+}
 
 /// Whether what must be remembered can be.
 pub(super) fn state(installation: &Installation) -> Vec<Check> {

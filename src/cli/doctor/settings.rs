@@ -4,6 +4,7 @@ use super::check::{Check, short};
 use super::installation::Installation;
 use crate::install::registration::{self, Found, program_of};
 use crate::install::scope::Scope;
+use crate::install::settings;
 use crate::text::count;
 
 /// Settings that can be read, in which everything needed is registered for long enough.
@@ -99,7 +100,8 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
         let fix = format!("conclaude install {}", scope.flag());
         match program_of(line).and_then(|path| path.canonicalize().ok()) {
             None => {
-                Check::problem("program", format!("`{line}` starts nothing: there is no such program"), fix)
+                let text = format!("`{}` starts nothing: there is no such program", settings::short(line));
+                Check::problem("program", text, fix)
             }
             Some(real) if real == own => {
                 Check::good("program", format!("{} is what is registered", own.display()))

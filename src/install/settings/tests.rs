@@ -11,6 +11,7 @@ fn wanted() -> Vec<Registration> {
         matcher: matcher.map(str::to_owned),
         command: format!("conclaude {}", event.name()),
         timeout: 60,
+        status: None,
         flaw: None,
     };
     vec![registration(EventKind::SubagentStop, None), registration(EventKind::PostToolUse, Some("Agent"))]
@@ -287,6 +288,8 @@ fn hostile_nesting_is_refused() {
 fn ours_is_known_however_it_is_spelt() {
     let is = |command: &str| is_ours(&json!({ "command": command }), "Stop");
     for yes in [
+        "command -v conclaude >/dev/null || exit 0; exec conclaude Stop",
+        "command -v /opt/conclaude >/dev/null || exit 0; exec /opt/conclaude Stop --if-trusted",
         "conclaude Stop",
         "conclaude Stop --if-trusted",
         "/opt/bin/conclaude Stop",
@@ -304,6 +307,7 @@ fn ours_is_known_however_it_is_spelt() {
         "my-guard --socket /run/conclaude Stop",
         "logger turn-ended; /usr/local/bin/conclaude Stop",
         "exec conclaude Stop",
+        "command -v other >/dev/null || exit 0; exec conclaude Stop",
         "conclaude Stop || true",
         "\"$HOME/bin/conclaude\" Stop",
         "conclaudeStop",
