@@ -69,6 +69,22 @@ fn first_glob_character(text: &str) -> Option<usize> {
     text.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\'))
 }
 
+/// Whether a `|` is in the pattern that stands for itself only by mistake: Claude Code's own matchers separate
+/// alternatives by it. `\|` and `[|]` mean the character.
+fn has_bar(text: &str) -> bool {
+    let (mut is_escaped, mut is_class) = (false, false);
+    text.chars().any(|c| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        match c {
+            '[' if !was_escaped => is_class = true,
+            ']' if !was_escaped => is_class = false,
+            _ => {}
+        }
+        c == '|' && !was_escaped && !is_class
+    })
+}
+
 impl Pattern {
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
@@ -86,6 +102,9 @@ impl Pattern {
     /// # Errors
     /// Says what is wrong with the glob.
     pub(crate) fn check(&self) -> Result<(), PatternError> {
+        if has_bar(&self.0) {
+            return Err(self.broken("`|` does not separate alternatives here"));
+        }
         if first_glob_character(&self.0).is_some() { self.compile().map(drop) } else { Ok(()) }
     }
 
