@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ pub struct Reader<'a> {
     chain: Chain,
     /// The number of the file and the bytes of it that were read.
     at: (u64, u64),
+    /// The last line that was read of this file.
+    last: Vec<u8>,
     /// How many records there are, whether the filter admits them or not.
     pub total: u64,
     /// How many of them cannot be believed, and how many lines are no records.
@@ -40,6 +42,7 @@ impl<'a> Reader<'a> {
             trail,
             chain: Chain::new(),
             at: (0, 0),
+            last: Vec::new(),
             total: 0,
             doubtful: 0,
             decisions: BTreeSet::new(),
@@ -54,7 +57,7 @@ impl<'a> Reader<'a> {
     pub fn next(&mut self, filter: &Filter) -> io::Result<Vec<Entry>> {
         let mut found = Vec::new();
         let files = self.trail.files()?;
-        if self.is_new_trail(files.last().map(PathBuf::as_path))? {
+        if !self.is_same_trail(&files)? {
             (self.at, self.chain) = ((0, 0), Chain::new());
         }
         for path in files {
@@ -62,23 +65,33 @@ impl<'a> Reader<'a> {
             if number < self.at.0 {
                 continue;
             }
-            let offset = if number == self.at.0 { self.at.1 } else { 0 };
-            let bytes = read_from(&path, offset)?;
+            if number > self.at.0 {
+                (self.at, self.last) = ((number, 0), Vec::new());
+            }
+            let Some(bytes) = if_there(read_from(&path, self.at.1))? else { break };
             // What is still being written is read the next time.
             let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            for line in String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).lines() {
+            let whole = bytes.get(..whole).unwrap_or_default();
+            for line in String::from_utf8_lossy(whole).lines() {
                 found.extend(self.entry(line).filter(|entry| filter.admits(&entry.record)));
             }
-            self.at = (number, offset + whole as u64);
+            self.at.1 += whole.len() as u64;
+            if let Some(line) = whole.split_inclusive(|byte| *byte == b'\n').next_back() {
+                self.last = line.to_owned();
+            }
         }
         Ok(found)
     }
 
-    /// Whether the trail was replaced by another since the last call, as `audit reset` does.
-    fn is_new_trail(&self, last: Option<&Path>) -> io::Result<bool> {
-        let Some(last) = last else { return Ok(self.at.0 > 0) };
-        let number = number_of(last).unwrap_or(0);
-        Ok(number < self.at.0 || (number == self.at.0 && last.metadata()?.len() < self.at.1))
+    /// Whether the last line that was read is still where it was: `audit reset` starts another trail.
+    fn is_same_trail(&self, files: &[PathBuf]) -> io::Result<bool> {
+        let (number, offset) = self.at;
+        if number == 0 {
+            return Ok(true);
+        }
+        let Some(path) = files.iter().find(|path| number_of(path) == Some(number)) else { return Ok(false) };
+        let bytes = if_there(read_from(path, offset - self.last.len() as u64))?;
+        Ok(bytes.is_some_and(|bytes| bytes.starts_with(&self.last)))
     }
 
     fn entry(&mut self, line: &str) -> Option<Entry> {
@@ -97,6 +110,14 @@ impl<'a> Reader<'a> {
             }
         }
         Some(Entry { line: line.to_owned(), record, doubt })
+    }
+}
+
+/// The trail may be moved between listing its files and opening them.
+fn if_there(read: io::Result<Vec<u8>>) -> io::Result<Option<Vec<u8>>> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
     }
 }
 

@@ -144,7 +144,7 @@ fn count_records(out: &mut impl Write, trail: &Trail, filter: &Filter, json: boo
 fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
     match reader.total {
         0 => format!("no records in {}", trail.folder().display()),
-        total => format!("no record matches; there are {total} in {}", trail.folder().display()),
+        total => format!("no record matches, of {} in {}", count(total, "record"), trail.folder().display()),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::text::{head_and_tail, nearest};
 
 mod words;
 
-use words::{is_type, quoted};
+use words::{Misfit, is_type, quoted};
 
 /// Suggestions are searched for this many problems only: few are shown, and the search takes time.
 const MAX_SUGGESTIONS: usize = 100;
@@ -93,7 +93,10 @@ impl<'a> Walk<'a> {
         if !fits {
             let span = range(&node.referenced, self.text);
             let source = self.text.get(span.clone()).unwrap_or_default();
-            let help = words::help(&node.value, source, schema, &self.alternatives(item_of(schema)));
+            let items = self.alternatives(item_of(schema));
+            let misfit =
+                Misfit { node: &node.value, source, schema, alternatives: &alternatives, items: &items };
+            let help = words::help(&misfit);
             let title = format!("invalid value for {what}: {}", node.value.describe());
             self.add(span, title, format!("expected {}", words::expected(&alternatives)), help);
         }

@@ -245,7 +245,7 @@ fn a_broken_trail_is_quarantined_and_the_new_one_says_so() {
     exit 0
     ----- stdout
         1 [TIME] audit reset reset
-            AUDIT_RESET:
+            AUDIT_RESET: the trail before this one was moved to [ROOT]/.conclaude/audit-until-[TIME]; it ended with record 1
     ");
     assert_snapshot!(audit(&Test::stop(), &["reset"]), @"
     exit 0
@@ -304,7 +304,18 @@ fn records_of_a_step_name_the_agent_and_the_reasons() {
     );
     des(&test, "session-1", &["run", "steps/01-01.json", "RED", "--expect", "pass", "--", "true"]);
     des(&test, "another", &["fail", "steps/01-01.json", "--reason", "the server is down"]);
-    assert_snapshot!(audit(&test, &["show", "--step", "01-01"]), @"");
+    assert_snapshot!(audit(&test, &["show", "--step", "01-01"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] PreToolUse allowed agent=coder step=steps/01-01.json
+        2 [TIME] des skip SKIPPED agent=coder step=steps/01-01.json phase=PREPARE
+            NOT_APPLICABLE: nothing to prepare
+        3 [TIME] des start IN_PROGRESS agent=coder step=steps/01-01.json phase=RED
+        4 [TIME] des run PASS agent=coder step=steps/01-01.json phase=RED
+            `true` exited with code 0
+        5 [TIME] des fail FAILED step=steps/01-01.json
+            the server is down
+    ");
     let (_, lines, _) = run_in(&test.root(), &["audit", "show", "--json", "--event", "des skip"]);
     let record: serde_json::Value = serde_json::from_str(&lines).unwrap();
     assert_eq!(record["reason"], "NOT_APPLICABLE: nothing to prepare");
@@ -322,8 +333,27 @@ fn records_that_cannot_be_believed_are_marked() {
     let lines: Vec<&str> = text.lines().collect();
     let changed = lines[1].replacen("\"agent\":\"coder\"", "\"agent\":\"tester\"", 1);
     std::fs::write(&path, format!("{}\n{changed}\nscribble\n{}\n", lines[0], lines[3])).unwrap();
-    assert_snapshot!(audit(&test, &["show"]), @"");
-    assert_snapshot!(audit(&test, &["show", "--json", "--agent", "nobody"]), @"");
+    assert_snapshot!(audit(&test, &["show"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
+            `exit 3` exited with code 3 in [DURATION]
+            `true` exited with code 0 in [DURATION]
+        2 [TIME] SubagentStop allowed agent=tester agent_id=a1b2c3
+            ✗ tampered with here: record 2 was changed: its hash does not fit its content
+            `exit 3` exited with code 3 in [DURATION]
+            `true` exited with code 0 in [DURATION]
+        4 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
+            ✗ tampered with here: record 3 was removed
+            `exit 3` exited with code 3 in [DURATION]
+            `true` exited with code 0 in [DURATION]
+    ✗ 3 lines of the trail cannot be believed: `conclaude audit verify` names the first
+    ");
+    assert_snapshot!(audit(&test, &["show", "--json", "--agent", "nobody"]), @"
+    exit 0
+    ----- stderr
+    conclaude: warning: 3 lines of the trail cannot be believed: `conclaude audit verify` names the first
+    ");
 }
 
 #[test]

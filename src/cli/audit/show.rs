@@ -71,7 +71,7 @@ fn print_entry(out: &mut impl Write, entry: &Entry, clock: &Clock) -> io::Result
     let record = &entry.record;
     heading(out, record, clock)?;
     if let Some(doubt) = &entry.doubt {
-        writeln!(out, "        {BAD}✗ tampered with: {}{BAD:#}", clean_line(doubt))?;
+        writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", clean_line(doubt))?;
     }
     if let Some(reason) = text(record, "reason") {
         writeln!(out, "        {reason}")?;

@@ -47,15 +47,15 @@ pub(super) fn github(out: &mut impl Write, checked: &Checked) -> io::Result<()> 
     Ok(())
 }
 
-/// GitHub finds a file by its path in the repository.
+/// GitHub finds a file by its path in the repository: the workspace, else the current folder.
 fn in_repository(path: &Path) -> PathBuf {
+    let Ok(real) = path.canonicalize() else { return path.to_owned() };
     let workspace = std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
-    let base = workspace.map_or_else(std::env::current_dir, Ok).unwrap_or_default();
-    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
-    match (real(path), real(&base)) {
-        (Ok(path), Ok(base)) => path.strip_prefix(base).map_or_else(|_| path.clone(), Path::to_owned),
-        _ => path.to_owned(),
-    }
+    let bases = workspace.into_iter().chain(std::env::current_dir());
+    let mut relative = bases
+        .filter_map(|base| base.canonicalize().ok())
+        .filter_map(|base| real.strip_prefix(base).map(Path::to_owned).ok());
+    relative.next().unwrap_or_else(|| path.to_owned())
 }
 
 fn escaped(text: &str) -> String {

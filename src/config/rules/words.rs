@@ -86,14 +86,12 @@ fn expected_one(schema: &Value) -> String {
         some => return format!("one of {}", quoted(some)),
     }
     if is_type(schema, "integer") {
-        let number = match (schema.get("minimum"), schema.get("maximum")) {
+        return match (schema.get("minimum"), schema.get("maximum")) {
+            (Some(low), Some(high)) if is_duration(schema) => {
+                format!("{low} to {high} seconds, as a number or as `90s` or `5m`")
+            }
             (Some(low), Some(high)) => format!("a whole number from {low} to {high}"),
             _ => "a whole number".into(),
-        };
-        return if is_duration(schema) {
-            format!("{number} (seconds), or \"90s\", \"5m\", \"1h\"")
-        } else {
-            number
         };
     }
     if let Some(required) = schema.get("required").and_then(Value::as_array) {
@@ -110,9 +108,21 @@ fn expected_one(schema: &Value) -> String {
     names.iter().find(|(kind, _)| is_type(schema, kind)).map_or("another value", |(_, words)| words).into()
 }
 
-/// What to write instead of a value that does not fit. `source` is how the file spells it; `items` is what the
-/// entries of a list must be, where a list is expected.
-pub(super) fn help(node: &Node, source: &str, schema: &Value, items: &[&Value]) -> Option<String> {
+/// A value that none of the alternatives accepts.
+pub(super) struct Misfit<'a> {
+    pub(super) node: &'a Node,
+    /// How the file spells it.
+    pub(super) source: &'a str,
+    /// The alternative that was probably meant.
+    pub(super) schema: &'a Value,
+    pub(super) alternatives: &'a [&'a Value],
+    /// What the entries of a list must be, where a list is expected.
+    pub(super) items: &'a [&'a Value],
+}
+
+/// What to write instead.
+pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
+    let Misfit { node, source, schema, alternatives, items } = misfit;
     let choices = choices(schema);
     match node {
         Node::Map(_) if is_type(schema, "array") => Some("start each entry with `- `".into()),
@@ -123,14 +133,19 @@ pub(super) fn help(node: &Node, source: &str, schema: &Value, items: &[&Value]) 
         }),
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),
-        Node::Text(text) if !choices.is_empty() => choice_help(text, &choices),
+        Node::Text(text) if !choices.is_empty() => choice_help(text, &choices).or_else(|| {
+            let list = alternatives.iter().any(|one| is_type(one, "array"));
+            list.then(|| format!("a list is written as [{text:?}]"))
+        }),
         Node::Text(text) if is_unquoted_valid(text, schema) => Some(format!("remove the quotes: {text}")),
         Node::Text(text) if is_type(schema, "boolean") => match text.to_lowercase().as_str() {
             "yes" | "on" => Some("did you mean `true`?".into()),
             "no" | "off" => Some("did you mean `false`?".into()),
             _ => None,
         },
-        Node::Bool(_) | Node::Int(_) | Node::Float(_) if is_type(schema, "string") => {
+        Node::Bool(_) | Node::Int(_) | Node::Float(_)
+            if is_type(schema, "string") && !is_duration(schema) =>
+        {
             Some(format!("quote it to make it text: \"{source}\""))
         }
         _ => None,
@@ -172,7 +187,8 @@ fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
             quoted(&blockable())
         ));
     }
-    match nearest(text, choices.iter().copied()) {
+    let started = choices.iter().copied().find(|choice| !text.is_empty() && choice.starts_with(text));
+    match nearest(text, choices.iter().copied()).or(started) {
         Some(near) => Some(format!("did you mean `{near}`?")),
         None if choices.len() > MAX_LISTED => Some(format!("allowed here: {}", quoted(choices))),
         None => None,
