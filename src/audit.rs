@@ -11,11 +11,13 @@ use serde_json::Value;
 mod append;
 mod chain;
 mod query;
+mod read;
 mod tail;
 mod verify;
 
 pub use chain::{Position, genuine, genuine_since};
-pub use query::{Filter, Stats, records};
+pub use query::{Filter, Stats};
+pub use read::{Entry, Reader, last_session, records};
 pub use tail::Last;
 pub use verify::{Verdict, verify};
 
@@ -48,6 +50,9 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub des: Option<Value>,
     pub decision: String,
+    /// Why, in the words of whoever decided: the reason of a skip or of an admitted failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -126,8 +131,14 @@ impl Trail {
             std::fs::rename(&self.folder, &archive)?;
         }
         self.forget();
-        let last = head.map(|(seq, hash)| serde_json::json!({ "seq": seq, "hash": hash }));
-        let what = serde_json::json!({ "code": "AUDIT_RESET", "moved_to": archive, "last": last });
+        let last = head.as_ref().map(|(seq, hash)| serde_json::json!({ "seq": seq, "hash": hash }));
+        let end = match &head {
+            Some((seq, _)) => format!("; it ended with record {seq}"),
+            None => String::new(),
+        };
+        let text = format!("the trail before this one was moved to {}{end}", archive.display());
+        let what =
+            serde_json::json!({ "code": "AUDIT_RESET", "what": text, "moved_to": archive, "last": last });
         self.append(&Record {
             event: "audit reset".into(),
             decision: "reset".into(),
@@ -197,8 +208,15 @@ fn number_of(path: &Path) -> Option<u64> {
 
 /// A file of the trail, whatever its size.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    read_from(path, 0)
+}
+
+/// The bytes of a file from this offset on.
+fn read_from(path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+    let mut file = files::open_regular(path)?;
+    io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut files::open_regular(path)?, &mut bytes)?;
+    io::Read::read_to_end(&mut file, &mut bytes)?;
     Ok(bytes)
 }
 

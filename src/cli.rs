@@ -1,7 +1,6 @@
 //! The subcommands for users. Events never come here, unless something is wrong with their arguments.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -87,8 +86,8 @@ enum Subcommand {
     ///
     /// Exits with 0 if the config is valid, and with 1 if it is not or if there is none.
     Validate {
-        /// The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
-        path: Option<PathBuf>,
+        #[command(flatten)]
+        request: validate::Request,
     },
     /// Record the phases of a step, and create, check and list step files
     Des {
@@ -175,7 +174,7 @@ impl Subcommand {
             Subcommand::Doctor { json } => doctor::run(json),
             Subcommand::Install { request } => install::install(&request),
             Subcommand::Uninstall { request } => install::uninstall(&request),
-            Subcommand::Validate { path } => validate::run(path.as_deref()),
+            Subcommand::Validate { request } => validate::run(&request),
             Subcommand::Des { subcommand } => subcommand.run(),
             Subcommand::Audit { subcommand } => subcommand.run(),
             Subcommand::Schema => print(&config::schema_text()),
@@ -219,18 +218,35 @@ fn refuse(error: &clap::Error) -> Exit {
             return Exit::Success;
         }
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
-            let command = command();
-            let names = command.get_subcommands().map(clap::Command::get_name);
-            let hint = match crate::text::nearest(typed, names) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "`conclaude --help` lists the commands and events".into(),
-            };
-            return fail(&format!("unknown event or command `{typed}`; {hint}"));
+            return fail(&unknown_subcommand(typed));
         }
         _ => {}
     }
     let _ = error.print();
     Exit::Failure
+}
+
+/// What to type instead of a subcommand that does not exist.
+fn unknown_subcommand(typed: &str) -> String {
+    let mut command = command();
+    let mut path = String::from("conclaude");
+    // `conclaude audit shwo` is compared with the subcommands of `audit`.
+    for word in std::env::args().skip(1).filter(|word| !word.starts_with('-')) {
+        let Some(inner) = command.find_subcommand(&word).cloned() else { break };
+        path = format!("{path} {word}");
+        command = inner;
+    }
+    let is_nested = path != "conclaude";
+    let what = if is_nested { "subcommand" } else { "event or command" };
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    let hint = match crate::text::nearest(typed, names) {
+        _ if typed == "version" && !is_nested => "`conclaude --version` prints the version".into(),
+        Some(near) if is_nested => format!("did you mean `{path} {near}`?"),
+        Some(near) => format!("did you mean `{near}`?"),
+        None if is_nested => format!("`{path} --help` lists its subcommands"),
+        None => "`conclaude --help` lists the commands and events".into(),
+    };
+    format!("unknown {what} `{typed}`; {hint}")
 }
 
 /// Prints aligned columns; the first row is the heading.

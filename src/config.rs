@@ -16,6 +16,7 @@ mod notifications;
 mod rules;
 mod schema;
 mod section;
+mod strict;
 mod tree;
 
 pub use bounded::{Bounded, NonBlank};
@@ -80,7 +81,7 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                 Ok(config)
             }
         }
-        deserializer.deserialize_map(ByKey)
+        strict::Strict(deserializer).deserialize_map(ByKey)
     }
 }
 
@@ -187,5 +188,7 @@ impl ConclaudeConfig {
     }
 }
 
+#[cfg(test)]
+mod agreement;
 #[cfg(test)]
 mod tests;

@@ -81,6 +81,15 @@ pub enum Word {
 }
 
 impl Word {
+    pub const ALL: [Word; 6] = [
+        Word::Allowed,
+        Word::Warned,
+        Word::AllowedFailed,
+        Word::AllowedDespiteFailure,
+        Word::Blocked,
+        Word::Denied,
+    ];
+
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -79,6 +79,22 @@ enum Form<'a> {
     Glob,
 }
 
+/// Whether a `|` is in the pattern that stands for itself only by mistake: Claude Code's own matchers separate
+/// alternatives by it. `\|` and `[|]` mean the character.
+fn has_bar(text: &str) -> bool {
+    let (mut is_escaped, mut is_class) = (false, false);
+    text.chars().any(|c| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        match c {
+            '[' if !was_escaped => is_class = true,
+            ']' if !was_escaped => is_class = false,
+            _ => {}
+        }
+        c == '|' && !was_escaped && !is_class
+    })
+}
+
 impl Pattern {
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
@@ -96,6 +112,9 @@ impl Pattern {
     /// # Errors
     /// Says what is wrong with the glob.
     pub(crate) fn check(&self) -> Result<(), PatternError> {
+        if has_bar(&self.0) {
+            return Err(self.broken("`|` does not separate alternatives here"));
+        }
         match self.form() {
             Form::Glob => self.compile().map(drop),
             Form::Literal | Form::Prefix(_) | Form::Suffix(_) => Ok(()),

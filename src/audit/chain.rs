@@ -1,14 +1,13 @@
 //! The chain of hashes: what a line of the trail must look like, and which records can be believed.
 
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Filter, Trail, name_of, read_file};
-use crate::{files, store};
+use super::{Filter, Trail, name_of, read_file, read_from};
+use crate::store;
 
 /// The `prev` of the first record of all.
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -119,12 +118,4 @@ pub fn genuine_since(trail: &Trail, known: &Position, filter: &Filter) -> io::Re
         genuine.read(&read_file(path)?);
     }
     Ok(genuine.found)
-}
-
-fn read_from(path: &Path, offset: u64) -> io::Result<Vec<u8>> {
-    let mut file = files::open_regular(path)?;
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -1,12 +1,9 @@
 //! Looking into the trail.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use jiff::Timestamp;
 use serde_json::Value;
-
-use super::Trail;
 
 /// Which records are wanted; what is not set matches all.
 #[derive(Clone, Debug, Default)]
@@ -37,27 +34,6 @@ impl Filter {
             && is(&self.decision, &|wanted| text("decision").eq_ignore_ascii_case(wanted))
             && (self.since.is_none() || recent())
     }
-}
-
-/// The records that the filter admits, oldest first, each as its line and as JSON. Lines that are no records are
-/// passed over: `verify` names them.
-///
-/// # Errors
-/// When a file cannot be read.
-pub fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<(String, Value)>> {
-    let mut found = Vec::new();
-    for path in trail.files()? {
-        let bytes = super::read_file(&path)?;
-        for line in String::from_utf8_lossy(&bytes).lines() {
-            if let Ok(record) = serde_json::from_str::<Value>(line)
-                && record.is_object()
-                && filter.admits(&record)
-            {
-                found.push((line.to_owned(), record));
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// Counts over records.

@@ -203,7 +203,7 @@ fn queued_records_are_written_by_the_next_one() {
     let agents: Vec<String> = records(&place.trail, &Filter::default())
         .unwrap()
         .iter()
-        .map(|(_, record)| record["agent"].as_str().unwrap().to_owned())
+        .map(|record| record["agent"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(agents, ["agent-1", "agent-2", "agent-3"]);
 }
@@ -292,7 +292,7 @@ fn filters_and_counts() {
     assert_eq!(n(Filter { since: Some(now - jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 3);
     assert_eq!(n(Filter { since: Some(now + jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 0);
     let all = records(&place.trail, &Filter::default()).unwrap();
-    let stats = Stats::of(all.iter().map(|(_, record)| record));
+    let stats = Stats::of(all.iter());
     assert_eq!(stats.agents["agent-3"]["blocked"], 1);
     assert_eq!(stats.commands["lint"], (1, 1, 7, 7));
     assert_eq!(stats.findings["FAILED_PHASE"], 1);

@@ -24,7 +24,7 @@ pub struct Verdict {
 pub fn verify(trail: &Trail) -> io::Result<Verdict> {
     let mut verdict = Verdict { good: 0, problem: None, notes: Vec::new() };
     let head = trail.read_head();
-    let mut chain = Chain { seq: 0, hash: GENESIS.to_owned() };
+    let mut chain = Chain::new();
     let mut head_seen = head.is_none();
     let files = trail.files()?;
     for (index, path) in files.iter().enumerate() {
@@ -75,13 +75,26 @@ fn place(path: &Path, number: usize) -> String {
     format!("{}:{}", path.display(), number + 1)
 }
 
-struct Chain {
+/// The record that the next one must follow.
+pub(super) struct Chain {
     seq: u64,
     hash: String,
 }
 
 impl Chain {
-    fn advance(&mut self, line: &str) -> Result<(), String> {
+    pub(super) fn new() -> Chain {
+        Chain { seq: 0, hash: GENESIS.to_owned() }
+    }
+
+    /// Goes on after a line that does not follow, so that what comes after it is compared with it.
+    pub(super) fn skip_to(&mut self, line: &str) {
+        if let Some(link) = Link::read(line).filter(|link| link.seq > self.seq) {
+            (self.seq, self.hash) = (link.seq, link.hash.to_owned());
+        }
+    }
+
+    /// The error says in which way the line does not follow.
+    pub(super) fn advance(&mut self, line: &str) -> Result<(), String> {
         let expected = self.seq + 1;
         let Some(link) = Link::read(line) else {
             return Err(format!("not a record, where record {expected} should be"));

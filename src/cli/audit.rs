@@ -4,11 +4,13 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
+use serde_json::json;
 
-use crate::audit::{Filter, Stats, Trail, Verdict, records, verify};
+use crate::audit::{Filter, Reader, Stats, Trail, Verdict, last_session, verify};
 use crate::exit::Exit;
 use crate::text::count;
 
+mod known;
 mod show;
 mod stats;
 
@@ -22,12 +24,15 @@ pub(super) enum Subcommand {
     Show {
         #[command(flatten)]
         filter: FilterArgs,
-        /// Print the records as lines of JSON
+        #[command(flatten)]
+        view: show::View,
+    },
+    /// Check that no record was changed, removed, inserted or moved; exits with 0 or 1
+    Verify {
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Check that no record was changed, removed, inserted or moved; exits with 0 or 1
-    Verify,
     /// Archive a trail that is broken or too long, and start a new one that records the reset
     Reset,
     /// Count decisions, commands and findings
@@ -45,6 +50,9 @@ pub(super) struct FilterArgs {
     /// Only records of this session; the start of its id is enough
     #[arg(long)]
     session: Option<String>,
+    /// Only records of the session of the newest record
+    #[arg(long, conflicts_with = "session")]
+    last_session: bool,
     /// Only records of this agent, by name or id
     #[arg(long)]
     agent: Option<String>,
@@ -80,10 +88,14 @@ fn since(text: &str) -> Result<Timestamp, String> {
     Timestamp::now().checked_sub(jiff::SignedDuration::from_secs(seconds)).map_err(|_| help())
 }
 
-impl From<FilterArgs> for Filter {
-    fn from(args: FilterArgs) -> Filter {
-        let FilterArgs { session, agent, step, event, decision, since } = args;
-        Filter { session, agent, step, event, decision, since }
+impl FilterArgs {
+    /// What is wanted of this trail.
+    fn filter(self, trail: &Trail) -> io::Result<Filter> {
+        let FilterArgs { mut session, last_session: is_last, agent, step, event, decision, since } = self;
+        if is_last {
+            session = last_session(trail)?;
+        }
+        Ok(Filter { session, agent, step, event, decision, since })
     }
 }
 
@@ -92,24 +104,12 @@ impl Subcommand {
         let trail = Trail::of(&super::root()?.folder, None);
         let mut out = anstream::stdout().lock();
         let exit = match self {
-            Subcommand::Show { filter, json } => {
-                let found = records(&trail, &filter.into())?;
-                for (line, record) in &found {
-                    if json { writeln!(out, "{line}")? } else { show::record(&mut out, record)? }
-                }
-                if found.is_empty() && !json {
-                    writeln!(out, "no records in {}", trail.folder().display())?;
-                }
+            Subcommand::Show { filter, view } => {
+                show::run(&mut out, &trail, &filter.filter(&trail)?, &view)?;
                 Exit::Success
             }
             Subcommand::Stats { filter, json } => {
-                let found = records(&trail, &filter.into())?;
-                let stats = Stats::of(found.iter().map(|(_, record)| record));
-                if json {
-                    stats::print_json(&mut out, &stats)?
-                } else {
-                    stats::print_tables(&mut out, &stats)?
-                }
+                count_records(&mut out, &trail, &filter.filter(&trail)?, json)?;
                 Exit::Success
             }
             Subcommand::Reset => {
@@ -121,26 +121,48 @@ impl Subcommand {
                 }
                 Exit::Success
             }
-            Subcommand::Verify => report(&mut out, &verify(&trail)?)?,
+            Subcommand::Verify { json } => report(&mut out, &verify(&trail)?, json)?,
         };
         out.flush()?;
         Ok(exit)
     }
 }
 
-fn report(out: &mut impl Write, verdict: &Verdict) -> io::Result<Exit> {
+fn count_records(out: &mut impl Write, trail: &Trail, filter: &Filter, json: bool) -> io::Result<()> {
+    let mut reader = Reader::new(trail);
+    let found = reader.next(filter)?;
+    known::check(filter, &reader)?;
+    let stats = Stats::of(found.iter().map(|entry| &entry.record));
+    match (json, found.is_empty()) {
+        (true, _) => stats::print_json(out, &stats),
+        (false, true) => writeln!(out, "{}", nothing_found(trail, &reader)),
+        (false, false) => stats::print_tables(out, &stats),
+    }
+}
+
+/// Why there is nothing to show.
+fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
+    match reader.total {
+        0 => format!("no records in {}", trail.folder().display()),
+        total => format!("no record matches, of {} in {}", count(total, "record"), trail.folder().display()),
+    }
+}
+
+fn report(out: &mut impl Write, verdict: &Verdict, json: bool) -> io::Result<Exit> {
+    let exit = if verdict.problem.is_none() { Exit::Success } else { Exit::Failure };
+    if json {
+        let Verdict { good, problem, notes } = verdict;
+        let report = json!({ "ok": problem.is_none(), "records": good, "problem": problem, "notes": notes });
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+        return Ok(exit);
+    }
     for note in &verdict.notes {
         writeln!(out, "{FAINT}note: {note}{FAINT:#}")?;
     }
     let good = count(verdict.good, "record");
     match &verdict.problem {
-        None => {
-            writeln!(out, "{GOOD}✓{GOOD:#} {good} in order")?;
-            Ok(Exit::Success)
-        }
-        Some(problem) => {
-            writeln!(out, "{BAD}✗{BAD:#} {problem}\n  {good} before it in order")?;
-            Ok(Exit::Failure)
-        }
+        None => writeln!(out, "{GOOD}✓{GOOD:#} {good} in order")?,
+        Some(problem) => writeln!(out, "{BAD}✗{BAD:#} {problem}\n  {good} before it in order")?,
     }
+    Ok(exit)
 }

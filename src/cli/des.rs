@@ -56,7 +56,7 @@ impl Subcommand {
             Subcommand::Done(args) => step::done(&project, &args, &mut out),
             Subcommand::New(args) => step::new(&project, &args, &mut out),
             Subcommand::Prompt(args) => prompt::print(&project, &args, &mut out),
-            Subcommand::Status(args) => status::list(&project, args.folder.as_deref(), &mut out),
+            Subcommand::Status(args) => status::list(&project, &args, &mut out),
             // These two have exit codes of their own.
             Subcommand::Run(args) => return run::run(&project, &args),
             Subcommand::Check(args) => return step::check(&project, &args, &mut out),

@@ -43,6 +43,76 @@ impl<const MIN: u32, const MAX: u32> JsonSchema for Bounded<MIN, MAX> {
     }
 }
 
+/// The seconds in a text such as `90s`, `5m` or `1h`.
+pub(super) fn seconds_in(text: &str) -> Option<u32> {
+    let unit = match text.chars().last()? {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        _ => return None,
+    };
+    let number = text.get(..text.len() - 1)?;
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
+    number.parse::<u32>().ok().filter(|_| is_number)?.checked_mul(unit)
+}
+
+/// Reads seconds, as a number or with a unit. For `deserialize_with`.
+pub(super) fn seconds<'de, D: Deserializer<'de>, const MIN: u32, const MAX: u32>(
+    deserializer: D,
+) -> Result<Option<Bounded<MIN, MAX>>, D::Error> {
+    let seconds = Option::<Seconds<MIN, MAX>>::deserialize(deserializer)?;
+    Ok(seconds.map(|seconds| Bounded(seconds.0)))
+}
+
+/// Seconds from `MIN` to `MAX`: a whole number, or a text with a unit.
+pub(super) struct Seconds<const MIN: u32, const MAX: u32>(u32);
+
+impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Seconds<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrText;
+        impl de::Visitor<'_> for NumberOrText {
+            type Value = Option<u32>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("seconds, or a text such as `90s`, `5m` or `1h`")
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Option<u32>, E> {
+                Ok(u32::try_from(number).ok())
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Option<u32>, E> {
+                Ok(seconds_in(text))
+            }
+        }
+        let seconds = deserializer.deserialize_any(NumberOrText)?;
+        seconds.filter(|seconds| (MIN..=MAX).contains(seconds)).map(Seconds).ok_or_else(|| {
+            de::Error::custom(format!(
+                "expected {MIN} to {MAX} seconds, or a text such as `90s`, `5m` or `1h`"
+            ))
+        })
+    }
+}
+
+impl<const MIN: u32, const MAX: u32> JsonSchema for Seconds<MIN, MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("SecondsFrom{MIN}To{MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["integer", "string"], "minimum": MIN, "maximum": MAX, "pattern": "^[1-9][0-9]*[smh]$",
+        })
+    }
+}
+
+/// The pattern of a text that is not blank, in the schema.
+pub(super) const NOT_BLANK: &str = "\\S";
+
 /// Text that is not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NonBlank(Box<str>);
@@ -75,6 +145,6 @@ impl JsonSchema for NonBlank {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 1 })
+        json_schema!({ "type": "string", "pattern": NOT_BLANK })
     }
 }

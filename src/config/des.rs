@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
+use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::{Bounded, NonBlank, Reaction};
 
 /// The fourteen phases of test-driven development, in order.
@@ -65,7 +66,9 @@ pub struct JudgeConfig {
     pub prompt: NonBlank,
     /// The model. Default: `claude-haiku-5-5`.
     pub model: Option<NonBlank>,
-    /// The timeout in seconds. Default: 30.
+    /// The timeout in seconds, or as `30s`, `2m`. Default: 30.
+    #[serde(default, deserialize_with = "seconds")]
+    #[schemars(with = "Option<Seconds<1, 600>>")]
     pub timeout: Option<Bounded<1, 600>>,
     /// What happens when the model cannot be asked or gives no valid answer. Default: `allow`.
     pub on_error: Option<OnJudgeError>,
@@ -135,9 +138,10 @@ impl JsonSchema for PhaseList {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "description": "`tdd-14`, or a list of phase names in their order.",
-            "type": ["string", "array"],
-            "items": { "type": "string", "minLength": 1 },
-            "minLength": 1,
+            "anyOf": [
+                { "type": "string", "enum": ["tdd-14"] },
+                { "type": "array", "items": { "type": "string", "pattern": NOT_BLANK }, "minItems": 1, "uniqueItems": true },
+            ],
         })
     }
 }

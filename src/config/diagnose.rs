@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use serde::Serialize;
 
 use super::rules::{Problem, problems};
 use super::tree;
@@ -63,6 +64,13 @@ impl ConfigError {
         }
     }
 
+    /// Every problem with its position, for programs; none if the file cannot be read.
+    #[must_use]
+    pub(crate) fn located(&self) -> Vec<Located<'_>> {
+        let Kind::Invalid { text, problems } = &self.kind else { return Vec::new() };
+        problems.iter().map(|problem| Located::of(problem, text)).collect()
+    }
+
     /// Every problem with its position and the line itself.
     #[must_use]
     pub(crate) fn report(&self, style: Style) -> String {
@@ -82,11 +90,60 @@ impl ConfigError {
     }
 }
 
+/// A problem with its position, counted from 1; columns are characters.
+#[derive(Serialize)]
+pub(crate) struct Located<'a> {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) end_column: usize,
+    pub(crate) message: &'a str,
+    /// What is at this position.
+    pub(crate) label: &'a str,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) help: Option<&'a str>,
+}
+
+impl<'a> Located<'a> {
+    fn of(problem: &'a Problem, text: &str) -> Self {
+        let Line { start, number, text: line } = Line::of(problem, text);
+        let column = |at: usize| line.get(..at - start).unwrap_or(line).chars().count() + 1;
+        Located {
+            line: number,
+            column: column(problem.span.start),
+            end_column: column(problem.span.end.max(problem.span.start)),
+            message: &problem.title,
+            label: &problem.label,
+            help: problem.help.as_deref(),
+        }
+    }
+}
+
+/// The line in which a problem starts.
+struct Line<'a> {
+    /// In bytes of the text.
+    start: usize,
+    /// Counted from 1.
+    number: usize,
+    text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn of(problem: &Problem, text: &'a str) -> Self {
+        let start =
+            text.get(..problem.span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let number = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
+        Line {
+            start,
+            number,
+            text: text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default(),
+        }
+    }
+}
+
 fn render(problem: &Problem, path: &str, text: &str, renderer: &Renderer) -> String {
     // Only the line itself: the whole file would be scanned again for each problem.
-    let start = text.get(..problem.span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-    let number = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
+    let Line { start, number, text: line } = Line::of(problem, text);
     let before = line.get(..problem.span.start - start).unwrap_or(line);
     let title = Level::ERROR.primary_title(problem.title.as_str());
     let mut group = if before.len() > MAX_LINE_BYTES {

@@ -9,10 +9,12 @@ use serde_saphyr::Spanned;
 
 use super::schema::schema;
 use super::tree::{Node, SpannedNode, range};
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
+
+mod words;
+
+use words::{Misfit, is_type, quoted};
 
 /// Suggestions are searched for this many problems only: few are shown, and the search takes time.
 const MAX_SUGGESTIONS: usize = 100;
@@ -59,23 +61,23 @@ impl<'a> Walk<'a> {
         self.found.push(Problem { span, title, label, help });
     }
 
-    /// Follows references and leaves out the alternative `null`.
-    fn resolve(&self, schema: &'a Value) -> &'a Value {
+    /// What the schema accepts beside `null`, with references followed.
+    fn alternatives(&self, schema: &'a Value) -> Vec<&'a Value> {
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             let pointed = name.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
-            return pointed.map_or(schema, |target| self.resolve(target));
+            return pointed.map_or_else(|| vec![schema], |target| self.alternatives(target));
         }
-        let alternatives =
-            ["anyOf", "allOf"].iter().find_map(|key| schema.get(*key)).and_then(Value::as_array);
-        match alternatives.and_then(|all| all.iter().find(|one| one.get("type") != Some(&"null".into()))) {
-            Some(one) => self.resolve(one),
-            None => schema,
-        }
+        let several = ["anyOf", "allOf"].iter().find_map(|key| schema.get(*key)).and_then(Value::as_array);
+        let Some(several) = several else { return vec![schema] };
+        let not_null = several.iter().filter(|one| one.get("type") != Some(&"null".into()));
+        not_null.flat_map(|one| self.alternatives(one)).collect()
     }
 
     fn value(&mut self, node: &SpannedNode, schema: &'a Value, what: &str) {
         let allows_null = schema.to_string().contains("\"null\"");
-        let schema = self.resolve(schema);
+        let alternatives = self.alternatives(schema);
+        let of_its_kind = alternatives.iter().find(|one| words::is_of_kind(&node.value, one));
+        let Some(schema) = of_its_kind.or(alternatives.first()).copied() else { return };
         let fits = match &node.value {
             Node::Null => allows_null,
             Node::Map(entries) if is_type(schema, "object") => {
@@ -83,24 +85,47 @@ impl<'a> Walk<'a> {
                 true
             }
             Node::List(items) if is_type(schema, "array") => {
-                if let Some(item_schema) = schema.get("items") {
-                    for item in items {
-                        self.value(item, item_schema, what);
-                    }
-                }
+                self.list(node, items, schema, what);
                 true
             }
-            scalar => scalar_fits(scalar, schema),
+            scalar => words::scalar_fits(scalar, schema),
         };
         if !fits {
-            let help = misplaced_help(&node.value, schema).or_else(|| choice_help(&node.value, schema));
+            let span = range(&node.referenced, self.text);
+            let source = self.text.get(span.clone()).unwrap_or_default();
+            let items = self.alternatives(item_of(schema));
+            let misfit =
+                Misfit { node: &node.value, source, schema, alternatives: &alternatives, items: &items };
+            let help = words::help(&misfit);
             let title = format!("invalid value for {what}: {}", node.value.describe());
+            self.add(span, title, format!("expected {}", words::expected(&alternatives)), help);
+        }
+    }
+
+    fn list(&mut self, node: &SpannedNode, items: &[SpannedNode], schema: &'a Value, what: &str) {
+        if items.is_empty() && schema.get("minItems").is_some() {
+            let help = "list at least one, or remove the key for the default".to_owned();
+            let span = range(&node.referenced, self.text);
             self.add(
-                range(&node.referenced, self.text),
-                title,
-                format!("expected {}", expected(schema)),
-                help,
+                span,
+                format!("{what} is an empty list"),
+                "expected at least one entry".into(),
+                Some(help),
             );
+        }
+        let is_unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
+        let mut seen = HashMap::new();
+        for item in items {
+            self.value(item, item_of(schema), what);
+            if let Node::Text(text) = &item.value
+                && is_unique
+                && let Some(line) = seen.insert(text, item.referenced.line())
+            {
+                let title = format!("duplicate entry `{text}` in {what}");
+                let label = format!("already given on line {line}");
+                let help = Some("remove one, or give it another name".into());
+                self.add(range(&item.referenced, self.text), title, label, help);
+            }
         }
     }
 
@@ -155,9 +180,8 @@ impl<'a> Walk<'a> {
     fn pattern(&mut self, key: &Spanned<String>, span: Range<usize>) {
         let problem = Pattern::try_from(key.value.clone()).and_then(|pattern| pattern.check());
         if let Err(error) = problem {
-            let help =
-                "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
-            self.add(span, error.to_string(), "not a valid pattern".into(), Some(help.into()));
+            let help = words::pattern_help(&key.value);
+            self.add(span, error.to_string(), "not a valid pattern".into(), Some(help));
         }
     }
 }
@@ -167,114 +191,7 @@ fn first_key(node: &SpannedNode, entries: &[(Spanned<String>, SpannedNode)], tex
     range(entries.first().map_or(&node.referenced, |(key, _)| &key.referenced), text)
 }
 
-fn is_type(schema: &Value, name: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::String(one)) => one == name,
-        Some(Value::Array(many)) => many.iter().any(|one| one == name),
-        _ => false,
-    }
-}
-
-/// The allowed words of an enumeration, however the schema spells it.
-fn choices(schema: &Value) -> Vec<&str> {
-    let one_of = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
-    let constants = one_of.flat_map(|one| {
-        let several = one.get("enum").and_then(Value::as_array).into_iter().flatten();
-        one.get("const").into_iter().chain(several)
-    });
-    let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-    constants.chain(listed).chain(schema.get("const")).filter_map(Value::as_str).collect()
-}
-
-fn scalar_fits(node: &Node, schema: &Value) -> bool {
-    let choices = choices(schema);
-    if !choices.is_empty() {
-        return matches!(node, Node::Text(text) if choices.contains(&text.as_str()));
-    }
-    if is_type(schema, "boolean") {
-        return matches!(node, Node::Bool(_));
-    }
-    if is_type(schema, "integer") {
-        let bound = |key: &str| schema.get(key).and_then(Value::as_i64).map(i128::from);
-        let number = match node {
-            Node::Int(number) => Some(*number),
-            Node::Text(text) => text.parse().ok(),
-            _ => None,
-        };
-        return number.is_some_and(|n| {
-            bound("minimum").is_none_or(|low| n >= low) && bound("maximum").is_none_or(|high| n <= high)
-        });
-    }
-    if is_type(schema, "string") {
-        return match node {
-            Node::Text(text) => schema.get("minLength").is_none() || !text.trim().is_empty(),
-            // `run: true` is the command of that name.
-            Node::Bool(_) | Node::Int(_) | Node::Float(_) => true,
-            _ => false,
-        };
-    }
-    false
-}
-
-fn expected(schema: &Value) -> String {
-    let choices = choices(schema);
-    if !choices.is_empty() {
-        return match choices.as_slice() {
-            [only] => format!("`{only}`"),
-            many if many.len() > 8 => format!("one of {} known names", many.len()),
-            some => format!("one of {}", quoted(some)),
-        };
-    }
-    if is_type(schema, "integer") {
-        return match (schema.get("minimum"), schema.get("maximum")) {
-            (Some(low), Some(high)) => format!("a whole number from {low} to {high}"),
-            _ => "a whole number".into(),
-        };
-    }
-    let names = [
-        ("boolean", "`true` or `false`"),
-        ("string", "text that is not blank"),
-        ("array", "a list"),
-        ("object", "a mapping of keys to values"),
-    ];
-    names.iter().find(|(kind, _)| is_type(schema, kind)).map_or("another value", |(_, words)| words).into()
-}
-
-/// The two mistakes that YAML makes easy.
-fn misplaced_help(node: &Node, schema: &Value) -> Option<String> {
-    match node {
-        Node::Map(_) if is_type(schema, "array") => Some("start each entry with `- `".into()),
-        Node::Text(text) if is_type(schema, "array") => {
-            let of_names = schema.get("items").is_some_and(|items| items.to_string().contains("HookName"));
-            Some(if of_names {
-                format!("write it as a list: [\"{text}\"]")
-            } else {
-                "write it as a list: `- run: …`".into()
-            })
-        }
-        Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
-        _ => None,
-    }
-}
-
-fn choice_help(node: &Node, schema: &Value) -> Option<String> {
-    let choices = choices(schema);
-    let Node::Text(text) = node else { return None };
-    if text == "block" && choices == ["warn"] {
-        return Some(format!(
-            "this event cannot be blocked, use `warn`; events that can: {}",
-            quoted(&blockable())
-        ));
-    }
-    nearest(text, choices).map(|near| format!("did you mean `{near}`?"))
-}
-
-/// The sections of events that can be blocked by a command.
-fn blockable() -> Vec<&'static str> {
-    let blockable = event::with_commands().filter(|event| abilities::blocking(*event) != Blocking::Never);
-    blockable.map(|event| event.row().section).collect()
-}
-
-fn quoted(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+/// What the entries of a list must be.
+fn item_of(schema: &Value) -> &Value {
+    schema.get("items").unwrap_or(&Value::Null)
 }

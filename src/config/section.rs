@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
+use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::{Bounded, NonBlank};
 use crate::pattern::{MatchMode, Pattern, PatternError};
 
@@ -35,7 +36,9 @@ pub struct CommandConfig {
     pub show_stderr: Option<bool>,
     /// The maximum number of lines shown of each stream: the first and the last ones. Default: no limit.
     pub max_output_lines: Option<Bounded<1, 10_000>>,
-    /// The timeout in seconds, after which it is terminated with all its children. Default: none.
+    /// The timeout in seconds, or as `90s`, `5m`, `1h`, after which it is terminated with all its children. Default: none.
+    #[serde(default, deserialize_with = "seconds")]
+    #[schemars(with = "Option<Seconds<1, 3_600>>")]
     pub timeout: Option<Bounded<1, 3_600>>,
     /// What a failure does. Default: `warn`.
     pub on_failure: Option<Reaction>,
@@ -126,7 +129,7 @@ impl JsonSchema for CommandMap {
         schemars::json_schema!({
             "description": "Lists of commands by pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`.",
             "type": "object",
-            "propertyNames": { "type": "string", "minLength": 1, "format": "glob" },
+            "propertyNames": { "type": "string", "pattern": NOT_BLANK, "format": "glob" },
             "additionalProperties": commands,
         })
     }

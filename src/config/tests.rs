@@ -93,8 +93,10 @@ fn crlf_and_a_bom_do_not_matter() {
 }
 
 #[test]
-fn a_command_named_like_a_boolean_is_text() {
-    let config = parse("subagentStop: {commands: {a: [{run: true}]}}");
+fn a_command_named_like_a_boolean_must_be_quoted() {
+    let error = error_of("subagentStop: {commands: {a: [{run: true}]}}");
+    assert!(error.contains("quote it to make it text: \"true\""), "{error}");
+    let config = parse("subagentStop: {commands: {a: [{run: \"true\"}]}}");
     assert_eq!(config.section(EventKind::SubagentStop).unwrap().entries()[0].1[0].run.as_str(), "true");
 }
 

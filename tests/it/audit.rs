@@ -1,10 +1,11 @@
 //! The audit trail through the binary: what is recorded, shown, counted and verified.
 
 use insta::assert_snapshot;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::common::{Test, run_in};
+use crate::common::workflow::{self, MARKERS};
+use crate::common::{Test, conclaude_in, run_in};
 
 const CONFIG: &str = "subagentStop: {commands: {coder: [{run: 'exit 3'}, {run: 'true'}]}}\nsubagentStart: {commands: {'*': [{run: 'true'}]}}\n";
 
@@ -244,7 +245,7 @@ fn a_broken_trail_is_quarantined_and_the_new_one_says_so() {
     exit 0
     ----- stdout
         1 [TIME] audit reset reset
-            AUDIT_RESET:
+            AUDIT_RESET: the trail before this one was moved to [ROOT]/.conclaude/audit-until-[TIME]; it ended with record 1
     ");
     assert_snapshot!(audit(&Test::stop(), &["reset"]), @"
     exit 0
@@ -275,4 +276,119 @@ fn a_fifo_instead_of_the_head_of_the_trail_does_not_hang_the_hook() {
     let done = test.run().silent();
     assert!(head.is_file(), "it was replaced");
     drop(done);
+}
+
+/// A gated agent at work on its step: Gate 1 has remembered the call.
+fn at_work() -> Test {
+    let config = "des: {phases: [PREPARE, RED, COMMIT]}";
+    let mut step = workflow::todo();
+    step["tdd_cycle"]["phase_execution_log"] = serde_json::json!([]);
+    let test = Test::stop().config(config).step(&step).call_agent(MARKERS);
+    test.run().status(0).again()
+}
+
+fn des(test: &Test, session: &str, arguments: &[&str]) {
+    let mut command = conclaude_in(&test.root());
+    command.arg("des").args(arguments).env("CLAUDE_CODE_SESSION_ID", session);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn records_of_a_step_name_the_agent_and_the_reasons() {
+    let test = at_work();
+    des(
+        &test,
+        "session-1",
+        &["skip", "steps/01-01.json", "PREPARE", "--reason", "NOT_APPLICABLE: nothing to prepare"],
+    );
+    des(&test, "session-1", &["run", "steps/01-01.json", "RED", "--expect", "pass", "--", "true"]);
+    des(&test, "another", &["fail", "steps/01-01.json", "--reason", "the server is down"]);
+    assert_snapshot!(audit(&test, &["show", "--step", "01-01"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] PreToolUse allowed agent=coder step=steps/01-01.json
+        2 [TIME] des skip SKIPPED agent=coder step=steps/01-01.json phase=PREPARE
+            NOT_APPLICABLE: nothing to prepare
+        3 [TIME] des start IN_PROGRESS agent=coder step=steps/01-01.json phase=RED
+        4 [TIME] des run PASS agent=coder step=steps/01-01.json phase=RED
+            `true` exited with code 0
+        5 [TIME] des fail FAILED step=steps/01-01.json
+            the server is down
+    ");
+    let (_, lines, _) = run_in(&test.root(), &["audit", "show", "--json", "--event", "des skip"]);
+    let record: serde_json::Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(record["reason"], "NOT_APPLICABLE: nothing to prepare");
+    assert_eq!(record["agent"], "coder");
+}
+
+#[test]
+fn records_that_cannot_be_believed_are_marked() {
+    let mut test = Test::stop().config(CONFIG);
+    for _ in 0..4 {
+        test = test.run().status(0).again();
+    }
+    let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let changed = lines[1].replacen("\"agent\":\"coder\"", "\"agent\":\"tester\"", 1);
+    std::fs::write(&path, format!("{}\n{changed}\nscribble\n{}\n", lines[0], lines[3])).unwrap();
+    assert_snapshot!(audit(&test, &["show"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
+            `exit 3` exited with code 3 in [DURATION]
+            `true` exited with code 0 in [DURATION]
+        2 [TIME] SubagentStop allowed agent=tester agent_id=a1b2c3
+            ✗ tampered with here: record 2 was changed: its hash does not fit its content
+            `exit 3` exited with code 3 in [DURATION]
+            `true` exited with code 0 in [DURATION]
+        4 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
+            ✗ tampered with here: record 3 was removed
+            `exit 3` exited with code 3 in [DURATION]
+            `true` exited with code 0 in [DURATION]
+    ✗ 3 lines of the trail cannot be believed: `conclaude audit verify` names the first
+    ");
+    assert_snapshot!(audit(&test, &["show", "--json", "--agent", "nobody"]), @"
+    exit 0
+    ----- stderr
+    conclaude: warning: 3 lines of the trail cannot be believed: `conclaude audit verify` names the first
+    ");
+}
+
+#[test]
+fn the_last_records_and_the_last_session_can_be_chosen() {
+    let test = recorded().payload("session_id", "session-2").run().status(0).again();
+    let count = |arguments: &[&str]| {
+        run_in(&test.root(), &[&["audit", "show", "--json"], arguments].concat()).1.lines().count()
+    };
+    assert_eq!(count(&["-n", "1"]), 1);
+    assert_eq!(count(&["-n", "2", "--session", "session-1"]), 2);
+    assert_eq!(count(&["-n", "99"]), 3);
+    assert_eq!(count(&["-n", "0"]), 0);
+    assert_eq!(count(&["--last-session"]), 1);
+    let (_, last, _) = run_in(&test.root(), &["audit", "show", "--json", "-n", "1"]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&last).unwrap()["seq"], 3);
+}
+
+#[test]
+fn show_follows_the_trail_until_nobody_reads() {
+    let test = recorded();
+    let mut command = conclaude_in(&test.root());
+    command.args(["audit", "show", "--json", "--follow", "-n", "1"]).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seq =
+        || serde_json::from_str::<serde_json::Value>(&lines.next().unwrap().unwrap()).unwrap()["seq"].clone();
+    assert_eq!(seq(), 2);
+    let test = test.run().status(0).again();
+    assert_eq!(seq(), 3);
+    // A new trail is followed from its start.
+    assert!(audit(&test, &["reset"]).starts_with("exit 0"));
+    assert_eq!(seq(), 1);
+    let test = test.run().status(0).again();
+    assert_eq!(seq(), 2);
+    drop(lines);
+    assert!(child.wait().unwrap().success(), "it ends by itself");
+    drop(test);
 }

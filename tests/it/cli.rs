@@ -77,13 +77,22 @@ fn each_subcommand_and_event_has_help() {
 
     Exits with 0 if the config is valid, and with 1 if it is not or if there is none.
 
-    Usage: conclaude validate [PATH]
+    Usage: conclaude validate [OPTIONS] [PATH]
 
     Arguments:
       [PATH]
               The config file, or the folder from which to search upward [default: CLAUDE_PROJECT_DIR, else the current folder]
 
     Options:
+          --format <FORMAT>
+              How to print the result: github prints annotations for GitHub Actions
+              
+              [default: text]
+              [possible values: text, json, github]
+
+          --json
+              The same as --format json
+
       -h, --help
               Print help (see a summary with '-h')
 

@@ -34,7 +34,7 @@ fn a_broken_config_is_exit_1_with_every_problem_and_no_side_effect() {
      --> [ROOT]/.conclaude.yaml:6:18
       |
     6 |         timeout: 9999
-      |                  ^^^^ expected a whole number from 1 to 3600
+      |                  ^^^^ expected 1 to 3600 seconds, as a number or as `90s` or `5m`
     ");
 }
 
@@ -65,7 +65,7 @@ fn a_broken_config_is_shown_at_session_start() {
          --> [ROOT]/.conclaude.yaml:5:18
           |
         5 |         timeout: 9999
-          |                  ^^^^ expected a whole number from 1 to 3600"
+          |                  ^^^^ expected 1 to 3600 seconds, as a number or as `90s` or `5m`"
     }
     ----- stderr: the same
     "#);
@@ -259,7 +259,7 @@ fn common_mistakes_in_yaml_get_their_own_help() {
     1 | subagentStop: {commands: {a: npm test}}
       |                              ^^^^^^^^ expected a list
       |
-      = help: write it as a list: `- run: …`
+      = help: write it as a list: `- run: npm test`
 
     exit 1
     ----- stderr
@@ -331,7 +331,7 @@ fn validate_prints_every_problem_and_exits_1() {
      --> [ROOT]/.conclaude.yaml:5:18
       |
     5 |         timeout: 9999
-      |                  ^^^^ expected a whole number from 1 to 3600
+      |                  ^^^^ expected 1 to 3600 seconds, as a number or as `90s` or `5m`
 
     error: invalid config [ROOT]/.conclaude.yaml: 3 problems
     ");

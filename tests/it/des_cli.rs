@@ -746,12 +746,13 @@ fn every_subcommand_has_help() {
 
     List all steps with their state
 
-    Usage: conclaude des status [FOLDER]
+    Usage: conclaude des status [OPTIONS] [FOLDER]
 
     Arguments:
       [FOLDER]  The folder to search [default: the project]
 
     Options:
+          --json  Print JSON
       -h, --help  Print help
     ");
 }

@@ -18,6 +18,7 @@ mod init;
 mod install;
 mod judge;
 mod layers;
+mod messages;
 mod notifications;
 mod outbox;
 mod panics;

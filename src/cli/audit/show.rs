@@ -1,18 +1,81 @@
-//! `audit show`: one record, in a few lines.
+//! `audit show`: each record in a few lines, or as JSON.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
-use crate::text::clean_line;
+use super::{known, nothing_found};
+use crate::audit::{Entry, Filter, Reader, Trail};
+use crate::text::{clean_line, count};
+
+mod follow;
+mod time;
+
+use time::Clock;
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const FAINT: Style = Style::new().dimmed();
 
-pub(super) fn record(out: &mut impl Write, record: &Value) -> io::Result<()> {
-    heading(out, record)?;
+#[derive(clap::Args)]
+pub(in crate::cli) struct View {
+    /// Print the records as lines of JSON
+    #[arg(long)]
+    json: bool,
+    /// Only the last N records
+    #[arg(short, long = "number", value_name = "N")]
+    number: Option<usize>,
+    /// Go on with new records as they are written
+    #[arg(short, long)]
+    follow: bool,
+}
+
+pub(super) fn run(out: &mut impl Write, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
+    let mut reader = Reader::new(trail);
+    let found = reader.next(filter)?;
+    known::check(filter, &reader)?;
+    let first = found.len().saturating_sub(view.number.unwrap_or(usize::MAX));
+    print(out, found.get(first..).unwrap_or_default(), view)?;
+    if found.is_empty() && !view.json && !view.follow {
+        writeln!(out, "{}", nothing_found(trail, &reader))?;
+    }
+    if reader.doubtful > 0 {
+        let lines = count(reader.doubtful, "line");
+        let what =
+            format!("{lines} of the trail cannot be believed: `conclaude audit verify` names the first");
+        // Lines of JSON stay lines of JSON.
+        if view.json {
+            writeln!(io::stderr(), "conclaude: warning: {what}")?;
+        } else {
+            writeln!(out, "{BAD}✗ {what}{BAD:#}")?;
+        }
+    }
+    while view.follow {
+        out.flush()?;
+        follow::wait_for_more()?;
+        print(out, &reader.next(filter)?, view)?;
+    }
+    Ok(())
+}
+
+fn print(out: &mut impl Write, found: &[Entry], view: &View) -> io::Result<()> {
+    let clock = Clock::of(io::stdout().is_terminal());
+    for entry in found {
+        if view.json { writeln!(out, "{}", entry.line)? } else { print_entry(out, entry, &clock)? }
+    }
+    Ok(())
+}
+
+fn print_entry(out: &mut impl Write, entry: &Entry, clock: &Clock) -> io::Result<()> {
+    let record = &entry.record;
+    heading(out, record, clock)?;
+    if let Some(doubt) = &entry.doubt {
+        writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", clean_line(doubt))?;
+    }
+    if let Some(reason) = text(record, "reason") {
+        writeln!(out, "        {reason}")?;
+    }
     for finding in list(record, "findings") {
         let phase = text(finding, "phase").map(|phase| format!(" {phase}")).unwrap_or_default();
         let (code, what) = (text(finding, "code"), text(finding, "what"));
@@ -36,14 +99,15 @@ pub(super) fn record(out: &mut impl Write, record: &Value) -> io::Result<()> {
     Ok(())
 }
 
-fn heading(out: &mut impl Write, record: &Value) -> io::Result<()> {
+fn heading(out: &mut impl Write, record: &Value, clock: &Clock) -> io::Result<()> {
     let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
     let decision = text(record, "decision").unwrap_or_default();
     let style = match decision.as_str() {
         "blocked" | "denied" | "unfinished" | "FAIL" | "FAILED" | "allowed_despite_failure" => BAD,
         _ => GOOD,
     };
-    write!(out, "{FAINT}{seq:>5} {}{FAINT:#} ", text(record, "time").unwrap_or_default())?;
+    let time = clock.show(&text(record, "time").unwrap_or_default());
+    write!(out, "{FAINT}{seq:>5} {time}{FAINT:#} ")?;
     write!(out, "{} {style}{decision}{style:#}", text(record, "event").unwrap_or_default())?;
     for name in ["agent", "agent_id", "step", "phase"] {
         if let Some(value) = text(record, name) {

@@ -9,9 +9,11 @@ use serde_json::Value;
 use crate::audit::{self, Record};
 use crate::cli::root;
 use crate::config::ConclaudeConfig;
+use crate::des::context::Call;
 use crate::des::record::{self, Change};
 use crate::des::{paths, step};
 use crate::root::Root;
+use crate::store::Session;
 
 pub(super) struct Project {
     pub(super) root: Root,
@@ -111,8 +113,39 @@ impl Project {
         self.audit(&Record {
             phase: Some(phase.into()),
             evidence: evidence.cloned(),
-            ..base_record(event, &name, decision)
+            reason: match change {
+                Change::Skip { reason } => Some(reason.trim().to_owned()),
+                _ => None,
+            },
+            ..self.base_record(event, &name, decision)
         })
+    }
+
+    /// What every record of a step names.
+    pub(super) fn base_record(&self, event: &str, step: &str, decision: &str) -> Record {
+        let session = std::env::var("CLAUDE_CODE_SESSION_ID").ok();
+        Record {
+            event: event.into(),
+            agent: session.as_deref().and_then(|session| self.agent_at_work(session, step)),
+            session,
+            step: Some(step.into()),
+            decision: decision.into(),
+            ..Record::default()
+        }
+    }
+
+    /// The agent that works on the step, as Gate 1 remembered its call: Claude Code does not tell a command which
+    /// agent runs it. None if several agents could be meant.
+    fn agent_at_work(&self, session: &str, step: &str) -> Option<String> {
+        let calls = Call::all(&Session::new(&self.root.folder, session));
+        let mut agents: Vec<String> = calls
+            .into_iter()
+            .filter(|call| call.is_open() && call.parent.is_none() && call.step_file == step)
+            .map(|call| call.subagent_type)
+            .collect();
+        agents.sort_unstable();
+        agents.dedup();
+        agents.pop().filter(|_| agents.is_empty())
     }
 }
 
@@ -126,15 +159,5 @@ fn described(change: &Change) -> (&'static str, &'static str, Option<&Value>) {
         Change::Finish { pass, evidence: Some(evidence), .. } | Change::Prove { pass, evidence, .. } => {
             ("des run", outcome(*pass), Some(evidence))
         }
-    }
-}
-
-pub(super) fn base_record(event: &str, step: &str, decision: &str) -> Record {
-    Record {
-        event: event.into(),
-        session: std::env::var("CLAUDE_CODE_SESSION_ID").ok(),
-        step: Some(step.into()),
-        decision: decision.into(),
-        ..Record::default()
     }
 }

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anstyle::Style;
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::audit::{Filter, Trail, records};
@@ -23,45 +24,88 @@ const MAX_DEPTH: u32 = 6;
 #[derive(clap::Args)]
 pub(crate) struct StatusArgs {
     /// The folder to search [default: the project]
-    pub(super) folder: Option<PathBuf>,
+    folder: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
-pub(super) fn list(project: &Project, folder: Option<&Path>, out: &mut impl Write) -> io::Result<()> {
-    let folder = match folder {
+/// A step with its state.
+#[derive(Serialize)]
+struct Row {
+    step: String,
+    task: Option<String>,
+    state: String,
+    /// None for a step without phases.
+    phases: Option<Phases>,
+    last_agent: Option<String>,
+    blocks: usize,
+}
+
+#[derive(Serialize)]
+struct Phases {
+    finished: usize,
+    total: usize,
+}
+
+pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut impl Write) -> io::Result<()> {
+    let folder = match args.folder.as_deref() {
         Some(folder) if !folder.is_dir() => {
             return Err(io::Error::other(format!("{} is not a folder", folder.display())));
         }
         Some(folder) => std::path::absolute(folder)?,
         None => project.root.work.clone(),
     };
+    let rows = rows(project, &folder)?;
+    if args.json {
+        return writeln!(out, "{}", serde_json::to_string_pretty(&json!({ "steps": rows }))?);
+    }
+    if rows.is_empty() {
+        return writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display());
+    }
+    let heading = ["STEP", "TASK", "STATE", "PHASES", "LAST AGENT", "BLOCKS"].map(str::to_owned);
+    let cells: Vec<_> = std::iter::once(heading).chain(rows.iter().map(Row::cells)).collect();
+    table(out, &cells, BOLD)
+}
+
+fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
     let mut files = Vec::new();
-    find_json_files(&folder, MAX_DEPTH, &mut files);
+    find_json_files(folder, MAX_DEPTH, &mut files);
     let trail = Trail::of(&project.root.folder, None);
     let stops = records(&trail, &Filter { event: Some("SubagentStop".into()), ..Filter::default() })?;
-    let mut rows = vec![["STEP", "TASK", "STATE", "PHASES", "LAST AGENT", "BLOCKS"].map(str::to_owned)];
+    let mut rows = Vec::new();
     for path in files {
         let Ok(step) = step::read(&path, "") else { continue };
         let Some(log) = step.phases().or_else(|| (!step.has_phases()).then(Vec::new)) else { continue };
         let (_, name) = project.step(&path)?;
         let of_step = |record: &&Value| text(record, "step") == Some(name.as_str());
-        let stops: Vec<&Value> = stops.iter().map(|(_, record)| record).filter(of_step).collect();
+        let stops: Vec<&Value> = stops.iter().filter(of_step).collect();
         let phases = project.phases(&step);
         let finished = log.iter().filter(|phase| phases.contains(&phase.name) && phase.is_finished()).count();
-        let blocks = stops.iter().filter(|record| text(record, "decision") == Some("blocked")).count();
-        let last_agent = stops.last().and_then(|record| text(record, "agent"));
-        rows.push([
-            clean_line(&name),
-            clean_line(&step.task_id().unwrap_or_else(|| "-".into())),
-            clean_line(&step.state()),
-            if step.has_phases() { format!("{finished}/{}", phases.len()) } else { "-".into() },
-            clean_line(last_agent.unwrap_or("-")),
-            blocks.to_string(),
-        ]);
+        rows.push(Row {
+            task: step.task_id(),
+            state: step.state(),
+            phases: step.has_phases().then_some(Phases { finished, total: phases.len() }),
+            last_agent: stops.last().and_then(|record| text(record, "agent")).map(str::to_owned),
+            blocks: stops.iter().filter(|record| text(record, "decision") == Some("blocked")).count(),
+            step: name,
+        });
     }
-    if rows.len() == 1 {
-        return writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display());
+    Ok(rows)
+}
+
+impl Row {
+    fn cells(&self) -> [String; 6] {
+        let phases = self.phases.as_ref().map(|Phases { finished, total }| format!("{finished}/{total}"));
+        [
+            clean_line(&self.step),
+            clean_line(self.task.as_deref().unwrap_or("-")),
+            clean_line(&self.state),
+            phases.unwrap_or_else(|| "-".into()),
+            clean_line(self.last_agent.as_deref().unwrap_or("-")),
+            self.blocks.to_string(),
+        ]
     }
-    table(out, &rows, BOLD)
 }
 
 fn text<'a>(record: &'a Value, field: &str) -> Option<&'a str> {

@@ -7,7 +7,8 @@ use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::project::{Project, base_record};
+use super::project::Project;
+use crate::audit::Record;
 use crate::des::{check as des_check, gates, record, scope, step};
 use crate::exit::Exit;
 use crate::finding::Finding;
@@ -76,13 +77,13 @@ pub(super) fn new(project: &Project, args: &NewArgs, out: &mut impl Write) -> io
     }
     let step = record::new_step(task_id, project_id, name.as_deref(), allow, &project.configured_phases());
     step::write(&real, &step, "")?;
-    project.audit(&base_record("des new", &step_name, "TODO"))?;
+    project.audit(&project.base_record("des new", &step_name, "TODO"))?;
     writeln!(out, "created {step_name}")
 }
 
 pub(super) fn done(project: &Project, args: &DoneArgs, out: &mut impl Write) -> io::Result<()> {
     let name = project.change_step(&args.step, |step| record::complete(step, Timestamp::now()))?;
-    project.audit(&base_record("des done", &name, "DONE"))?;
+    project.audit(&project.base_record("des done", &name, "DONE"))?;
     writeln!(out, "{name} is DONE")
 }
 
@@ -96,7 +97,10 @@ pub(super) fn fail(project: &Project, args: &FailArgs, out: &mut impl Write) -> 
         Ok(())
     })?;
     let state = if args.partial { "PARTIAL" } else { "FAILED" };
-    project.audit(&base_record("des fail", &name, state))?;
+    project.audit(&Record {
+        reason: Some(reason.to_owned()),
+        ..project.base_record("des fail", &name, state)
+    })?;
     writeln!(out, "{name} is {state}")
 }
 

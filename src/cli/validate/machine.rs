@@ -1,0 +1,67 @@
+//! The result of `validate` for programs: JSON, and annotations of GitHub Actions.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::{Checked, contents, no_config};
+
+pub(super) fn json(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
+    let error = match (&checked.path, &checked.result) {
+        (None, _) => Some(no_config()),
+        (_, Err(error)) => Some(error.summary()),
+        (_, Ok(_)) => None,
+    };
+    let report = json!({
+        "valid": error.is_none(),
+        "path": checked.path,
+        "error": error,
+        "problems": checked.result.as_ref().err().map(|error| error.located()).unwrap_or_default(),
+        "warnings": checked.warnings,
+        "contents": checked.result.as_ref().ok().filter(|_| error.is_none()).map(contents).unwrap_or_default(),
+    });
+    writeln!(out, "{}", serde_json::to_string_pretty(&report)?)
+}
+
+/// One workflow command per problem and warning.
+pub(super) fn github(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
+    let Some(path) = &checked.path else {
+        return writeln!(out, "::error::{}", escaped(&no_config()));
+    };
+    let file = escaped_property(&in_repository(path).display().to_string());
+    for warning in &checked.warnings {
+        writeln!(out, "::warning file={file}::{}", escaped(warning))?;
+    }
+    let Err(error) = &checked.result else { return Ok(()) };
+    let problems = error.located();
+    if problems.is_empty() {
+        return writeln!(out, "::error file={file}::{}", escaped(&error.summary()));
+    }
+    for problem in problems {
+        let help = problem.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        let text = escaped(&format!("{}: {}{help}", problem.message, problem.label));
+        let (line, column, end) = (problem.line, problem.column, problem.end_column);
+        writeln!(out, "::error file={file},line={line},col={column},endColumn={end}::{text}")?;
+    }
+    Ok(())
+}
+
+/// GitHub finds a file by its path in the repository: the workspace, else the current folder.
+fn in_repository(path: &Path) -> PathBuf {
+    let Ok(real) = path.canonicalize() else { return path.to_owned() };
+    let workspace = std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
+    let bases = workspace.into_iter().chain(std::env::current_dir());
+    let mut relative = bases
+        .filter_map(|base| base.canonicalize().ok())
+        .filter_map(|base| real.strip_prefix(base).map(Path::to_owned).ok());
+    relative.next().unwrap_or_else(|| path.to_owned())
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn escaped_property(text: &str) -> String {
+    escaped(text).replace(':', "%3A").replace(',', "%2C")
+}

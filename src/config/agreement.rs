@@ -1,0 +1,176 @@
+//! The schema and the loader agree: what an editor underlines is what a hook rejects.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::ConclaudeConfig;
+use super::schema::schema;
+
+/// The verdict of a JSON Schema, as far as ours goes.
+fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
+    let all = |key: &str| schema.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let has = |key: &str| schema.get(key).is_some();
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+        return accepts(root, root.pointer(name.trim_start_matches('#')).unwrap(), value);
+    }
+    let is = |kind: &Value| match kind.as_str().unwrap() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        other => panic!("no such type: {other}"),
+    };
+    let of_type = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(is),
+        Some(kind) => is(kind),
+        None => true,
+    };
+    let of_choice = !has("enum") || all("enum").contains(value);
+    let constant = schema.get("const").is_none_or(|constant| constant == value);
+    let any = !has("anyOf") || all("anyOf").iter().any(|one| accepts(root, one, value));
+    let one = !has("oneOf") || all("oneOf").iter().filter(|one| accepts(root, one, value)).count() == 1;
+    let inside = match value {
+        Value::Number(number) => {
+            let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+            let number = number.as_f64().unwrap();
+            bound("minimum").is_none_or(|low| number >= low)
+                && bound("maximum").is_none_or(|high| number <= high)
+        }
+        Value::String(text) => schema
+            .get("pattern")
+            .is_none_or(|pattern| regex_lite::Regex::new(pattern.as_str().unwrap()).unwrap().is_match(text)),
+        Value::Array(items) => {
+            let fit = |item| schema.get("items").is_none_or(|schema| accepts(root, schema, item));
+            let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+            let unique = schema.get("uniqueItems") != Some(&Value::Bool(true))
+                || items.iter().enumerate().all(|(at, item)| !items[..at].contains(item));
+            items.iter().all(fit) && items.len() as u64 >= least && unique
+        }
+        Value::Object(entries) => {
+            let known = schema.get("properties").and_then(Value::as_object);
+            let other = schema.get("additionalProperties").unwrap_or(&Value::Null);
+            let names = schema.get("propertyNames");
+            let required = all("required");
+            entries.iter().all(|(key, value)| {
+                names.is_none_or(|names| accepts(root, names, &json!(key)))
+                    && match known.and_then(|known| known.get(key)) {
+                        Some(schema) => accepts(root, schema, value),
+                        None => {
+                            other != &Value::Bool(false)
+                                && (!other.is_object() || accepts(root, other, value))
+                        }
+                    }
+            }) && required.iter().all(|name| entries.contains_key(name.as_str().unwrap()))
+        }
+        _ => true,
+    };
+    of_type && of_choice && constant && any && one && inside
+}
+
+/// A valid config with every key.
+fn full() -> Value {
+    let command = json!({
+        "run": "x", "message": "m", "showStdout": true, "showStderr": false, "maxOutputLines": 5, "timeout": "5m",
+        "onFailure": "warn", "onTimeout": "warn", "shell": "sh",
+    });
+    json!({
+        "maxBlocks": 3,
+        "subagentStart": { "match": "all", "commands": { "*": [command] } },
+        "subagentStop": { "match": "first", "commands": { "coder": [command, { "run": "y" }], "a*": null } },
+        "notifications": { "enabled": true, "hooks": ["*", "Stop"], "showErrors": true, "showSuccess": false, "showSystemEvents": true },
+        "des": {
+            "enabled": true, "onViolation": "block", "scope": "warn", "phases": ["A", "B"], "requiredSections": ["Goal"],
+            "evidence": ["A"], "judge": { "prompt": "p", "model": "m", "timeout": 30, "onError": "allow" },
+        },
+        "audit": { "enabled": true, "required": false, "maxFileBytes": 4096 },
+    })
+}
+
+/// The JSON pointers of all values, but for the whole.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    let entries: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(list) => {
+            list.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (key, value) in entries {
+        let pointer = format!("{at}/{key}");
+        pointers(value, &pointer, found);
+        found.push(pointer);
+    }
+}
+
+/// Values of every type, among them some that look like another.
+fn values() -> Vec<Value> {
+    let words = [
+        "", " ", "5", "true", "null", "~", "5m", "0m", "5x", "warn", "block", "first", "Stop", "A", "tdd-14",
+        "tdd",
+    ];
+    let others = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(5),
+        json!(-1),
+        json!(99_999),
+        json!(1.5),
+        json!([]),
+        json!(["A", "A"]),
+        json!(["A", "B"]),
+        json!([5]),
+        json!([null]),
+        json!(["x", "m"]),
+        json!({}),
+        json!({"run": "x"}),
+        json!({"warn": null}),
+        json!({"A": [{"run": "x"}]}),
+        json!([{"run": "x"}]),
+        json!({"unknown": 1}),
+    ];
+    words.iter().map(|word| json!(word)).chain(others).collect()
+}
+
+fn check(config: &Value) -> Result<(), TestCaseError> {
+    let schema = schema();
+    // JSON is YAML.
+    let loaded = ConclaudeConfig::parse(&config.to_string(), Path::new("x"));
+    prop_assert_eq!(loaded.is_ok(), accepts(&schema, &schema, config), "{}\n{:?}", config, loaded.err());
+    Ok(())
+}
+
+#[test]
+fn each_value_is_rejected_by_both_or_by_none() {
+    let mut all = Vec::new();
+    pointers(&full(), "", &mut all);
+    check(&full()).unwrap();
+    for pointer in &all {
+        for value in values() {
+            let mut config = full();
+            *config.pointer_mut(pointer).unwrap() = value;
+            check(&config).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn several_changes_are_rejected_by_both_or_by_none(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let mut config = full();
+        for (at, value) in changes {
+            let mut all = Vec::new();
+            pointers(&config, "", &mut all);
+            if !all.is_empty() {
+                *config.pointer_mut(&all[at.index(all.len())]).unwrap() = value.get(&values()).clone();
+            }
+        }
+        check(&config)?;
+    }
+}

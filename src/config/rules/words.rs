@@ -1,0 +1,216 @@
+//! What a schema accepts, in words, and what to write instead of a value that it does not.
+
+use serde_json::Value;
+
+use crate::config::bounded::{NOT_BLANK, seconds_in};
+use crate::config::tree::Node;
+use crate::dialect::claude::abilities::{self, Blocking};
+use crate::event;
+use crate::text::nearest;
+
+/// Longer enumerations are counted in the label, and listed in the help.
+const MAX_LISTED: usize = 8;
+
+pub(super) fn is_type(schema: &Value, name: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(one)) => one == name,
+        Some(Value::Array(many)) => many.iter().any(|one| one == name),
+        _ => false,
+    }
+}
+
+/// Whether the value is of the kind that the schema is about, valid or not.
+pub(super) fn is_of_kind(node: &Node, schema: &Value) -> bool {
+    match node {
+        Node::Null => false,
+        Node::List(_) => is_type(schema, "array"),
+        Node::Map(_) => is_type(schema, "object"),
+        Node::Bool(_) => is_type(schema, "boolean"),
+        Node::Int(_) | Node::Float(_) => is_type(schema, "integer"),
+        Node::Text(_) => is_type(schema, "string") || !choices(schema).is_empty(),
+    }
+}
+
+/// The allowed words of an enumeration, however the schema spells it.
+fn choices(schema: &Value) -> Vec<&str> {
+    let one_of = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let constants = one_of.flat_map(|one| {
+        let several = one.get("enum").and_then(Value::as_array).into_iter().flatten();
+        one.get("const").into_iter().chain(several)
+    });
+    let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    constants.chain(listed).chain(schema.get("const")).filter_map(Value::as_str).collect()
+}
+
+pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
+    let choices = choices(schema);
+    match node {
+        Node::Text(text) if !choices.is_empty() => choices.contains(&text.as_str()),
+        Node::Text(text) if is_duration(schema) => {
+            seconds_in(text).is_some_and(|seconds| is_in_range(seconds.into(), schema))
+        }
+        Node::Text(text) if is_type(schema, "string") => {
+            !must_not_be_blank(schema) || !text.trim().is_empty()
+        }
+        Node::Int(number) if is_type(schema, "integer") => is_in_range(*number, schema),
+        Node::Bool(_) => is_type(schema, "boolean"),
+        _ => false,
+    }
+}
+
+fn must_not_be_blank(schema: &Value) -> bool {
+    schema.get("pattern").is_some_and(|pattern| pattern == NOT_BLANK)
+}
+
+/// A number of seconds, or a text such as `5m`.
+fn is_duration(schema: &Value) -> bool {
+    is_type(schema, "integer") && is_type(schema, "string")
+}
+
+fn is_in_range(number: i128, schema: &Value) -> bool {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_i64).map(i128::from);
+    bound("minimum").is_none_or(|low| number >= low) && bound("maximum").is_none_or(|high| number <= high)
+}
+
+/// What is accepted, for a label: `expected …`.
+pub(super) fn expected(alternatives: &[&Value]) -> String {
+    alternatives.iter().map(|one| expected_one(one)).collect::<Vec<_>>().join(" or ")
+}
+
+fn expected_one(schema: &Value) -> String {
+    let choices = choices(schema);
+    match choices.as_slice() {
+        [] => {}
+        [only] => return format!("`{only}`"),
+        many if many.len() > MAX_LISTED => return format!("one of {} known names", many.len()),
+        some => return format!("one of {}", quoted(some)),
+    }
+    if is_type(schema, "integer") {
+        return match (schema.get("minimum"), schema.get("maximum")) {
+            (Some(low), Some(high)) if is_duration(schema) => {
+                format!("{low} to {high} seconds, as a number or as `90s` or `5m`")
+            }
+            (Some(low), Some(high)) => format!("a whole number from {low} to {high}"),
+            _ => "a whole number".into(),
+        };
+    }
+    if let Some(required) = schema.get("required").and_then(Value::as_array) {
+        let names: Vec<&str> = required.iter().filter_map(Value::as_str).collect();
+        return format!("a mapping with {}", quoted(&names));
+    }
+    let text = if must_not_be_blank(schema) { "text that is not blank" } else { "text" };
+    let names = [
+        ("boolean", "`true` or `false`"),
+        ("string", text),
+        ("array", "a list"),
+        ("object", "a mapping of keys to values"),
+    ];
+    names.iter().find(|(kind, _)| is_type(schema, kind)).map_or("another value", |(_, words)| words).into()
+}
+
+/// A value that none of the alternatives accepts.
+pub(super) struct Misfit<'a> {
+    pub(super) node: &'a Node,
+    /// How the file spells it.
+    pub(super) source: &'a str,
+    /// The alternative that was probably meant.
+    pub(super) schema: &'a Value,
+    pub(super) alternatives: &'a [&'a Value],
+    /// What the entries of a list must be, where a list is expected.
+    pub(super) items: &'a [&'a Value],
+}
+
+/// What to write instead.
+pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
+    let Misfit { node, source, schema, alternatives, items } = misfit;
+    let choices = choices(schema);
+    match node {
+        Node::Map(_) if is_type(schema, "array") => Some("start each entry with `- `".into()),
+        Node::List(_) if is_type(schema, "object") => Some("remove the `-` before the keys".into()),
+        Node::Text(text) if is_type(schema, "array") => Some(match items.first() {
+            Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
+            _ => format!("write it as a list: [{text:?}]"),
+        }),
+        Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
+        Node::Text(text) if is_duration(schema) => duration_help(text, schema),
+        Node::Text(text) if !choices.is_empty() => choice_help(text, &choices).or_else(|| {
+            let list = alternatives.iter().any(|one| is_type(one, "array"));
+            list.then(|| format!("a list is written as [{text:?}]"))
+        }),
+        Node::Text(text) if is_unquoted_valid(text, schema) => Some(format!("remove the quotes: {text}")),
+        Node::Text(text) if is_type(schema, "boolean") => match text.to_lowercase().as_str() {
+            "yes" | "on" => Some("did you mean `true`?".into()),
+            "no" | "off" => Some("did you mean `false`?".into()),
+            _ => None,
+        },
+        Node::Bool(_) | Node::Int(_) | Node::Float(_)
+            if is_type(schema, "string") && !is_duration(schema) =>
+        {
+            Some(format!("quote it to make it text: \"{source}\""))
+        }
+        _ => None,
+    }
+}
+
+/// Whether entries of this schema are commands.
+fn has_run(schema: &Value) -> bool {
+    schema.pointer("/properties/run").is_some()
+}
+
+/// Whether a text would be valid without its quotes.
+fn is_unquoted_valid(text: &str, schema: &Value) -> bool {
+    let unquoted = match text {
+        "true" | "false" => Node::Bool(text == "true"),
+        number => number.parse().map_or(Node::Null, Node::Int),
+    };
+    scalar_fits(&unquoted, schema)
+}
+
+/// `5 minutes` is `5m`, `'90'` is 90.
+fn duration_help(text: &str, schema: &Value) -> Option<String> {
+    if is_unquoted_valid(text, schema) {
+        return Some(format!("remove the quotes: {text}"));
+    }
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+    let unit = unit.trim_start().chars().next()?.to_ascii_lowercase();
+    let suggestion = format!("{number}{unit}");
+    let seconds = seconds_in(&suggestion)?;
+    (suggestion != text && is_in_range(seconds.into(), schema))
+        .then(|| format!("did you mean `{suggestion}`?"))
+}
+
+fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
+    if text == "block" && choices == ["warn"] {
+        return Some(format!(
+            "this event cannot be blocked, use `warn`; events that can: {}",
+            quoted(&blockable())
+        ));
+    }
+    let started = choices.iter().copied().find(|choice| !text.is_empty() && choice.starts_with(text));
+    match nearest(text, choices.iter().copied()).or(started) {
+        Some(near) => Some(format!("did you mean `{near}`?")),
+        None if choices.len() > MAX_LISTED => Some(format!("allowed here: {}", quoted(choices))),
+        None => None,
+    }
+}
+
+/// The sections of events that can be blocked by a command.
+fn blockable() -> Vec<&'static str> {
+    let blockable = event::with_commands().filter(|event| abilities::blocking(*event) != Blocking::Never);
+    blockable.map(|event| event.row().section).collect()
+}
+
+/// What to write instead of a pattern that is none. Claude Code's own matchers separate alternatives by `|`.
+pub(super) fn pattern_help(pattern: &str) -> String {
+    let is_plain = pattern.contains('|') && !pattern.contains(['{', '}', '[', ']', '\\', ',']);
+    let names: Vec<&str> = pattern.split('|').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if is_plain && !names.is_empty() {
+        return format!("write \"{{{}}}\"", names.join(","));
+    }
+    "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character".into()
+}
+
+pub(super) fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

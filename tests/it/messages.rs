@@ -1,0 +1,513 @@
+//! What a mistake is answered: what is wrong, where, and what to write instead.
+
+use crate::common::{Test, conclaude_in};
+use insta::assert_snapshot;
+use serde_json::Value;
+
+/// The answer of `validate` to a config, without its last line.
+fn validate(yaml: &str) -> String {
+    let shown = Test::stop().config(yaml).shows(&["validate"]);
+    let text = shown.strip_prefix("exit 1\n----- stdout\n").unwrap_or(&shown);
+    let text = text.split("\n\nerror: invalid config").next().unwrap();
+    format!("# {}\n{text}\n", yaml.trim_end().replace('\n', "\n# "))
+}
+
+fn command(line: &str) -> String {
+    let arguments: Vec<&str> = line.split(' ').collect();
+    format!("$ conclaude {line}\n{}\n", Test::stop().shows(&arguments))
+}
+
+#[test]
+fn every_mistake_in_a_config_gets_a_suggestion() {
+    let mistakes = [
+        "des: {requiredSections: Goal}",
+        "des: {phases: tdd}",
+        "des: {phases: something}",
+        "des: {phases: []}",
+        "des:\n  phases:\n    - RED\n    - GREEN\n    - RED",
+        "notifications: {hooks: [Foo]}",
+        "subagentStop:\n  commands:\n    coder:\n      - npm test",
+        "subagentStop: {commands: {coder: npm test}}",
+        "subagentStop: {commands: {\"general-purpose|Explore\": [{run: x}]}}",
+        "subagentStop: {commands: {coder: [{run: x, timeout: 5 minutes}]}}",
+        "subagentStop: {commands: {coder: [{run: x, timeout: 2h}]}}",
+        "subagentStop: {commands: {coder: [{run: true}]}}",
+        "subagentStop: {commands: {coder: [{run: x, message: 5}]}}",
+        "subagentStop: {commands: {coder: [{run: x, maxOutputLines: '5'}]}}",
+        "subagentStop: {commands: {coder: [{run: x, showStdout: 'true'}]}}",
+        "subagentStop: {commands: {coder: [{run: x, showStdout: yes}]}}",
+        "des: {judge: {prompt: x, timeout: '30'}}",
+    ];
+    assert_snapshot!(mistakes.map(validate).join("\n"), @r#"
+    # des: {requiredSections: Goal}
+    error: invalid value for `requiredSections`: the text "Goal"
+     --> [ROOT]/.conclaude.yaml:1:25
+      |
+    1 | des: {requiredSections: Goal}
+      |                         ^^^^ expected a list
+      |
+      = help: write it as a list: ["Goal"]
+
+    # des: {phases: tdd}
+    error: invalid value for `phases`: the text "tdd"
+     --> [ROOT]/.conclaude.yaml:1:15
+      |
+    1 | des: {phases: tdd}
+      |               ^^^ expected `tdd-14` or a list
+      |
+      = help: did you mean `tdd-14`?
+
+    # des: {phases: something}
+    error: invalid value for `phases`: the text "something"
+     --> [ROOT]/.conclaude.yaml:1:15
+      |
+    1 | des: {phases: something}
+      |               ^^^^^^^^^ expected `tdd-14` or a list
+      |
+      = help: a list is written as ["something"]
+
+    # des: {phases: []}
+    error: `phases` is an empty list
+     --> [ROOT]/.conclaude.yaml:1:15
+      |
+    1 | des: {phases: []}
+      |               ^ expected at least one entry
+      |
+      = help: list at least one, or remove the key for the default
+
+    # des:
+    #   phases:
+    #     - RED
+    #     - GREEN
+    #     - RED
+    error: duplicate entry `RED` in `phases`
+     --> [ROOT]/.conclaude.yaml:5:7
+      |
+    5 |     - RED
+      |       ^^^ already given on line 3
+      |
+      = help: remove one, or give it another name
+
+    # notifications: {hooks: [Foo]}
+    error: invalid value for `hooks`: the text "Foo"
+     --> [ROOT]/.conclaude.yaml:1:25
+      |
+    1 | notifications: {hooks: [Foo]}
+      |                         ^^^ expected one of 34 known names
+      |
+      = help: allowed here: `*`, `SessionStart`, `PreToolUse`, `PostToolUse`, `UserPromptSubmit`, `SubagentStart`, `SubagentStop`, `Stop`, `SessionEnd`, `PostToolUseFailure`, `PostToolBatch`, `PermissionRequest`, `PermissionDenied`, `UserPromptExpansion`, `Setup`, `StopFailure`, `Notification`, `PreCompact`, `PostCompact`, `PreModelSwitch`, `PostModelSwitch`, `TaskCreated`, `TaskCompleted`, `TeammateIdle`, `Elicitation`, `ElicitationResult`, `ConfigChange`, `InstructionsLoaded`, `CwdChanged`, `FileChanged`, `DirectoryAdded`, `WorktreeCreate`, `WorktreeRemove`, `MessageDisplay`
+
+    # subagentStop:
+    #   commands:
+    #     coder:
+    #       - npm test
+    error: invalid value for `coder`: the text "npm test"
+     --> [ROOT]/.conclaude.yaml:4:9
+      |
+    4 |       - npm test
+      |         ^^^^^^^^ expected a mapping with `run`
+      |
+      = help: write `- run: npm test`
+
+    # subagentStop: {commands: {coder: npm test}}
+    error: invalid value for `coder`: the text "npm test"
+     --> [ROOT]/.conclaude.yaml:1:34
+      |
+    1 | subagentStop: {commands: {coder: npm test}}
+      |                                  ^^^^^^^^ expected a list
+      |
+      = help: write it as a list: `- run: npm test`
+
+    # subagentStop: {commands: {"general-purpose|Explore": [{run: x}]}}
+    error: invalid pattern `general-purpose|Explore`: `|` does not separate alternatives here
+     --> [ROOT]/.conclaude.yaml:1:27
+      |
+    1 | subagentStop: {commands: {"general-purpose|Explore": [{run: x}]}}
+      |                           ^^^^^^^^^^^^^^^^^^^^^^^^^ not a valid pattern
+      |
+      = help: write "{general-purpose,Explore}"
+
+    # subagentStop: {commands: {coder: [{run: x, timeout: 5 minutes}]}}
+    error: invalid value for `timeout`: the text "5 minutes"
+     --> [ROOT]/.conclaude.yaml:1:53
+      |
+    1 | subagentStop: {commands: {coder: [{run: x, timeout: 5 minutes}]}}
+      |                                                     ^^^^^^^^^ expected 1 to 3600 seconds, as a number or as `90s` or `5m`
+      |
+      = help: did you mean `5m`?
+
+    # subagentStop: {commands: {coder: [{run: x, timeout: 2h}]}}
+    error: invalid value for `timeout`: the text "2h"
+     --> [ROOT]/.conclaude.yaml:1:53
+      |
+    1 | subagentStop: {commands: {coder: [{run: x, timeout: 2h}]}}
+      |                                                     ^^ expected 1 to 3600 seconds, as a number or as `90s` or `5m`
+
+    # subagentStop: {commands: {coder: [{run: true}]}}
+    error: invalid value for `run`: `true`
+     --> [ROOT]/.conclaude.yaml:1:41
+      |
+    1 | subagentStop: {commands: {coder: [{run: true}]}}
+      |                                         ^^^^ expected text that is not blank
+      |
+      = help: quote it to make it text: "true"
+
+    # subagentStop: {commands: {coder: [{run: x, message: 5}]}}
+    error: invalid value for `message`: the number 5
+     --> [ROOT]/.conclaude.yaml:1:53
+      |
+    1 | subagentStop: {commands: {coder: [{run: x, message: 5}]}}
+      |                                                     ^ expected text
+      |
+      = help: quote it to make it text: "5"
+
+    # subagentStop: {commands: {coder: [{run: x, maxOutputLines: '5'}]}}
+    error: invalid value for `maxOutputLines`: the text "5"
+     --> [ROOT]/.conclaude.yaml:1:60
+      |
+    1 | subagentStop: {commands: {coder: [{run: x, maxOutputLines: '5'}]}}
+      |                                                            ^^^ expected a whole number from 1 to 10000
+      |
+      = help: remove the quotes: 5
+
+    # subagentStop: {commands: {coder: [{run: x, showStdout: 'true'}]}}
+    error: invalid value for `showStdout`: the text "true"
+     --> [ROOT]/.conclaude.yaml:1:56
+      |
+    1 | subagentStop: {commands: {coder: [{run: x, showStdout: 'true'}]}}
+      |                                                        ^^^^^^ expected `true` or `false`
+      |
+      = help: remove the quotes: true
+
+    # subagentStop: {commands: {coder: [{run: x, showStdout: yes}]}}
+    error: invalid value for `showStdout`: the text "yes"
+     --> [ROOT]/.conclaude.yaml:1:56
+      |
+    1 | subagentStop: {commands: {coder: [{run: x, showStdout: yes}]}}
+      |                                                        ^^^ expected `true` or `false`
+      |
+      = help: did you mean `true`?
+
+    # des: {judge: {prompt: x, timeout: '30'}}
+    error: invalid value for `timeout`: the text "30"
+     --> [ROOT]/.conclaude.yaml:1:35
+      |
+    1 | des: {judge: {prompt: x, timeout: '30'}}
+      |                                   ^^^^ expected 1 to 600 seconds, as a number or as `90s` or `5m`
+      |
+      = help: remove the quotes: 30
+    "#);
+}
+
+#[test]
+fn what_is_valid_now_is_not_complained_about() {
+    let valid = [
+        "subagentStop: {commands: {coder: [{run: x, timeout: 5m}, {run: x, timeout: 90s}, {run: x, timeout: 1h}]}}",
+        "subagentStop: {commands: {'{general-purpose,Explore}': [{run: x}], 'a[|]b\\|c': [{run: x}]}}",
+        "des: {phases: [RED, GREEN]}",
+        "des: {onViolation: warn, judge: {prompt: x, timeout: 2m}}",
+        "des: {enabled: false}",
+        "audit: {required: true}",
+    ];
+    assert_snapshot!(valid.map(validate).join("\n"), @r"
+    # subagentStop: {commands: {coder: [{run: x, timeout: 5m}, {run: x, timeout: 90s}, {run: x, timeout: 1h}]}}
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 1 pattern, 3 commands
+
+    # subagentStop: {commands: {'{general-purpose,Explore}': [{run: x}], 'a[|]b\|c': [{run: x}]}}
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 2 patterns, 2 commands
+
+    # des: {phases: [RED, GREEN]}
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      des: gates for prompts with markers, 2 phases, findings block
+
+    # des: {onViolation: warn, judge: {prompt: x, timeout: 2m}}
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      des: gates for prompts with markers, 14 phases, findings warn, with a judge
+
+    # des: {enabled: false}
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      des: off
+
+    # audit: {required: true}
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      no rules configured
+    ");
+}
+
+#[test]
+fn a_timeout_with_a_unit_is_that_time() {
+    let config = "subagentStop: {commands: {coder: [{run: sleep 60, timeout: 1s}]}}";
+    let reason = Test::stop().config(config).payload("stop_hook_active", false).run().blocked();
+    assert!(reason.contains("timed out after 1 s"), "{reason}");
+}
+
+#[test]
+fn every_mistake_on_the_command_line_gets_a_suggestion() {
+    let lines = [
+        "audit shwo",
+        "audit frobnicate",
+        "des stauts",
+        "version",
+        "audit show --decision blokced",
+        "audit show --event SubagentStpo",
+        "audit stats --decision perhaps",
+        "audit stats",
+        "audit show --session abc",
+    ];
+    assert_snapshot!(lines.map(command).join("\n"), @"
+    $ conclaude audit shwo
+    exit 1
+    ----- stderr
+    conclaude: unknown subcommand `shwo`; did you mean `conclaude audit show`?
+
+    $ conclaude audit frobnicate
+    exit 1
+    ----- stderr
+    conclaude: unknown subcommand `frobnicate`; `conclaude audit --help` lists its subcommands
+
+    $ conclaude des stauts
+    exit 1
+    ----- stderr
+    conclaude: unknown subcommand `stauts`; did you mean `conclaude des status`?
+
+    $ conclaude version
+    exit 1
+    ----- stderr
+    conclaude: unknown event or command `version`; `conclaude --version` prints the version
+
+    $ conclaude audit show --decision blokced
+    exit 1
+    ----- stderr
+    conclaude: there is no decision `blokced`; did you mean `blocked`?
+
+    $ conclaude audit show --event SubagentStpo
+    exit 1
+    ----- stderr
+    conclaude: there is no event `SubagentStpo`; did you mean `SubagentStop`?
+
+    $ conclaude audit stats --decision perhaps
+    exit 1
+    ----- stderr
+    conclaude: there is no decision `perhaps`; there are DONE, FAIL, FAILED, IN_PROGRESS, PARTIAL, PASS, SKIPPED, TODO, allowed, allowed_despite_failure, allowed_failed, blocked, denied, interrupted, reset, unfinished, warned
+
+    $ conclaude audit stats
+    exit 0
+    ----- stdout
+    no records in [ROOT]/.conclaude/audit
+
+    $ conclaude audit show --session abc
+    exit 0
+    ----- stdout
+    no records in [ROOT]/.conclaude/audit
+    ");
+}
+
+#[test]
+fn a_filter_that_admits_nothing_says_how_many_records_there_are() {
+    let test =
+        Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}").run().silent().again();
+    let shown = ["stats", "show"].map(|subcommand| test.shows(&["audit", subcommand, "--agent", "nobody"]));
+    assert_snapshot!(shown.join("\n"), @"
+    exit 0
+    ----- stdout
+    no record matches, of 1 record in [ROOT]/.conclaude/audit
+    exit 0
+    ----- stdout
+    no record matches, of 1 record in [ROOT]/.conclaude/audit
+    ");
+}
+
+const BROKEN: &str = "subagentStop:\n  commands:\n    coder:\n      - runn: ä\n        timeout: 9999\n";
+const DEAD: &str =
+    "subagentStop:\n  match: first\n  commands:\n    \"*\": [{run: x}]\n    coder: [{run: y}]\n";
+
+#[test]
+fn validate_prints_json() {
+    let shown = [BROKEN, DEAD].map(|config| Test::stop().config(config).shows(&["validate", "--json"]));
+    let none = Test::stop().shows(&["validate", "--format", "json"]);
+    let missing = Test::stop().shows(&["validate", "--json", "missing.yaml"]);
+    assert_snapshot!(format!("{}\n{none}\n{missing}", shown.join("\n")), @r#"
+    exit 1
+    ----- stdout
+    {
+      "valid": false,
+      "path": "[ROOT]/.conclaude.yaml",
+      "error": "invalid config [ROOT]/.conclaude.yaml: 3 problems",
+      "problems": [
+        {
+          "line": 4,
+          "column": 9,
+          "end_column": 13,
+          "message": "unknown key `runn` in `coder`",
+          "label": "not a key of this section",
+          "help": "did you mean `run`?"
+        },
+        {
+          "line": 4,
+          "column": 9,
+          "end_column": 13,
+          "message": "missing field `run` in `coder`",
+          "label": "`run` is required here"
+        },
+        {
+          "line": 5,
+          "column": 18,
+          "end_column": 22,
+          "message": "invalid value for `timeout`: the number 9999",
+          "label": "expected 1 to 3600 seconds, as a number or as `90s` or `5m`"
+        }
+      ],
+      "warnings": [],
+      "contents": []
+    }
+    exit 0
+    ----- stdout
+    {
+      "valid": true,
+      "path": "[ROOT]/.conclaude.yaml",
+      "error": null,
+      "problems": [],
+      "warnings": [
+        "subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it"
+      ],
+      "contents": [
+        "subagentStop: 2 patterns, 2 commands"
+      ]
+    }
+    exit 1
+    ----- stdout
+    {
+      "valid": false,
+      "path": null,
+      "error": "no config: neither .conclaude.yaml nor .conclaude.yml here nor in a folder above",
+      "problems": [],
+      "warnings": [],
+      "contents": []
+    }
+    exit 1
+    ----- stdout
+    {
+      "valid": false,
+      "path": "missing.yaml",
+      "error": "cannot read the config missing.yaml: No such file or directory (os error 2)",
+      "problems": [],
+      "warnings": [],
+      "contents": []
+    }
+    "#);
+}
+
+#[test]
+fn validate_prints_annotations_for_github() {
+    let github = |test: Test, path: &str| test.shows(&["validate", "--format", "github", path]);
+    let shown = [
+        github(Test::stop().config(BROKEN), "."),
+        github(Test::stop().config(DEAD), "."),
+        github(Test::stop().file("a,b/x.yaml", "maxBlocks: '100%'"), "a,b/x.yaml"),
+        github(Test::stop(), "."),
+        github(Test::stop(), "missing.yaml"),
+    ];
+    assert_snapshot!(shown.join("\n"), @r#"
+    exit 1
+    ----- stdout
+    ::error file=.conclaude.yaml,line=4,col=9,endColumn=13::unknown key `runn` in `coder`: not a key of this section%0Ahelp: did you mean `run`?
+    ::error file=.conclaude.yaml,line=4,col=9,endColumn=13::missing field `run` in `coder`: `run` is required here
+    ::error file=.conclaude.yaml,line=5,col=18,endColumn=22::invalid value for `timeout`: the number 9999: expected 1 to 3600 seconds, as a number or as `90s` or `5m`
+    exit 0
+    ----- stdout
+    ::warning file=.conclaude.yaml::subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it
+    exit 1
+    ----- stdout
+    ::error file=a%2Cb/x.yaml,line=1,col=12,endColumn=18::invalid value for `maxBlocks`: the text "100%25": expected a whole number from 1 to 7
+    exit 1
+    ----- stdout
+    ::error::no config: neither .conclaude.yaml nor .conclaude.yml here nor in a folder above
+    exit 1
+    ----- stdout
+    ::error file=missing.yaml::cannot read the config missing.yaml: No such file or directory (os error 2)
+    "#);
+    // The workspace is the repository, wherever the step runs.
+    let test = Test::stop().file("web/.conclaude.yaml", "maxBlocks: 0");
+    let mut command = conclaude_in(&test.root().join("web"));
+    command.args(["validate", "--format", "github"]).env("GITHUB_WORKSPACE", test.root());
+    let output = command.output().unwrap();
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .starts_with("::error file=web/.conclaude.yaml,line=1,col=12,")
+    );
+}
+
+#[test]
+fn status_and_verify_print_json() {
+    let test =
+        Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}").run().silent().again();
+    let test = test.step(&crate::common::workflow::done());
+    let lists = [
+        &["des", "status", "--json"][..],
+        &["audit", "verify", "--json"],
+        &["des", "status", "--json", ".home"],
+    ];
+    std::fs::create_dir_all(test.root().join(".home")).unwrap();
+    let sound = lists.map(|arguments| test.shows(arguments)).join("\n");
+    let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("coder", "tester", 1)).unwrap();
+    let broken = test.shows(&["audit", "verify", "--json"]);
+    assert_snapshot!(format!("{sound}\n{broken}"), @r#"
+    exit 0
+    ----- stdout
+    {
+      "steps": [
+        {
+          "step": "steps/01-01.json",
+          "task": "01-01",
+          "state": "DONE",
+          "phases": {
+            "finished": 14,
+            "total": 14
+          },
+          "last_agent": null,
+          "blocks": 0
+        }
+      ]
+    }
+    exit 0
+    ----- stdout
+    {
+      "ok": true,
+      "records": 1,
+      "problem": null,
+      "notes": []
+    }
+    exit 0
+    ----- stdout
+    {
+      "steps": []
+    }
+    exit 1
+    ----- stdout
+    {
+      "ok": false,
+      "records": 0,
+      "problem": "[ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not fit its content",
+      "notes": []
+    }
+    "#);
+    let json: Value = serde_json::from_str(broken.split_once("stdout\n").unwrap().1).unwrap();
+    assert_eq!(json["ok"], false);
+}
