@@ -803,7 +803,9 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     let test = done.again();
     let (code, verified, _) = run_in(&test.root(), &["audit", "verify"]);
     assert_eq!(code, Some(0), "{verified}");
-    test.then("Stop").run().silent();
+    let done = test.then("Stop").run();
+    assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
+    done.again().run().silent();
 }
 
 #[test]

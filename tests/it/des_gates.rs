@@ -1181,7 +1181,7 @@ fn an_agent_in_a_worktree_is_judged_there() {
     assert_snapshot!(done.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert!(!done.has(".claude/worktrees/agent-a1b2c3/.conclaude"), "state stays at the root");
 }
@@ -1217,7 +1217,7 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     assert_snapshot!(changed, @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: start.log was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 

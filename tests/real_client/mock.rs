@@ -69,6 +69,7 @@ impl Shared {
         if is_post && request.path.ends_with("/messages") {
             let body: Value = serde_json::from_slice(&request.body).ok()?;
             let turn = self.answer(&body);
+            turn.wait();
             return self.reply(stream, &body, &turn).ok();
         }
         let other = if request.path.ends_with("/count_tokens") {

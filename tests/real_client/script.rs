@@ -1,5 +1,8 @@
 //! What the model says: conversations, known by a text in their first message, and the turns of each.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 /// What the user types. By it the main conversation is known.
@@ -27,6 +30,28 @@ pub struct Talk {
 pub struct Turn {
     pub text: Option<String>,
     pub tools: Vec<Tool>,
+    /// A folder that must have something in it before the model answers.
+    pub after: Option<PathBuf>,
+}
+
+impl Turn {
+    /// The model answers when there is something in the folder, and the client has had a second to notice why.
+    pub fn after(mut self, folder: PathBuf) -> Turn {
+        self.after = Some(folder);
+        self
+    }
+
+    pub fn wait(&self) {
+        let Some(folder) = &self.after else { return };
+        let is_filled = || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+        for _ in 0..300 {
+            if is_filled() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
 }
 
 /// A use of a tool.
@@ -60,12 +85,12 @@ impl Script {
 
 /// The model says this, and is done.
 pub fn says(text: impl ToString) -> Turn {
-    Turn { text: Some(text.to_string()), tools: Vec::new() }
+    Turn { text: Some(text.to_string()), ..Turn::default() }
 }
 
 /// The model uses these tools, all at once.
 pub fn uses(tools: impl Into<Vec<Tool>>) -> Turn {
-    Turn { text: None, tools: tools.into() }
+    Turn { tools: tools.into(), ..Turn::default() }
 }
 
 impl Tool {

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::project::Project;
-use crate::script::{MAIN, Script, agent, background_agent, bash, says, uses};
+use crate::script::{MAIN, Script, agent, background_agent, says, uses};
 
 const CODER: &str = "CODER-PART";
 
@@ -73,23 +73,23 @@ pub fn background(client: &Client) {
     seen.result().has("The coder is done.");
 }
 
-/// The agent has stopped, and its message is pending, before the main thread goes on and stops.
+/// The agent stops while the main thread says its last words: the Stop comes before the notification, and shows the user what
+/// Claude reads later.
 pub fn background_before(client: &Client) {
     let config = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\"', showStdout: true}]}}";
     let project = Project::new().agents(&["coder"]).config(config).installed();
-    let wait = "for i in $(seq 300); do ls .conclaude/outbox/*/*.json && break; sleep 0.1; done";
+    let outbox = project.root().join(".conclaude/outbox");
     let seen = client.play(
         &project,
         Script::main([
             uses([background_agent("coder", "CODER-PART: do it.")]),
-            uses([bash(wait)]),
-            says("I have waited."),
+            says("The coder is at work.").after(outbox),
             says("The coder is done."),
         ])
         .agent(CODER, [says("The code is written.")]),
     );
     seen.shown().has_once("linted for: coder");
-    seen.all_sent(MAIN).has("<task-notification>").has_once("linted for: coder");
+    seen.sent(MAIN, 2).has("<task-notification>").has_once("linted for: coder");
     assert_eq!(project.pending(), 0, "both have it");
 }
 
