@@ -55,7 +55,7 @@ enum Subcommand {
     },
     /// Register conclaude in Claude Code's settings
     ///
-    /// Everything else in the file stays byte for byte as it was, and a copy of the old settings is kept. Installing twice
+    /// Everything else in the file stays byte for byte as it was, and a copy of the old settings is kept in your state folder. Installing twice
     /// changes nothing.
     Install {
         #[command(flatten)]

@@ -42,7 +42,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let before = target.read()?.unwrap_or_default();
     let kinds = starter::detect(&folder);
     let after = starter::text(&kinds, &agents::names(&folder, Scope::Project));
-    // The registered timeouts should do for the commands that are suggested, once the user wants them.
+    // What is registered should do for what is suggested, once the user wants it.
     let config = ConclaudeConfig::parse(&starter::uncommented(&after), &target.path)
         .map_err(|error| io::Error::other(error.to_string()))?;
     // Whatever is wrong with the settings is found before anything is written.

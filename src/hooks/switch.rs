@@ -7,17 +7,16 @@ use serde_json::Value;
 use super::stdio;
 use crate::decide::HookResult;
 use crate::event::EventKind;
-
-/// The variable.
-pub(crate) const VARIABLE: &str = "CONCLAUDE";
+use crate::install::settings::SWITCH;
 
 /// The value that switches us off, as it was written.
 pub(crate) fn off() -> Option<String> {
-    let value = std::env::var(VARIABLE).ok()?;
+    let value = std::env::var(SWITCH).ok()?;
     is_off(&value).then(|| value.trim().to_owned())
 }
 
-fn is_off(value: &str) -> bool {
+/// Whether a value of the variable switches us off.
+pub(crate) fn is_off(value: &str) -> bool {
     ["0", "off", "false"].iter().any(|word| value.trim().eq_ignore_ascii_case(word))
 }
 
@@ -27,7 +26,7 @@ pub(super) fn answer(event: EventKind, value: &str) -> HookResult {
         return HookResult::success();
     }
     let message = format!(
-        "conclaude: switched off for this session by {VARIABLE}={value}: no command runs, and nothing is gated or recorded"
+        "conclaude: switched off for this session by {SWITCH}={value}: no command runs, and nothing is gated or recorded"
     );
     HookResult { message: Some(message), ..HookResult::success() }
 }

@@ -55,6 +55,11 @@ impl Leftovers {
 
     /// Removes all of it. Never through a link: what that points to is not ours.
     pub(crate) fn remove(&self) -> io::Result<()> {
+        for config in self.configs() {
+            trust::revoke(&config)?;
+        }
+        Trail::of(&self.root, None).forget();
+        self.backups.iter().for_each(Backups::forget_all);
         let state = self.state();
         if files::is_real_folder(&state) {
             std::fs::remove_dir_all(&state)
@@ -63,11 +68,6 @@ impl Leftovers {
             let what = format!("{} is left as it is: it is not a folder", state.display());
             return Err(io::Error::other(what));
         }
-        for config in self.configs() {
-            trust::revoke(&config)?;
-        }
-        Trail::of(&self.root, None).forget();
-        self.backups.iter().for_each(Backups::forget_all);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ pub(crate) use edit::{install, keep_only, uninstall};
 pub(crate) use entry::{Refusal, Registration};
 pub use line::IF_TRUSTED;
 pub(crate) use line::{Line, make as make_line, short};
-pub(crate) use read::{Settings, read};
+pub(crate) use read::{SWITCH, Settings, read};
 
 #[cfg(test)]
 mod tests;

@@ -529,12 +529,18 @@ fn that_everything_is_switched_off_is_named_and_the_registration_is_tried_all_th
         doctor.env("CONCLAUDE", "off");
         checks_of(doctor, &root, about)
     };
+    let settings = test.file(".claude/settings.local.json", "{\"env\": {\"CONCLAUDE\": \"0\"}}");
+    insta::assert_snapshot!(checks(&settings, "settings"), @"
+    exit 1
+    problem: .claude/settings.local.json sets CONCLAUDE=0 in `env`: every event is switched off → ${EDITOR:-vi} [ROOT]/.claude/settings.local.json  # remove that line
+    good: 8 events registered in .claude/settings.json
+    ");
     insta::assert_snapshot!(off("switch"), @"
-    exit 0
+    exit 1
     warning: CONCLAUDE=off is set here: in a session that inherits it, every event is switched off → unset CONCLAUDE
     ");
     insta::assert_snapshot!(off("call"), @"
-    exit 0
+    exit 1
     good: `[BIN] SubagentStop` answers as it should, in [N] ms
     ");
 }

@@ -511,111 +511,13 @@ fn uninstalling_says_what_stays_and_purging_removes_it() {
     stays: [ROOT]/.state-home/conclaude/[HASH].json (a copy of the end of the audit trail)
     `conclaude uninstall --purge` removes what conclaude keeps of this project
     ");
-    insta::assert_snapshot!(transcript(&root, &["uninstall", "--local", "--purge", "--dry-run"]), @r#"
-    exit 0
-    --- [ROOT]/.claude/settings.local.json
-    +++ [ROOT]/.claude/settings.local.json
-    @@ -1,96 +0,0 @@
-    -{
-    -  "hooks": {
-    -    "SessionStart": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
-    -            "timeout": 60
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "PreToolUse": [
-    -      {
-    -        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit",
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
-    -            "timeout": 60
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "PostToolUse": [
-    -      {
-    -        "matcher": "Agent",
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
-    -            "timeout": 60
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "UserPromptSubmit": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
-    -            "timeout": 60
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "SubagentStart": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
-    -            "timeout": 3600,
-    -            "statusMessage": "conclaude: subagentStart commands"
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "SubagentStop": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
-    -            "timeout": 3600,
-    -            "statusMessage": "conclaude: subagentStop commands"
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "Stop": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
-    -            "timeout": 60
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "SessionEnd": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SessionEnd",
-    -            "timeout": 60
-    -          }
-    -        ]
-    -      }
-    -    ]
-    -  }
-    -}
+    let shown = transcript(&root, &["uninstall", "--local", "--purge", "--dry-run"]);
+    let after_the_diff: Vec<&str> = shown.lines().filter(|line| line.starts_with("would")).collect();
+    insta::assert_snapshot!(after_the_diff.join("\n"), @"
     would remove [ROOT]/.conclaude (state, messages and audit trail)
     would remove [ROOT]/.state-home/conclaude/trusted/[HASH].json (your trust in the config)
     would remove [ROOT]/.state-home/conclaude/[HASH].json (a copy of the end of the audit trail)
-    "#);
+    ");
     assert!(root.join(".conclaude/audit").exists());
     insta::assert_snapshot!(transcript(&root, &["uninstall", "--local", "--purge"]), @"
     exit 0
@@ -644,9 +546,9 @@ fn files_in(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
-fn purging_leaves_what_belongs_to_other_projects() {
-    let (test, other) =
-        (Test::stop().config("maxBlocks: 3"), Test::stop().config("maxBlocks: 4").file(FILE, "{}"));
+fn purging_removes_the_copies_of_this_project_and_leaves_what_belongs_to_others() {
+    let project = || Test::stop().config("maxBlocks: 3").file(FILE, "{}");
+    let (test, other) = (project(), project());
     let in_one_home = |root: &Path, arguments: &[&str]| {
         let mut command = crate::common::conclaude_in(root);
         command.args(arguments).env("XDG_STATE_HOME", test.root().join("state"));
@@ -656,10 +558,14 @@ fn purging_leaves_what_belongs_to_other_projects() {
         in_one_home(&root, &["install"]);
         in_one_home(&root, &["trust", "--yes"]);
     }
+    // Changed meanwhile, so that a copy is kept when it is uninstalled.
+    std::fs::write(test.root().join(FILE), settings(&test.root()).replacen('{', "{\"model\": \"opus\",", 1))
+        .unwrap();
     in_one_home(&test.root(), &["uninstall", "--purge"]);
     let mut left = Vec::new();
     files_in(&test.root().join("state"), &mut left);
-    assert_eq!(left.len(), 2, "{left:?}");
+    assert_eq!(left.len(), 2, "trust and copy of the other project: {left:?}");
+    assert!(!test.root().join(".conclaude").exists() && other.root().join(".conclaude").exists());
 }
 
 #[cfg(unix)]

@@ -11,6 +11,7 @@ use crate::des::gates::shell_quote;
 use crate::files;
 use crate::hooks::switch;
 use crate::install::registration::on_path;
+use crate::install::settings::SWITCH;
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use crate::store;
 use crate::text::{clean_line, count};
@@ -23,10 +24,10 @@ const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
 
 /// Whether the environment switches everything off.
 pub(super) fn switched_off() -> Option<Check> {
-    let (name, value) = (switch::VARIABLE, switch::off()?);
+    let value = switch::off()?;
     let text =
-        format!("{name}={value} is set here: in a session that inherits it, every event is switched off");
-    Some(Check::warning("switch", text, format!("unset {name}")))
+        format!("{SWITCH}={value} is set here: in a session that inherits it, every event is switched off");
+    Some(Check::warning("switch", text, format!("unset {SWITCH}")))
 }
 
 /// Whether what must be remembered can be.

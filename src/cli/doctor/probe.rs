@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::check::Check;
 use super::installation::Installation;
 use crate::event::EventKind;
-use crate::install::settings::{IF_TRUSTED, short};
+use crate::install::settings::{IF_TRUSTED, SWITCH, short};
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use crate::store;
 use crate::text::clean_line;
@@ -73,10 +73,7 @@ pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
     // Whether we are switched off here is another question.
-    let env = [
-        ("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned())),
-        (crate::hooks::switch::VARIABLE, None),
-    ];
+    let env = [("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned())), (SWITCH, None)];
     let input = format!("{payload}\n");
     let spec = CommandSpec {
         script: command,

@@ -8,6 +8,9 @@ use super::entry::{BOM, Refusal, Registration};
 use super::line::Line;
 use crate::event::EventKind;
 
+/// The variable that switches every event off.
+pub(crate) const SWITCH: &str = "CONCLAUDE";
+
 /// What a settings file says about us.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
@@ -17,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) lookalikes: Vec<String>,
     /// The file switches all hooks off.
     pub(crate) hooks_off: bool,
+    /// What it sets our own switch to, for every session that reads it.
+    pub(crate) switch: Option<String>,
     /// Why Claude Code ignores the whole file: it reads JSON without comments and trailing commas.
     pub(crate) ignored: Option<String>,
 }
@@ -44,7 +49,8 @@ pub(crate) fn read(text: &str) -> Result<Settings, Refusal> {
         lookalikes.extend(others.filter(|command| calls_us(command, name)).map(str::to_owned));
     }
     let hooks_off = json.get("disableAllHooks") == Some(&Value::Bool(true));
-    Ok(Settings { registered, lookalikes, hooks_off, ignored })
+    let switch = json.get("env").and_then(|env| env.get(SWITCH)).and_then(Value::as_str).map(str::to_owned);
+    Ok(Settings { registered, lookalikes, hooks_off, switch, ignored })
 }
 
 /// A hook as a registration, if it is ours.
@@ -63,9 +69,8 @@ fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Regi
 
 /// Whether a command line calls us for this event among other things.
 fn calls_us(command: &str, event: &str) -> bool {
-    let mut words = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c));
-    let is_named = words.any(|word| word == "conclaude");
-    is_named && words.next() == Some(event)
+    let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
+    words.windows(2).any(|pair| pair == ["conclaude", event])
 }
 
 /// What Claude Code gives a hook without `timeout`.

@@ -147,6 +147,7 @@ fn entries_that_cannot_work_are_known_and_fixed_by_installing() {
 #[test]
 fn lines_that_call_us_among_other_things_are_seen_and_left() {
     let commands = [
+        "command -v conclaude >/dev/null && conclaude Stop",
         "exec conclaude Stop",
         "conclaude Stop || true",
         "CONCLAUDE_LOG=debug conclaude Stop",
