@@ -90,6 +90,11 @@ impl Trail {
         }
     }
 
+    /// Where the copy of the trail's head is kept, outside the project.
+    pub(crate) fn head(&self) -> Option<&Path> {
+        self.head.as_deref()
+    }
+
     /// Removes the copy of the trail's head that is kept outside the project, for a project that is removed.
     pub fn forget(&self) {
         if let Some(head) = &self.head {

@@ -56,16 +56,16 @@ enum Subcommand {
     },
     /// Register conclaude in Claude Code's settings
     ///
-    /// Everything else in the file stays byte for byte as it was, and a copy of the old settings is kept. Installing twice
+    /// Everything else in the file stays byte for byte as it was, and a copy of the old settings is kept in your state folder. Installing twice
     /// changes nothing.
     Install {
         #[command(flatten)]
         request: install::Request,
     },
-    /// Remove conclaude from Claude Code's settings
+    /// Remove conclaude from Claude Code's settings, and say what stays
     Uninstall {
         #[command(flatten)]
-        request: install::Request,
+        request: install::UninstallRequest,
     },
     /// Trust the commands of this project's config, where conclaude is registered with --user
     ///
@@ -139,7 +139,8 @@ fn about_events() -> String {
         "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. These do something:\n  \
          PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd;\n  all others are accepted.\n\n\
          {HEADING}Exit codes:{HEADING:#}\n  0  success\n  1  error in the arguments, the payload or the config\n  2  blocked on purpose\n\n\
-         {HEADING}Environment:{HEADING:#}\n  CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
+         {HEADING}Environment:{HEADING:#}\n  CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so\n  \
+         CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
          CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
          CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code"
     )

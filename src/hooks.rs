@@ -26,6 +26,7 @@ mod remember;
 mod run;
 mod session;
 mod stdio;
+pub(crate) mod switch;
 
 pub use crate::decide::{Decision, HookResult};
 pub use crate::error::{HookError, Result};
@@ -81,10 +82,11 @@ pub async fn handle_subagent_stop() -> Result<HookResult> {
 /// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
 #[must_use]
 pub fn call(event: EventKind) -> Exit {
-    answer(event, || match event {
-        EventKind::SubagentStart => poll_once(handle_subagent_start()),
-        EventKind::SubagentStop => poll_once(handle_subagent_stop()),
-        other => handle_stdin(other, &Environment::of_process()),
+    answer(event, || match (event, switch::off()) {
+        (event, Some(value)) => Ok(switch::answer(event, &value)),
+        (EventKind::SubagentStart, None) => poll_once(handle_subagent_start()),
+        (EventKind::SubagentStop, None) => poll_once(handle_subagent_stop()),
+        (other, None) => handle_stdin(other, &Environment::of_process()),
     })
 }
 
@@ -94,9 +96,10 @@ pub fn call(event: EventKind) -> Exit {
 pub fn call_if_trusted(event: EventKind) -> Exit {
     answer(event, || {
         let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
-        match &environment.project_dir {
-            Some(project) if registration::project_has(project, event) => Ok(HookResult::success()),
-            _ => handle_stdin(event, &environment),
+        match (&environment.project_dir, switch::off()) {
+            (Some(project), _) if registration::project_has(project, event) => Ok(HookResult::success()),
+            (_, Some(value)) => Ok(switch::answer(event, &value)),
+            (_, None) => handle_stdin(event, &environment),
         }
     })
 }

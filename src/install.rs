@@ -4,8 +4,11 @@
 //! brings the two together in a file.
 
 pub(crate) mod agents;
+pub(crate) mod backups;
 pub(crate) mod change;
+pub(crate) mod purge;
 pub(crate) mod registration;
+pub(crate) mod schema_file;
 pub(crate) mod scope;
 pub mod settings;
 pub(crate) mod starter;

@@ -22,6 +22,7 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     let arrivals = arrivals::arrivals(&installation);
     let mut checks = settings::registrations(&installation);
     checks.extend(settings::programs(&installation));
+    checks.extend(health::switched_off());
     checks.extend(rules::config(&installation));
     checks.extend(rules::patterns(&installation));
     checks.extend(rules::trusted(&installation));

@@ -7,13 +7,13 @@ use clap::Args;
 
 use super::diff;
 use super::install::{self, Which};
-use crate::config::{self, ConclaudeConfig};
+use crate::config::ConclaudeConfig;
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::change::Change;
 use crate::install::scope::Scope;
 use crate::install::user_file::UserFile;
-use crate::install::{agents, starter};
+use crate::install::{agents, schema_file, starter};
 use crate::root::FILE_NAMES;
 use crate::{files, store};
 
@@ -42,7 +42,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let before = target.read()?.unwrap_or_default();
     let kinds = starter::detect(&folder);
     let after = starter::text(&kinds, &agents::names(&folder, Scope::Project));
-    // The registered timeouts should do for the commands that are suggested, once the user wants them.
+    // What is registered should do for what is suggested, once the user wants it.
     let config = ConclaudeConfig::parse(&starter::uncommented(&after), &target.path)
         .map_err(|error| io::Error::other(error.to_string()))?;
     // Whatever is wrong with the settings is found before anything is written.
@@ -60,19 +60,13 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     }
     target.write(Some(&after))?;
     store::expect_arrivals(&folder);
-    if let Err(error) = write_schema(&folder) {
+    if let Err(error) = schema_file::write(&folder) {
         writeln!(out, "warning: the schema for editors cannot be written: {error}")?;
     }
     writeln!(out, "wrote {}{}", target.path.display(), based_on(&kinds))?;
     install::apply(&mut out, &change)?;
     writeln!(out, "next: uncomment what you want there, then `conclaude doctor` checks the installation")?;
     Ok(Exit::Success)
-}
-
-/// For editors; the config is as good without it.
-fn write_schema(folder: &Path) -> io::Result<()> {
-    store::make_folder(folder, &folder.join(store::FOLDER))?;
-    files::write_atomically(&folder.join(starter::SCHEMA), config::schema_text().as_bytes())
 }
 
 /// The project's folder: a config further up belongs to something larger.

@@ -1,6 +1,7 @@
 //! `conclaude install` and `uninstall`: Claude Code's settings, changed as little as possible and never lost.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::Args;
 
@@ -10,6 +11,9 @@ use crate::event::Registered;
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::change::{Change, Removal};
+use crate::install::purge::Leftovers;
+use crate::install::registration;
+use crate::install::schema_file;
 use crate::install::scope::{Scope, session_folder};
 use crate::root::Root;
 use crate::store;
@@ -47,6 +51,16 @@ pub(super) struct Request {
     dry_run: bool,
 }
 
+#[derive(Args)]
+pub(super) struct UninstallRequest {
+    #[command(flatten)]
+    request: Request,
+    /// Also remove .conclaude/, and what is kept of this project in your own state: trust, the end of its audit trail, copies of
+    /// settings. Never .conclaude.yaml
+    #[arg(long)]
+    purge: bool,
+}
+
 pub(super) fn install(request: &Request) -> io::Result<Exit> {
     let (root, scope) = (root()?, request.which.scope());
     let config = config(&root)?;
@@ -65,6 +79,9 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
         return Ok(Exit::Success);
     }
     apply(&mut out, &change)?;
+    if let Some(problem) = schema_file::refreshed(root.config.as_deref()) {
+        writeln!(out, "warning: {problem}")?;
+    }
     if scope == Scope::User {
         return Ok(Exit::Success);
     }
@@ -125,22 +142,63 @@ fn unchanged(out: &mut impl Write, change: &Change) -> io::Result<()> {
     writeln!(out, "{} has all that is needed already", change.path().display())
 }
 
-pub(super) fn uninstall(request: &Request) -> io::Result<Exit> {
-    let root = root()?;
+pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
+    let (root, purge) = (root()?, request.purge);
+    let Request { which, dry_run } = &request.request;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
-    let removal = Removal::of(request.which.scope(), &project)?;
+    let removal = Removal::of(which.scope(), &project)?;
     let mut out = anstream::stdout().lock();
     if !removal.is_needed() {
         writeln!(out, "{} has nothing of conclaude", removal.path().display())?;
-    } else if request.dry_run {
+    } else if *dry_run {
         let after = removal.after.as_deref().unwrap_or_default();
         diff::print(&mut out, removal.path(), &removal.before, after)?;
     } else {
         let copy = removal.apply()?;
         writeln!(out, "removed conclaude from {}", removal.path().display())?;
-        if let Some(copy) = copy {
+        if let Some(copy) = copy.filter(|_| !purge) {
             writeln!(out, "the file as it was is kept in {}", copy.display())?;
         }
     }
+    let leftovers = Leftovers::of(&root.folder, &project);
+    if purge {
+        remove(&mut out, &leftovers, *dry_run)?;
+    }
+    if !*dry_run {
+        stays(&mut out, &root, &project, &leftovers)?;
+    }
     Ok(Exit::Success)
+}
+
+/// Removes what is left of a project, and says what that was.
+fn remove(out: &mut impl Write, leftovers: &Leftovers, dry_run: bool) -> io::Result<()> {
+    let existing = leftovers.existing();
+    if !dry_run {
+        leftovers.remove()?;
+    }
+    let word = if dry_run { "would remove" } else { "removed" };
+    if existing.is_empty() {
+        writeln!(out, "nothing else of this project is kept")?;
+    }
+    existing.iter().try_for_each(|one| writeln!(out, "{word} {} ({})", one.path.display(), one.what))
+}
+
+/// What is still there.
+fn stays(out: &mut impl Write, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {
+    let found = registration::found(project);
+    for file in registration::locations(&found) {
+        let (path, flag) = (file.path.display(), file.scope.flag());
+        writeln!(out, "stays: the registration in {path}; `conclaude uninstall {flag}` removes it")?;
+    }
+    if let Some(config) = &root.config {
+        writeln!(out, "stays: {}, which is yours", config.display())?;
+    }
+    let existing = leftovers.existing();
+    for one in &existing {
+        writeln!(out, "stays: {} ({})", one.path.display(), one.what)?;
+    }
+    if !existing.is_empty() {
+        writeln!(out, "`conclaude uninstall --purge` removes what conclaude keeps of this project")?;
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use crate::config::{self, ConclaudeConfig, EventConfig};
 use crate::exit::Exit;
 use crate::hooks::Environment;
+use crate::install::schema_file;
 use crate::root::{self, FILE_NAMES};
 use crate::text::count;
 
@@ -25,6 +26,7 @@ pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
         )?;
         return Ok(Exit::Failure);
     };
+    let schema = schema_file::refreshed(Some(&path));
     let checked = root::read(&path).and_then(|text| ConclaudeConfig::parse(&text, &path));
     let config = match checked {
         Ok(config) => config,
@@ -38,7 +40,7 @@ pub(super) fn run(path: Option<&Path>) -> io::Result<Exit> {
             return Ok(Exit::Failure);
         }
     };
-    for warning in config.warnings().iter().chain(&second_file(&path)) {
+    for warning in config.warnings().iter().chain(&second_file(&path)).chain(&schema) {
         writeln!(out, "{WARNING}warning{WARNING:#}: {warning}")?;
     }
     writeln!(out, "{GOOD}valid{GOOD:#}: {}", path.display())?;

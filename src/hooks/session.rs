@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::files::expand_home;
 use crate::finding::{Code, Finding};
 use crate::install::registration::{self, Problem};
+use crate::install::schema_file;
 use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -23,6 +24,9 @@ pub(super) fn run(report: Report, context: &Context<'_>) -> Result<Vec<Outcome>>
 }
 
 fn installation(context: &Context<'_>) -> Vec<Outcome> {
+    if let Some(problem) = schema_file::refreshed(context.root.config.as_deref()) {
+        log::warn(|| problem);
+    }
     let settings = &context.config.settings;
     let untrusted = context
         .config

@@ -1,16 +1,16 @@
-//! What `install` and `uninstall` make of a settings file. The file as it was is kept beside it, so that uninstalling gives
-//! back every byte.
+//! What `install` and `uninstall` make of a settings file. The file as it was is kept in the user's state, so that
+//! uninstalling gives back every byte.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::backups::{Backups, Copy};
 use super::registration;
 use super::scope::{Scope, is_users_own};
 use super::settings::{self, Refusal, Registration, Settings};
-use super::user_file::{MAX_BYTES, UserFile};
+use super::user_file::UserFile;
 use crate::config::ConclaudeConfig;
 use crate::des::gates::shell_quote;
-use crate::files;
 
 /// What a settings file was before anything of ours was in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,18 +79,8 @@ impl SettingsFile {
         Ok(SettingsFile { file })
     }
 
-    /// The copy of the file as it was before there was anything of ours in it.
-    fn backup_path(&self) -> PathBuf {
-        self.file.path.with_extension("json.before-conclaude")
-    }
-
-    /// The copy of the file as it was before we changed it last.
-    fn previous_path(&self) -> PathBuf {
-        self.file.path.with_extension("json.previous-conclaude")
-    }
-
-    fn backup(&self) -> Option<String> {
-        files::read_text(&self.backup_path(), MAX_BYTES).ok()
+    fn backups(&self) -> Backups {
+        Backups::of(&self.file.path)
     }
 }
 
@@ -109,8 +99,9 @@ impl Change {
         let (settings_file, program) = (SettingsFile::of(scope, project)?, program()?);
         let before = settings_file.file.read()?;
         let needed = registration::needed(config, &program, scope);
-        let after = installed(before.as_deref().unwrap_or_default(), settings_file.backup(), &needed)
-            .map_err(|refusal| settings_file.file.refused(&refusal))?;
+        let after =
+            installed(before.as_deref().unwrap_or_default(), settings_file.backups().before(), &needed)
+                .map_err(|refusal| settings_file.file.refused(&refusal))?;
         Ok(Change { settings_file, before, after, scope, program })
     }
 
@@ -142,9 +133,8 @@ impl Change {
     pub(crate) fn apply(&self) -> io::Result<Option<PathBuf>> {
         let copy = self.before.as_ref().map(|before| {
             let has_ours = settings::read(before).is_ok_and(|settings| !settings.registered.is_empty());
-            let path =
-                if has_ours { self.settings_file.previous_path() } else { self.settings_file.backup_path() };
-            files::write_atomically(&path, before.as_bytes()).map(|()| path)
+            let which = if has_ours { Copy::Previous } else { Copy::Before };
+            self.settings_file.backups().keep(which, before)
         });
         let copy = copy.transpose()?;
         self.settings_file.file.write(Some(&self.after))?;
@@ -165,7 +155,7 @@ impl Removal {
     pub(crate) fn of(scope: Scope, project: &Path) -> io::Result<Removal> {
         let settings_file = SettingsFile::of(scope, project)?;
         let before = settings_file.file.read()?.unwrap_or_default();
-        let (after, is_exact) = uninstalled(&before, settings_file.backup())
+        let (after, is_exact) = uninstalled(&before, settings_file.backups().before())
             .map_err(|refusal| settings_file.file.refused(&refusal))?;
         Ok(Removal { settings_file, before, after, is_exact })
     }
@@ -181,17 +171,14 @@ impl Removal {
     /// Writes or removes the file. Where it is not exactly what it was before installing, the path of a copy of what it was
     /// until now.
     pub(crate) fn apply(&self) -> io::Result<Option<PathBuf>> {
-        let previous = self.settings_file.previous_path();
-        if !self.is_exact {
-            files::write_atomically(&previous, self.before.as_bytes())?;
-        }
+        let backups = self.settings_file.backups();
+        let previous = (!self.is_exact).then(|| backups.keep(Copy::Previous, &self.before)).transpose()?;
         self.settings_file.file.write(self.after.as_deref())?;
-        let _ = std::fs::remove_file(self.settings_file.backup_path());
+        backups.forget(Copy::Before);
         if self.is_exact {
-            let _ = std::fs::remove_file(&previous);
-            return Ok(None);
+            backups.forget(Copy::Previous);
         }
-        Ok(Some(previous))
+        Ok(previous)
     }
 }
 

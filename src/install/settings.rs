@@ -4,12 +4,14 @@
 mod document;
 mod edit;
 mod entry;
+mod line;
 mod read;
 
 pub(crate) use edit::{install, keep_only, uninstall};
-pub use entry::IF_TRUSTED;
 pub(crate) use entry::{Refusal, Registration};
-pub(crate) use read::{Settings, read, word};
+pub use line::IF_TRUSTED;
+pub(crate) use line::{Line, make as make_line, short};
+pub(crate) use read::{SWITCH, Settings, read};
 
 #[cfg(test)]
 mod tests;

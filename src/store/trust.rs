@@ -37,7 +37,8 @@ fn own_path(config: &Path) -> PathBuf {
     folder.zip(config.file_name()).map_or_else(|| config.to_owned(), |(folder, name)| folder.join(name))
 }
 
-fn agreement_path(config: &Path) -> Option<PathBuf> {
+/// Where the agreement to a config is kept, if there is one.
+pub(crate) fn agreement_path(config: &Path) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.json", store::hash(&own_path(config).to_string_lossy()))))
 }
 

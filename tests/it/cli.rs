@@ -23,7 +23,7 @@ fn help_and_version_are_answered() {
       demo         Play a subagent's start and stop in a scratch project, and show what is matched, run and answered
       init         Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code
       install      Register conclaude in Claude Code's settings
-      uninstall    Remove conclaude from Claude Code's settings
+      uninstall    Remove conclaude from Claude Code's settings, and say what stays
       trust        Trust the commands of this project's config, where conclaude is registered with --user
       doctor       Check the installation, and say how to fix what is wrong; exits with 0 or 1
       validate     Check a config and print every problem with its line and column
@@ -48,6 +48,7 @@ fn help_and_version_are_answered() {
       2  blocked on purpose
 
     Environment:
+      CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so
       CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr
       CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)
       CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code

@@ -176,7 +176,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
       "answers": [
         {
           "event": "SubagentStop",
-          "command": "[BIN] SubagentStop",
+          "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
           "scratch": true,
           "exit": 0,
           "milliseconds": "[N]",
@@ -185,7 +185,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
         },
         {
           "event": "SessionStart",
-          "command": "[BIN] SessionStart",
+          "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
           "scratch": false,
           "exit": 0,
           "milliseconds": "[N]",
@@ -239,14 +239,10 @@ fn a_command_line_that_starts_nothing_is_found_by_calling_it() {
     exit 1
     problem: `/nowhere/conclaude SessionStart` starts nothing: there is no such program → conclaude install --project
     ");
-    let call = checks(&test, "call");
-    // The shell's own words follow.
-    assert!(
-        call.starts_with(
-            "exit 1\nproblem: `/nowhere/conclaude SubagentStop` does not answer as it should: exit 127: "
-        ),
-        "{call}"
-    );
+    insta::assert_snapshot!(checks(&test, "call"), @"
+    exit 1
+    problem: `/nowhere/conclaude SubagentStop` does not answer as it should: exit 0, and nothing of what it should say → conclaude install --project
+    ");
 }
 
 #[test]
@@ -292,11 +288,13 @@ fn settings_that_claude_code_ignores_are_named_and_do_not_count() {
 }
 
 #[test]
-fn a_registration_that_is_too_short_for_the_config_is_named() {
-    let test = healthy().config(&CONFIG.replace("100", "900"));
+fn a_registration_with_a_limit_that_is_too_short_is_named() {
+    let test = healthy();
+    edit_settings(&test, "\"timeout\": 3600", "\"timeout\": 30");
     insta::assert_snapshot!(checks(&test, "settings"), @"
     exit 1
-    problem: Claude Code gives SubagentStop 162 s, but what is configured may take 962 s → conclaude install --project
+    problem: Claude Code gives SubagentStart 30 s, but 3600 s should be registered → conclaude install --project
+    problem: Claude Code gives SubagentStop 30 s, but 3600 s should be registered → conclaude install --project
     ");
 }
 
@@ -337,7 +335,7 @@ fn what_is_allowed_but_cannot_work_is_a_warning() {
 fn patterns_that_match_no_known_agent_are_named() {
     let yaml = "subagentStop: {commands: {codr: [{run: x}], \"Expl*\": [{run: x}], \"*\": [{run: x}], \"my:plugin\": [{run: x}], zzz: [{run: x}]}}\n";
     insta::assert_snapshot!(checks(&healthy().config(yaml), "patterns"), @r#"
-    exit 1
+    exit 0
     warning: subagentStop: "codr" matches no agent that is known here → did you mean "coder"?
     warning: subagentStop: "zzz" matches no agent that is known here → known are: coder; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide
     "#);
@@ -502,5 +500,47 @@ fn a_judge_that_cannot_be_asked_is_named() {
     insta::assert_snapshot!(ask("/nowhere", "key"), @"
     exit 1
     problem: `curl` asks the judge, and is not on the PATH → apt-get install curl
+    ");
+}
+
+#[test]
+fn a_registration_that_asks_for_trust_in_the_projects_own_settings_is_named() {
+    let test = healthy();
+    for event in ["SessionStart", "SubagentStop"] {
+        edit_settings(&test, &format!("conclaude {event}\""), &format!("conclaude {event} --if-trusted\""));
+    }
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs → conclaude install --project
+    ");
+    run_in(&test.root(), &["install"]);
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 0
+    good: 8 events registered in .claude/settings.json
+    ");
+}
+
+#[test]
+fn that_everything_is_switched_off_is_named_and_the_registration_is_tried_all_the_same() {
+    let test = healthy();
+    let root = test.root();
+    let off = |about: &str| {
+        let mut doctor = doctor(&root, &root.join(".home"), "2.1.325");
+        doctor.env("CONCLAUDE", "off");
+        checks_of(doctor, &root, about)
+    };
+    let settings = test.file(".claude/settings.local.json", "{\"env\": {\"CONCLAUDE\": \"0\"}}");
+    insta::assert_snapshot!(checks(&settings, "settings"), @"
+    exit 1
+    problem: .claude/settings.local.json sets CONCLAUDE=0 in `env`: every event is switched off → ${EDITOR:-vi} [ROOT]/.claude/settings.local.json  # remove that line
+    good: 8 events registered in .claude/settings.json
+    ");
+    insta::assert_snapshot!(off("switch"), @"
+    exit 1
+    warning: CONCLAUDE=off is set here: in a session that inherits it, every event is switched off → unset CONCLAUDE
+    ");
+    insta::assert_snapshot!(off("call"), @"
+    exit 1
+    good: `[BIN] SubagentStop` answers as it should, in [N] ms
     ");
 }

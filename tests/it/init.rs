@@ -204,7 +204,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     --- [ROOT]/.claude/settings.json
     +++ [ROOT]/.claude/settings.json
-    @@ -1,3 +1,95 @@
+    @@ -1,3 +1,97 @@
      {
     -  "model": "opus"
     +  "model": "opus",
@@ -214,7 +214,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] SessionStart",
+    +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
     +            "timeout": 60
     +          }
     +        ]
@@ -226,7 +226,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] PreToolUse",
+    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
     +            "timeout": 60
     +          }
     +        ]
@@ -238,7 +238,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] PostToolUse",
+    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
     +            "timeout": 60
     +          }
     +        ]
@@ -249,7 +249,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] UserPromptSubmit",
+    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
     +            "timeout": 60
     +          }
     +        ]
@@ -260,8 +260,9 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] SubagentStart",
-    +            "timeout": 3600
+    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
+    +            "timeout": 3600,
+    +            "statusMessage": "conclaude: subagentStart commands"
     +          }
     +        ]
     +      }
@@ -271,8 +272,9 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] SubagentStop",
-    +            "timeout": 1264
+    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
+    +            "timeout": 3600,
+    +            "statusMessage": "conclaude: subagentStop commands"
     +          }
     +        ]
     +      }
@@ -282,7 +284,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] Stop",
+    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
     +            "timeout": 60
     +          }
     +        ]
@@ -293,8 +295,8 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "[BIN] SessionEnd",
-    +            "timeout": 10
+    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SessionEnd",
+    +            "timeout": 60
     +          }
     +        ]
     +      }

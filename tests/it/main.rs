@@ -26,4 +26,5 @@ mod paths;
 mod processes;
 mod readme;
 mod subagent_stop;
+mod switch;
 mod trust;

@@ -136,7 +136,7 @@ fn registering_for_all_projects_asks_for_trust_and_goes_again() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     insta::assert_snapshot!(out, @"
     registered conclaude in [ROOT]/home/.claude/settings.json
-    the file as it was is kept in [ROOT]/home/.claude/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
     in each project: `conclaude trust` lets the commands of its config run
     ");
     let settings = std::fs::read_to_string(home.join(".claude/settings.json")).unwrap();
@@ -230,6 +230,36 @@ fn a_link_to_a_config_that_is_trusted_elsewhere_is_not_trusted_here() {
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ `./check.sh` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
     ");
+}
+
+#[test]
+fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
+    let test = Test::stop().config(CONFIG).flag("--if-trusted");
+    let root = test.root();
+    run_in(&root, &["install"]);
+    let path = root.join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let asks = ["SessionStart", "SubagentStop"].iter().fold(text, |text, event| {
+        text.replace(&format!("conclaude {event}\""), &format!("conclaude {event} --if-trusted\""))
+    });
+    std::fs::write(&path, asks).unwrap();
+    // Without trust that is reported, and what is wrong with the registration too.
+    let answer = test.run();
+    insta::assert_snapshot!(message(&answer), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo ran >> ran` did not run: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project
+    ");
+    let answer = answer.again().then("SessionStart").run();
+    insta::assert_snapshot!(message(&answer), @"
+    conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project
+    the registration with Claude Code is out of sync with the config:
+    ⚠ [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs
+    To fix it: conclaude install --project
+    ");
+    // With it, the commands run.
+    let test = answer.again();
+    trust(&test, &["--yes"]);
+    assert!(test.then("SubagentStop").run().has("ran"));
 }
 
 #[test]

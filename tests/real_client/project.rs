@@ -110,6 +110,12 @@ impl Project {
         self.committed()
     }
 
+    /// The same project on the machine of a colleague, who does not have conclaude.
+    pub fn without_conclaude(self) -> Project {
+        std::fs::remove_file(self.at("bin/conclaude")).unwrap();
+        self
+    }
+
     /// Commits everything.
     pub fn committed(self) -> Project {
         for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "All of it"]] {

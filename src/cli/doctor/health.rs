@@ -9,7 +9,9 @@ use crate::audit::{self, Trail};
 use crate::config::Bounded;
 use crate::des::gates::shell_quote;
 use crate::files;
+use crate::hooks::switch;
 use crate::install::registration::on_path;
+use crate::install::settings::SWITCH;
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use crate::store;
 use crate::text::{clean_line, count};
@@ -19,6 +21,14 @@ const TESTED_CLIENT: &str = "2.1.325";
 
 /// Since then the tool is called `Agent`.
 const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
+
+/// Whether the environment switches everything off.
+pub(super) fn switched_off() -> Option<Check> {
+    let value = switch::off()?;
+    let text =
+        format!("{SWITCH}={value} is set here: in a session that inherits it, every event is switched off");
+    Some(Check::warning("switch", text, format!("unset {SWITCH}")))
+}
 
 /// Whether what must be remembered can be.
 pub(super) fn state(installation: &Installation) -> Vec<Check> {

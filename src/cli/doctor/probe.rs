@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::check::Check;
 use super::installation::Installation;
 use crate::event::EventKind;
-use crate::install::settings::IF_TRUSTED;
+use crate::install::settings::{IF_TRUSTED, SWITCH, short};
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use crate::store;
 use crate::text::clean_line;
@@ -72,7 +72,8 @@ pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
 }
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
-    let env = [("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned()))];
+    // Whether we are switched off here is another question.
+    let env = [("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned())), (SWITCH, None)];
     let input = format!("{payload}\n");
     let spec = CommandSpec {
         script: command,
@@ -132,11 +133,13 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
     let message = said.get("systemMessage").and_then(Value::as_str).unwrap_or_default();
     // Registered for all projects, it must not run what nobody trusts.
     let expected = if command.ends_with(IF_TRUSTED) { "did not run" } else { SAYS };
+    let command = short(command);
     let check = if answer.exit == Some(0) && message.contains(expected) {
         Check::good("call", format!("`{command}` answers as it should, in {} ms", answer.milliseconds))
     } else {
         let why = match (answer.exit, answer.stderr.lines().next()) {
             (Some(code), Some(line)) => format!("exit {code}: {}", clean_line(line)),
+            (Some(0), None) => "exit 0, and nothing of what it should say".into(),
             (Some(code), None) => format!("exit {code}"),
             (None, line) => clean_line(line.unwrap_or("no answer")),
         };
@@ -171,7 +174,7 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (Answer, Optio
     // What is wrong with settings, config and trust has been reported already, with its fix.
     let check = (answer.exit.is_none_or(|code| code > 1) || (answer.exit == Some(1) && shown.is_none()))
         .then(|| {
-            let text = format!("`{command}` fails: {}", clean_line(&answer.stderr));
+            let text = format!("`{}` fails: {}", short(command), clean_line(&answer.stderr));
             Check::problem("call", text, fix)
         });
     (answer, check)

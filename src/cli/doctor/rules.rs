@@ -5,9 +5,11 @@ use super::installation::Installation;
 use crate::event;
 use crate::install::agents;
 use crate::install::registration::on_path;
+use crate::install::schema_file;
 use crate::install::scope::Scope;
 use crate::install::settings::IF_TRUSTED;
 use crate::pattern::Pattern;
+use crate::store;
 use crate::store::trust::{self, TrustStatus};
 use crate::text::count;
 
@@ -43,8 +45,18 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
             let warnings = settings.warnings().into_iter();
             let warnings =
                 warnings.map(|what| Check::warning("config", what, format!("edit {}", path.display())));
+            // For whoever cloned the project: git ignores it.
+            let schema = schema_file::refreshed(Some(path));
+            let schema = schema.map(|what| {
+                Check::warning(
+                    "config",
+                    what,
+                    format!("ls -ld {}", installation.root.folder.join(store::FOLDER).display()),
+                )
+            });
             std::iter::once(Check::good("config", format!("{name} is valid: {what}")))
                 .chain(warnings)
+                .chain(schema)
                 .collect()
         }
     }

@@ -2,8 +2,10 @@
 
 use super::check::{Check, short};
 use super::installation::Installation;
+use crate::hooks::switch;
 use crate::install::registration::{self, Found, program_of};
 use crate::install::scope::Scope;
+use crate::install::settings::{self, SWITCH};
 use crate::text::count;
 
 /// Settings that can be read, in which everything needed is registered for long enough.
@@ -56,6 +58,9 @@ fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
     } else if settings.hooks_off {
         let text = format!("{name} switches all hooks off (`disableAllHooks`): nothing is ever called");
         checks.push(Check::problem("settings", text, format!("{editor}  # remove that line")));
+    } else if let Some(value) = settings.switch.as_deref().filter(|value| switch::is_off(value)) {
+        let text = format!("{name} sets {SWITCH}={value} in `env`: every event is switched off");
+        checks.push(Check::problem("settings", text, format!("{editor}  # remove that line")));
     }
     checks.extend(settings.lookalikes.iter().map(|line| {
         let text = format!("`{line}` in {name} calls conclaude as well: it may be called twice");
@@ -99,7 +104,8 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
         let fix = format!("conclaude install {}", scope.flag());
         match program_of(line).and_then(|path| path.canonicalize().ok()) {
             None => {
-                Check::problem("program", format!("`{line}` starts nothing: there is no such program"), fix)
+                let text = format!("`{}` starts nothing: there is no such program", settings::short(line));
+                Check::problem("program", text, fix)
             }
             Some(real) if real == own => {
                 Check::good("program", format!("{} is what is registered", own.display()))

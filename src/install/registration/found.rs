@@ -7,7 +7,7 @@ use crate::config::ConclaudeConfig;
 use crate::event::EventKind;
 use crate::files;
 use crate::install::scope::{Scope, is_users_own};
-use crate::install::settings::{self, IF_TRUSTED, Refusal, Registration, Settings};
+use crate::install::settings::{self, Line, Refusal, Registration, Settings};
 use crate::install::user_file::MAX_BYTES;
 
 /// A settings file that exists.
@@ -67,9 +67,11 @@ pub(crate) fn project_has(project: &Path, event: EventKind) -> bool {
     })
 }
 
-/// Whether a registration of a project does what is needed, so that the user's own defers to it.
+/// Whether a registration of a project does what is needed, so that the user's own defers to it. One with `--if-trusted`
+/// is the user's own, wherever it is: two that deferred to each other would both do nothing.
 pub(super) fn satisfies(one: &Registration, need: &Registration) -> bool {
-    covers(one.matcher.as_deref(), need.matcher.as_deref())
+    Line::parse(&one.command).is_some_and(|line| !line.if_trusted)
+        && covers(one.matcher.as_deref(), need.matcher.as_deref())
         && one.flaw.is_none()
         && program_of(&one.command).is_some()
 }
@@ -89,10 +91,7 @@ pub(super) fn covers(has: Option<&str>, wants: Option<&str>) -> bool {
 
 /// The program that a command line of ours starts, as the shell would find it. None if there is none.
 pub(crate) fn program_of(command: &str) -> Option<PathBuf> {
-    let command = command.trim();
-    let command = command.strip_suffix(IF_TRUSTED).unwrap_or(command).trim_end();
-    let (program, _) = command.rsplit_once(' ')?;
-    let program = settings::word(program.trim())?;
+    let program = Line::parse(command)?.program;
     if program.contains('/') {
         Some(PathBuf::from(program)).filter(|path| files::is_program(path))
     } else {

@@ -1,9 +1,9 @@
 //! What must be registered with Claude Code for a config.
 
-use crate::config::{Bounded, ConclaudeConfig, DesConfig, EventConfig};
+use crate::config::{ConclaudeConfig, DesConfig};
 use crate::event::{self, EventKind, Registered};
 use crate::install::scope::Scope;
-use crate::install::settings::{IF_TRUSTED, Registration};
+use crate::install::settings::{Registration, make_line};
 use crate::transcript::WRITING_TOOLS;
 
 /// The tools that Gate 2 looks at, as a matcher.
@@ -24,13 +24,13 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
         Registered::WhenUsed => is_used(*event, config, &named),
     };
     let events = event::ALL.iter().copied().filter(is_needed);
-    let argument = if scope == Scope::User { format!(" {IF_TRUSTED}") } else { String::new() };
     events
         .map(|event| Registration {
             event,
             matcher: matcher(event, gates_on, named.contains(&event)),
-            command: format!("{program} {}{argument}", event.name()),
-            timeout: timeout(event, config, scope),
+            command: make_line(program, event, scope == Scope::User),
+            timeout: timeout(event),
+            status: status(event),
             flaw: None,
         })
         .collect()
@@ -58,30 +58,20 @@ fn matcher(event: EventKind, gates_on: bool, is_notified: bool) -> Option<String
     }
 }
 
-fn timeout(event: EventKind, config: &ConclaudeConfig, scope: Scope) -> u64 {
-    // The commands of a project that is not known yet may take an hour, like one without a limit.
-    let least = if scope == Scope::User { UNLIMITED } else { 0 };
+/// What Claude Code gives an event that runs commands, whatever the config: their own limits are what counts, and settings
+/// that are shared must be the same on all machines.
+const GENEROUS: u64 = 3_600;
+
+fn timeout(event: EventKind) -> u64 {
     match event {
-        _ if event.row().commands => (seconds(config.section(event)) + judge(event, config)).max(least),
-        EventKind::SessionEnd => 10,
+        // Claude Code gives it no more.
+        EventKind::SessionEnd => 60,
+        _ if event.row().commands => GENEROUS,
         _ => 60,
     }
 }
 
-/// What Claude Code is asked to give where there is no limit, or none is known.
-const UNLIMITED: u64 = 3_600;
-
-/// Seconds for the judge, which is asked when an agent stops.
-fn judge(event: EventKind, config: &ConclaudeConfig) -> u64 {
-    let judge = config.judge().filter(|_| event == EventKind::SubagentStop);
-    judge.map_or(0, |judge| judge.timeout.map_or(30, Bounded::get).into())
-}
-
-/// Long enough for all commands of the section together, and an hour where one has no limit.
-fn seconds(section: Option<&EventConfig>) -> u64 {
-    const MARGIN: u64 = 60;
-    let commands = section.into_iter().flat_map(EventConfig::commands);
-    let limits: Option<u64> =
-        commands.map(|command| command.timeout.map(|limit| u64::from(limit.get()) + 2)).sum();
-    limits.map_or(UNLIMITED, |sum| sum + MARGIN)
+/// What Claude Code shows while commands run.
+fn status(event: EventKind) -> Option<String> {
+    event.row().commands.then(|| format!("conclaude: {} commands", event.row().section))
 }

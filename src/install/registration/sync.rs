@@ -5,7 +5,7 @@ use super::needed::needed;
 use crate::config::ConclaudeConfig;
 use crate::event::EventKind;
 use crate::install::scope::Scope;
-use crate::install::settings::Registration;
+use crate::install::settings::{self, IF_TRUSTED, Line, Registration};
 
 /// Something that is out of sync, and the command that fixes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +22,35 @@ pub(crate) fn out_of_sync(found: &[Found], config: &ConclaudeConfig) -> Vec<Prob
         return Vec::new();
     }
     let needed = needed(config, "conclaude", Scope::Project);
-    let problems = needed.iter().flat_map(|need| {
+    let of_events = needed.iter().flat_map(|need| {
         let here = effective(&locations, need);
         let wrong = wrong(need, &here).map(|what| Problem { what, fix: fix(need, &here, &locations) });
         wrong.into_iter().chain(registered_twice(&locations, need.event))
     });
-    problems.collect()
+    locations.iter().filter_map(|file| of_file(file)).chain(of_events).collect()
+}
+
+/// What is wrong with all that a file registers: one problem, and not one for each event.
+fn of_file(file: &Found) -> Option<Problem> {
+    let path = file.path.display();
+    let asks = |one: &Registration| Line::parse(&one.command).is_some_and(|line| line.if_trusted);
+    let what = if file.scope != Scope::User && file.registered().iter().any(asks) {
+        format!(
+            "{path} registers conclaude with {IF_TRUSTED}, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs"
+        )
+    } else if file.registered().iter().any(is_outdated) {
+        format!(
+            "{path} registers conclaude as an earlier version did: where the program is missing, each event is an error"
+        )
+    } else {
+        return None;
+    };
+    Some(Problem { what, fix: format!("conclaude install {}", file.scope.flag()) })
+}
+
+/// Whether an earlier version has registered it.
+fn is_outdated(one: &Registration) -> bool {
+    !cfg!(windows) && Line::parse(&one.command).is_some_and(|line| !line.is_guarded)
 }
 
 /// The registrations that Claude Code acts on: one for all projects defers to that of the project.
@@ -51,9 +74,12 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
         let wants = need.matcher.as_deref().unwrap_or("all");
         return Some(format!("{name} is registered for {has:?}, but needed for {wants:?}"));
     }
+    // Limits were others then; that the whole is outdated is reported for the file.
+    if here.iter().any(|(_, one)| is_outdated(one)) {
+        return None;
+    }
     let limit = here.iter().map(|(_, one)| one.timeout).max().filter(|limit| *limit < need.timeout)?;
-    let needed = need.timeout;
-    Some(format!("Claude Code gives {name} {limit} s, but what is configured may take {needed} s"))
+    Some(format!("Claude Code gives {name} {limit} s, but {} s should be registered", need.timeout))
 }
 
 /// The command that fixes it: installing again in the same file, if that is enough.
@@ -80,6 +106,10 @@ fn registered_twice(locations: &[&Found], event: EventKind) -> Option<Problem> {
         .collect();
     let (file, first) = lines.first()?;
     let (other, second) = lines.iter().find(|(_, line)| line != first)?;
+    let (first, second) = match (settings::short(first), settings::short(second)) {
+        (one, other) if one == other => (*first, *second),
+        calls => calls,
+    };
     let what = format!(
         "{} runs twice: as `{first}` in {} and as `{second}` in {}",
         event.name(),

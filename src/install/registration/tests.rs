@@ -31,38 +31,39 @@ fn what_was_registered_for_a_config_is_in_sync_with_it() {
     for yaml in ["", "subagentStop: {commands: {a: [{run: x, timeout: 9}]}}", "des: {enabled: false}"] {
         for scope in Scope::ALL {
             let config = config(yaml);
-            let found = one_file(needed(&config, "conclaude", scope));
+            let found = [file(scope, "x", needed(&config, "conclaude", scope))];
             assert_eq!(out_of_sync(&found, &config), [], "{yaml} {scope:?}");
         }
     }
 }
 
 #[test]
+fn what_the_commands_are_changes_nothing_in_what_is_registered() {
+    let with = |limit: &str| config(&format!("subagentStop: {{commands: {{a: [{{run: x{limit}}}]}}}}"));
+    let all = [config(""), with(""), with(", timeout: 3600"), with(", timeout: 3600}, {run: y")];
+    for scope in Scope::ALL {
+        let registered: Vec<_> = all.iter().map(|config| needed(config, "conclaude", scope)).collect();
+        assert!(registered.windows(2).all(|pair| pair[0] == pair[1]), "{registered:?}");
+    }
+}
+
+#[test]
 fn a_config_that_grew_is_noticed() {
     let found = one_file(needed(&config("des: {enabled: false}"), "conclaude", Scope::Local));
-    let later = config("subagentStop: {commands: {a: [{run: x, timeout: 100}]}}");
     assert_eq!(
-        lines(out_of_sync(&found, &later)),
-        [
-            "PreToolUse is not registered → conclaude install --local",
-            "Claude Code gives SubagentStop 60 s, but what is configured may take 162 s → conclaude install --local"
-        ]
+        lines(out_of_sync(&found, &config(""))),
+        ["PreToolUse is not registered → conclaude install --local"]
     );
 }
 
 #[test]
 fn what_all_projects_get_depends_on_none_of_them() {
-    let large = config(
-        "subagentStop: {commands: {a: [{run: x, timeout: 3600}, {run: x, timeout: 3600}]}}\nnotifications: {enabled: true, hooks: [MessageDisplay]}",
-    );
+    let large = config("notifications: {enabled: true, hooks: [MessageDisplay]}");
     assert_eq!(needed(&large, "conclaude", Scope::User), needed(&config(""), "conclaude", Scope::User));
     let found = vec![file(Scope::User, "u", needed(&config(""), "conclaude", Scope::User))];
     assert_eq!(
         lines(out_of_sync(&found, &large)),
-        [
-            "Claude Code gives SubagentStop 3600 s, but what is configured may take 7264 s → conclaude install --local",
-            "MessageDisplay is not registered → conclaude install --local",
-        ]
+        ["MessageDisplay is not registered → conclaude install --local"]
     );
     let partial = needed(&config(""), "conclaude", Scope::User).into_iter().skip(1).collect();
     assert_eq!(
@@ -73,17 +74,44 @@ fn what_all_projects_get_depends_on_none_of_them() {
 
 #[test]
 fn a_registration_for_all_projects_does_not_hide_that_the_projects_own_is_too_short() {
-    let small = config("subagentStop: {commands: {a: [{run: x, timeout: 10}]}}");
-    let large = config("subagentStop: {commands: {a: [{run: x, timeout: 1000}]}}");
+    let mut own = needed(&config(""), PROGRAM, Scope::Project);
+    own.iter_mut().filter(|one| one.event == EventKind::SubagentStop).for_each(|one| one.timeout = 72);
     let found = vec![
-        file(Scope::Project, "p", needed(&small, PROGRAM, Scope::Project)),
-        file(Scope::User, "u", needed(&small, PROGRAM, Scope::User)),
+        file(Scope::Project, "p", own),
+        file(Scope::User, "u", needed(&config(""), PROGRAM, Scope::User)),
     ];
-    assert_eq!(out_of_sync(&found, &small), []);
     assert_eq!(
-        lines(out_of_sync(&found, &large)),
+        lines(out_of_sync(&found, &config(""))),
         [
-            "Claude Code gives SubagentStop 72 s, but what is configured may take 1062 s → conclaude install --project"
+            "Claude Code gives SubagentStop 72 s, but 3600 s should be registered → conclaude install --project"
+        ]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_registration_of_an_earlier_version_is_one_problem() {
+    let mut old = needed(&config(""), PROGRAM, Scope::Project);
+    for one in &mut old {
+        one.command = format!("{PROGRAM} {}", one.event.name());
+        (one.timeout, one.status) = (60, None);
+    }
+    assert_eq!(
+        lines(out_of_sync(&[file(Scope::Project, "p", old)], &config(""))),
+        [
+            "p registers conclaude as an earlier version did: where the program is missing, each event is an error → conclaude install --project"
+        ]
+    );
+}
+
+#[test]
+fn what_asks_for_trust_in_the_settings_of_a_project_is_one_problem() {
+    let asks = needed(&config(""), PROGRAM, Scope::User);
+    let found = [file(Scope::Project, "p", asks.clone()), file(Scope::User, "u", asks)];
+    assert_eq!(
+        lines(out_of_sync(&found, &config(""))),
+        [
+            "p registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs → conclaude install --project"
         ]
     );
 }

@@ -6,9 +6,6 @@ use serde_json::{Value, json};
 
 use crate::event::EventKind;
 
-/// The argument with which a registration for all projects of a user asks whether a project is trusted.
-pub const IF_TRUSTED: &str = "--if-trusted";
-
 pub(super) const BOM: char = '\u{feff}';
 
 /// A hook that is or should be registered.
@@ -20,6 +17,8 @@ pub(crate) struct Registration {
     pub(crate) command: String,
     /// In seconds.
     pub(crate) timeout: u64,
+    /// What Claude Code shows while it runs.
+    pub(crate) status: Option<String>,
     /// Something in the entry that keeps it from working, in words.
     pub(crate) flaw: Option<&'static str>,
 }
@@ -27,7 +26,10 @@ pub(crate) struct Registration {
 impl Registration {
     /// The entry of the list of an event.
     pub(super) fn value(&self) -> Value {
-        let hook = json!({ "type": "command", "command": self.command, "timeout": self.timeout });
+        let mut hook = json!({ "type": "command", "command": self.command, "timeout": self.timeout });
+        if let (Some(status), Some(hook)) = (&self.status, hook.as_object_mut()) {
+            hook.insert("statusMessage".into(), status.as_str().into());
+        }
         match &self.matcher {
             Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
             None => json!({ "hooks": [hook] }),

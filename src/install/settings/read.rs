@@ -4,8 +4,12 @@ use jsonc_parser::parse_to_ast;
 use serde_json::Value;
 
 use super::document::options;
-use super::entry::{BOM, IF_TRUSTED, Refusal, Registration};
+use super::entry::{BOM, Refusal, Registration};
+use super::line::Line;
 use crate::event::EventKind;
+
+/// The variable that switches every event off.
+pub(crate) const SWITCH: &str = "CONCLAUDE";
 
 /// What a settings file says about us.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) lookalikes: Vec<String>,
     /// The file switches all hooks off.
     pub(crate) hooks_off: bool,
+    /// What it sets our own switch to, for every session that reads it.
+    pub(crate) switch: Option<String>,
     /// Why Claude Code ignores the whole file: it reads JSON without comments and trailing commas.
     pub(crate) ignored: Option<String>,
 }
@@ -43,7 +49,8 @@ pub(crate) fn read(text: &str) -> Result<Settings, Refusal> {
         lookalikes.extend(others.filter(|command| calls_us(command, name)).map(str::to_owned));
     }
     let hooks_off = json.get("disableAllHooks") == Some(&Value::Bool(true));
-    Ok(Settings { registered, lookalikes, hooks_off, ignored })
+    let switch = json.get("env").and_then(|env| env.get(SWITCH)).and_then(Value::as_str).map(str::to_owned);
+    Ok(Settings { registered, lookalikes, hooks_off, switch, ignored })
 }
 
 /// A hook as a registration, if it is ours.
@@ -55,15 +62,15 @@ fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Regi
         matcher: matcher.map(str::to_owned),
         command: command.to_owned(),
         timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or_else(|| default_timeout(event)),
+        status: hook.get("statusMessage").and_then(Value::as_str).map(str::to_owned),
         flaw: flaw(hook, event),
     })
 }
 
 /// Whether a command line calls us for this event among other things.
 fn calls_us(command: &str, event: &str) -> bool {
-    let mut words = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c));
-    let is_named = words.any(|word| word == "conclaude");
-    is_named && words.next() == Some(event)
+    let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
+    words.windows(2).any(|pair| pair == ["conclaude", event])
 }
 
 /// What Claude Code gives a hook without `timeout`.
@@ -94,29 +101,9 @@ fn flaw(hook: &Value, event: EventKind) -> Option<&'static str> {
     }
 }
 
-/// Whether a command line is one of ours, for this event: exactly one word that is the program, the event, and nothing else
-/// but our own flag. Whatever else it may be belongs to the user.
+/// Whether a command line is one of ours, for this event.
 fn is_own_command(command: &str, event: &str) -> bool {
-    let command = command.trim();
-    let command = command.strip_suffix(IF_TRUSTED).unwrap_or(command).trim_end();
-    let Some(program) = command.strip_suffix(event).and_then(|rest| rest.strip_suffix(' ')) else {
-        return false;
-    };
-    let Some(program) = word(program.trim()) else { return false };
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    matches!(name, "conclaude" | "conclaude.exe")
-}
-
-/// The one word that a shell would read, if it is one and means itself.
-pub(crate) fn word(text: &str) -> Option<&str> {
-    for quote in ['\'', '"'] {
-        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
-            return (!inner.contains(quote) && (quote == '\'' || !inner.contains(['$', '`'])))
-                .then_some(inner);
-        }
-    }
-    let special = |c: char| c.is_whitespace() || "\"'$`;|&<>()*?[#~={}!".contains(c);
-    (!text.is_empty() && !text.contains(special)).then_some(text)
+    Line::parse(command).is_some_and(|line| line.is_ours(event))
 }
 
 pub(super) fn is_ours(hook: &Value, event: &str) -> bool {

@@ -11,6 +11,7 @@ fn wanted() -> Vec<Registration> {
         matcher: matcher.map(str::to_owned),
         command: format!("conclaude {}", event.name()),
         timeout: 60,
+        status: None,
         flaw: None,
     };
     vec![registration(EventKind::SubagentStop, None), registration(EventKind::PostToolUse, Some("Agent"))]
@@ -146,6 +147,7 @@ fn entries_that_cannot_work_are_known_and_fixed_by_installing() {
 #[test]
 fn lines_that_call_us_among_other_things_are_seen_and_left() {
     let commands = [
+        "command -v conclaude >/dev/null && conclaude Stop",
         "exec conclaude Stop",
         "conclaude Stop || true",
         "CONCLAUDE_LOG=debug conclaude Stop",
@@ -287,6 +289,8 @@ fn hostile_nesting_is_refused() {
 fn ours_is_known_however_it_is_spelt() {
     let is = |command: &str| is_ours(&json!({ "command": command }), "Stop");
     for yes in [
+        "command -v conclaude >/dev/null || exit 0; exec conclaude Stop",
+        "command -v /opt/conclaude >/dev/null || exit 0; exec /opt/conclaude Stop --if-trusted",
         "conclaude Stop",
         "conclaude Stop --if-trusted",
         "/opt/bin/conclaude Stop",
@@ -304,6 +308,7 @@ fn ours_is_known_however_it_is_spelt() {
         "my-guard --socket /run/conclaude Stop",
         "logger turn-ended; /usr/local/bin/conclaude Stop",
         "exec conclaude Stop",
+        "command -v other >/dev/null || exit 0; exec conclaude Stop",
         "conclaude Stop || true",
         "\"$HOME/bin/conclaude\" Stop",
         "conclaudeStop",

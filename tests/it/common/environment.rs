@@ -28,7 +28,8 @@ pub fn conclaude() -> Command {
 /// follow the home.
 pub fn isolate(command: &mut Command) {
     let prefixes = ["CLAUDE_", "CONCLAUDE_", "ANTHROPIC_", "XDG_", "GIT_", "CLICOLOR"];
-    let names = ["DBUS_SESSION_BUS_ADDRESS", "NO_COLOR", "http_proxy", "https_proxy", "all_proxy"];
+    let names =
+        ["CONCLAUDE", "DBUS_SESSION_BUS_ADDRESS", "NO_COLOR", "http_proxy", "https_proxy", "all_proxy"];
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         let is_named = names.iter().any(|other| other.eq_ignore_ascii_case(&text));

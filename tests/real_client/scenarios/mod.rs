@@ -62,6 +62,16 @@ pub const ALL: &[Scenario] = &[
         "settings with comments or trailing commas are ignored, and that is reported",
     ),
     scenario(
+        "missing-program",
+        setup::missing_program,
+        "where conclaude is missing, no event is an error, and the start of the session says how to install it",
+    ),
+    scenario(
+        "switched-off",
+        setup::switched_off,
+        "CONCLAUDE=0 switches every event off, and is reported once",
+    ),
+    scenario(
         "out-of-sync",
         setup::out_of_sync,
         "a config that outgrew its registration is reported at the start",

@@ -107,14 +107,48 @@ pub fn comments(client: &Client) {
     client.play(&project, one_agent()).shown().has_once("linted for: coder");
 }
 
-pub fn out_of_sync(client: &Client) {
+pub fn missing_program(client: &Client) {
+    let project = Project::new().agents(&["coder"]).config(LINTS).installed().without_conclaude();
+    let seen = client.play(&project, one_agent());
+    assert!(!project.has("ran"));
+    seen.result().has("All is done.");
+    seen.shown().lacks("conclaude").lacks("not found");
+    seen.all_sent(MAIN).lacks("not found");
+    let answered = |event: &str| {
+        let hooks = seen.hooks(event);
+        assert!(!hooks.is_empty(), "{event} is registered, and came");
+        for hook in &hooks {
+            assert_eq!((&hook["exit_code"], &hook["stderr"]), (&0.into(), &"".into()), "{event}: {hook}");
+        }
+        hooks.iter().map(|hook| hook["stdout"].as_str().unwrap()).collect::<String>()
+    };
+    for event in ["UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop"] {
+        assert_eq!(answered(event), "", "{event}");
+    }
+    let said = answered("SessionStart");
+    assert_eq!(said.matches("systemMessage").count(), 1, "{said}");
+    assert!(said.contains("not installed on this machine") && said.contains("To install it: "), "{said}");
+}
+
+pub fn switched_off(client: &Client) {
+    const LOCAL: &str = r#"{"env": {"CONCLAUDE": "0"}}"#;
     let project = Project::new().agents(&["coder"]).config(LINTS).installed();
-    let project = project.config(&LINTS.replace("timeout: 60", "timeout: 600"));
+    let project = project.file(".claude/settings.local.json", LOCAL);
+    let seen = client.play(&project, one_agent());
+    assert!(!project.has("ran"));
+    let said: String =
+        seen.hooks("SessionStart").iter().map(|hook| hook["stdout"].as_str().unwrap()).collect();
+    assert_eq!(said.matches("switched off for this session by CONCLAUDE=0").count(), 1, "{said}");
+    seen.shown().lacks("conclaude");
+}
+
+pub fn out_of_sync(client: &Client) {
+    let project = Project::new().agents(&["coder"]).config("des: {enabled: false}").installed().config(LINTS);
     let seen = client.play(&project, one_agent());
     let start = seen.hooks("SessionStart");
     let said = start.iter().map(|hook| hook["stdout"].as_str().unwrap()).collect::<String>();
     assert!(
-        said.contains("Claude Code gives SubagentStop 122 s") && said.contains("conclaude install --project"),
+        said.contains("PreToolUse is not registered") && said.contains("conclaude install --project"),
         "{said}"
     );
     project.conclaude(&["install", "--project"]);

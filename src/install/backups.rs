@@ -1,0 +1,95 @@
+//! Copies of a settings file as it was, in the user's own state: settings may hold secrets, and a project's folder is shared.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::user_file::MAX_BYTES;
+use crate::{files, store};
+
+/// Which copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copy {
+    /// The file before there was anything of ours in it.
+    Before,
+    /// The file before we changed it last.
+    Previous,
+}
+
+impl Copy {
+    const ALL: [Copy; 2] = [Copy::Before, Copy::Previous];
+
+    fn extension(self) -> &'static str {
+        match self {
+            Copy::Before => "json.before-conclaude",
+            Copy::Previous => "json.previous-conclaude",
+        }
+    }
+}
+
+/// The copies of one settings file.
+pub(crate) struct Backups {
+    settings: PathBuf,
+    /// None without a home.
+    folder: Option<PathBuf>,
+}
+
+impl Backups {
+    pub(crate) fn of(settings: &Path) -> Backups {
+        let real = settings.parent().and_then(|folder| folder.canonicalize().ok());
+        let real = real.zip(settings.file_name()).map(|(folder, name)| folder.join(name));
+        let key = store::hash(&real.as_deref().unwrap_or(settings).to_string_lossy());
+        let folder = store::outside().map(|folder| folder.join("backups").join(key));
+        Backups { settings: settings.to_owned(), folder }
+    }
+
+    fn path(&self, copy: Copy) -> Option<PathBuf> {
+        let name = self.settings.with_extension(copy.extension());
+        Some(self.folder.as_ref()?.join(name.file_name()?))
+    }
+
+    /// Where earlier versions kept it: beside the settings.
+    fn beside(&self, copy: Copy) -> PathBuf {
+        self.settings.with_extension(copy.extension())
+    }
+
+    /// The file before there was anything of ours in it.
+    pub(crate) fn before(&self) -> Option<String> {
+        let own = self.path(Copy::Before).and_then(|path| files::read_text(&path, MAX_BYTES).ok());
+        own.or_else(|| files::read_text(&self.beside(Copy::Before), MAX_BYTES).ok())
+    }
+
+    /// Keeps a copy, for the user alone to read, and says where.
+    pub(crate) fn keep(&self, copy: Copy, text: &str) -> io::Result<PathBuf> {
+        let no_home =
+            || io::Error::other("there is no home folder for a copy of it: set HOME or XDG_STATE_HOME");
+        let path = self.path(copy).ok_or_else(no_home)?;
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        // A temporary file is the user's alone, and stays so when it gets its name.
+        files::write_atomically(&path, text.as_bytes())?;
+        Ok(path)
+    }
+
+    /// The copies that exist, also those of earlier versions.
+    pub(crate) fn existing(&self) -> Vec<PathBuf> {
+        let all =
+            Copy::ALL.into_iter().flat_map(|copy| self.path(copy).into_iter().chain([self.beside(copy)]));
+        all.filter(|path| path.symlink_metadata().is_ok()).collect()
+    }
+
+    /// Removes a copy that is not needed any more.
+    pub(crate) fn forget(&self, copy: Copy) {
+        for path in self.path(copy).into_iter().chain([self.beside(copy)]) {
+            let _ = std::fs::remove_file(path);
+        }
+        // Only if nothing else is in it.
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+
+    pub(crate) fn forget_all(&self) {
+        Copy::ALL.into_iter().for_each(|copy| self.forget(copy));
+    }
+}
