@@ -9,6 +9,7 @@ use crate::dialect::claude::abilities::{self, Blocking};
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::Plan;
+use crate::text::count as count_of;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -150,7 +151,9 @@ fn at_limit(
         Ok(Count::Blocks(nth)) => {
             (HookResult::blocked(messages::block_reason(plan, outcomes, nth, max)), Word::Blocked)
         }
-        Ok(Count::Exhausted) => despite(format!("it was blocked {max} times already (maxBlocks)")),
+        Ok(Count::Exhausted) => {
+            despite(format!("it was blocked {} already (maxBlocks)", count_of(max.into(), "time")))
+        }
         // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
         Err(error) if is_first_stop => {
             let note = Outcome::note(format!("blocks cannot be counted: {error}"));
