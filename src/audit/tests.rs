@@ -437,3 +437,32 @@ fn a_damaged_or_cut_trail_has_no_position() {
     let place = self::place(1_024);
     assert_eq!(place.trail.last(), Last { seq: 0, position: None });
 }
+
+#[test]
+fn a_reader_goes_on_across_files_and_starts_again_with_a_new_trail() {
+    let place = with_records(1, 400);
+    let mut reader = Reader::new(&place.trail);
+    let mut read = || -> Vec<u64> {
+        let found = reader.next(&Filter::default()).unwrap();
+        found.iter().map(|entry| entry.record["seq"].as_u64().unwrap()).collect()
+    };
+    assert_eq!((read(), read()), (vec![1], vec![]));
+    for n in 2..=4 {
+        place.trail.append(&record(n)).unwrap();
+    }
+    assert!(place.trail.files().unwrap().len() > 1);
+    assert_eq!((read(), read()), (vec![2, 3, 4], vec![]));
+    // What is still being written is not read yet.
+    let mut bytes = fs::read(place.file()).unwrap();
+    let whole = bytes.len();
+    bytes.extend(b"{\"seq\":");
+    fs::write(place.file(), &bytes).unwrap();
+    assert_eq!(read(), Vec::<u64>::new());
+    fs::write(place.file(), &bytes[..whole]).unwrap();
+    place.trail.reset().unwrap();
+    assert_eq!((read(), read()), (vec![1], vec![]));
+    // The new one is longer than the old one was: that is no sign that it is the same.
+    place.trail.reset().unwrap();
+    place.trail.append(&record(2)).unwrap();
+    assert_eq!((read(), reader.doubtful), (vec![1, 2], 0));
+}

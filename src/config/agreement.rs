@@ -33,7 +33,12 @@ fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
     let constant = schema.get("const").is_none_or(|constant| constant == value);
     let any = !has("anyOf") || all("anyOf").iter().any(|one| accepts(root, one, value));
     let one = !has("oneOf") || all("oneOf").iter().filter(|one| accepts(root, one, value)).count() == 1;
-    let inside = match value {
+    of_type && of_choice && constant && any && one && accepts_inside(root, schema, value)
+}
+
+/// The bounds of a number, the pattern of a text, and what a list or a mapping contains.
+fn accepts_inside(root: &Value, schema: &Value, value: &Value) -> bool {
+    match value {
         Value::Number(number) => {
             let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
             let number = number.as_f64().unwrap();
@@ -54,7 +59,7 @@ fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
             let known = schema.get("properties").and_then(Value::as_object);
             let other = schema.get("additionalProperties").unwrap_or(&Value::Null);
             let names = schema.get("propertyNames");
-            let required = all("required");
+            let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             entries.iter().all(|(key, value)| {
                 names.is_none_or(|names| accepts(root, names, &json!(key)))
                     && match known.and_then(|known| known.get(key)) {
@@ -67,8 +72,7 @@ fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
             }) && required.iter().all(|name| entries.contains_key(name.as_str().unwrap()))
         }
         _ => true,
-    };
-    of_type && of_choice && constant && any && one && inside
+    }
 }
 
 /// A valid config with every key.

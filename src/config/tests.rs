@@ -218,6 +218,8 @@ frobnicate: 1
       |
     8 |         showStdout: yes
       |                     ^^^ expected `true` or `false`
+      |
+      = help: did you mean `true`?
 
     error: unknown key `timeot` in `[a`
      --> .conclaude.yaml:9:9

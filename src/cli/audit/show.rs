@@ -51,12 +51,16 @@ pub(super) fn run(out: &mut impl Write, trail: &Trail, filter: &Filter, view: &V
             writeln!(out, "{BAD}✗ {what}{BAD:#}")?;
         }
     }
-    while view.follow {
+    if view.follow { follow_on(out, &mut reader, filter, view) } else { Ok(()) }
+}
+
+/// Until the user stops it, or nobody reads any more.
+fn follow_on(out: &mut impl Write, reader: &mut Reader<'_>, filter: &Filter, view: &View) -> io::Result<()> {
+    loop {
         out.flush()?;
         follow::wait_for_more()?;
         print(out, &reader.next(filter)?, view)?;
     }
-    Ok(())
 }
 
 fn print(out: &mut impl Write, found: &[Entry], view: &View) -> io::Result<()> {

@@ -10,8 +10,10 @@ pub(super) enum Clock {
 
 impl Clock {
     pub(super) fn of(is_terminal: bool) -> Clock {
-        if is_terminal {
-            Clock::Local { now: Timestamp::now(), zone: TimeZone::system() }
+        let zone = TimeZone::system();
+        // Without a known zone a local time would be wrong.
+        if is_terminal && !zone.is_unknown() {
+            Clock::Local { now: Timestamp::now(), zone }
         } else {
             Clock::Recorded
         }
