@@ -80,26 +80,8 @@ impl<'a> Context<'a> {
         if config.error.is_none() {
             store::touch_last(&root.folder, kind.name());
         }
-        let des_is_on = config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-        let mut agent = (kind.row().subject == Subject::Agent).then(|| {
-            let marked = if des_is_on { gate_facts::marked_agent(payload) } else { None };
-            marked.unwrap_or_else(|| identity::identify(payload))
-        });
-        let (gate, no_prompt) = match gate_facts::find(payload, agent.as_ref(), &session, des_is_on) {
-            Search::Found(gate) => (Some(*gate), None),
-            Search::Nothing => (None, None),
-            Search::NoPrompt(looked_in) => (None, Some(looked_in)),
-        };
-        if let Some(agent) = &mut agent {
-            // Where nothing else says what the agent is, its marker does.
-            let marked = gate.as_ref().and_then(|gate| gate.markers.agent.clone());
-            if let Some(name) = marked.filter(|_| agent.kind.is_none()) {
-                agent.name = name;
-            }
-        }
+        let (agent, gate, unknown_gate) = who_and_which_gate(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
-        let unknown_gate =
-            no_prompt.and_then(|looked_in| why_unknown(&looked_in, &config.settings, &session));
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
@@ -223,6 +205,31 @@ fn log_start(event: &Event, agent: Option<&Agent>) {
             parts.iter().map(|(name, value)| format!(", {name}={}", messages::short(value))).collect();
         format!("Processing {} hook: session_id={}{parts}", event.kind, event.payload.session_id())
     });
+}
+
+/// The agent, the gate that applies, and why that is not known where one could.
+fn who_and_which_gate(
+    event: &Event,
+    session: &Session,
+    settings: &ConclaudeConfig,
+) -> (Option<Agent>, Option<GateContext>, Option<String>) {
+    let payload = &event.payload;
+    let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+    let agent = (event.kind.row().subject == Subject::Agent).then(|| {
+        let marked = if des_is_on { gate_facts::marked_agent(payload) } else { None };
+        marked.unwrap_or_else(|| identity::identify(payload))
+    });
+    let gate = match gate_facts::find(payload, agent.as_ref(), session, des_is_on) {
+        Search::Found(gate) => *gate,
+        Search::Nothing => return (agent, None, None),
+        Search::NoPrompt(looked_in) => return (agent, None, why_unknown(&looked_in, settings, session)),
+    };
+    // Where nothing else says what the agent is, its marker does.
+    let agent = agent.map(|agent| match &gate.markers.agent {
+        Some(name) if agent.kind.is_none() => Agent { name: name.clone(), ..agent },
+        _ => agent,
+    });
+    (agent, Some(gate), None)
 }
 
 /// A prompt that was not found is worth a warning; where steps are used it is reported, since a gate may have been missed.
