@@ -18,7 +18,7 @@ mod schema;
 mod section;
 mod tree;
 
-pub use bounded::{Bounded, NonBlank};
+pub use bounded::{Bounded, FolderBelow, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use notifications::{HookName, NotificationsConfig};

@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 use serde_saphyr::Spanned;
 
+use super::FolderBelow;
 use super::schema::schema;
 use super::tree::{Node, SpannedNode, range};
 use crate::dialect::claude::abilities::{self, Blocking};
@@ -207,6 +208,7 @@ fn scalar_fits(node: &Node, schema: &Value) -> bool {
     }
     if is_type(schema, "string") {
         return match node {
+            Node::Text(text) if is_folder(schema) && !FolderBelow::is_valid(text) => false,
             Node::Text(text) => schema.get("minLength").is_none() || !text.trim().is_empty(),
             // `run: true` is the command of that name.
             Node::Bool(_) | Node::Int(_) | Node::Float(_) => true,
@@ -216,7 +218,14 @@ fn scalar_fits(node: &Node, schema: &Value) -> bool {
     false
 }
 
+fn is_folder(schema: &Value) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(FolderBelow::FORMAT)
+}
+
 fn expected(schema: &Value) -> String {
+    if is_folder(schema) {
+        return "a folder below that of the config: a relative path without `..`".into();
+    }
     let choices = choices(schema);
     if !choices.is_empty() {
         return match choices.as_slice() {

@@ -72,7 +72,10 @@ fn run_command(command: &Command, context: &Context<'_>, share: usize) -> Outcom
     };
     let mut spill =
         |stream: &'static str| -> io::Result<(File, PathBuf)> { context.session.output_file(stream) };
-    let finished = process::run(&spec, &mut spill);
+    let finished = match wrong_folder(command) {
+        Some(why) => process::Finished::not_started(why),
+        None => process::run(&spec, &mut spill),
+    };
     let run = CommandRun {
         command: command.clone(),
         is_success: finished.status.is_success(),
@@ -93,6 +96,24 @@ fn run_command(command: &Command, context: &Context<'_>, share: usize) -> Outcom
         (false, Reaction::Block) => Verdict::Block,
     };
     Outcome { verdict, message: messages::of_command(&run, verdict), evidence: Evidence::Command(run) }
+}
+
+/// Why a command cannot run in the folder that is configured for it. The default needs no look.
+fn wrong_folder(command: &Command) -> Option<String> {
+    if command.cwd == command.work {
+        return None;
+    }
+    let name = command.cwd.strip_prefix(&command.work).unwrap_or(&command.cwd).display();
+    let work = command.work.display();
+    match (command.cwd.canonicalize(), command.work.canonicalize()) {
+        (Ok(real), Ok(work)) if real.starts_with(&work) && real.is_dir() => None,
+        (Ok(real), _) if !real.is_dir() => Some(format!("its `cwd` {name} is no folder in {work}")),
+        (Ok(real), _) => Some(format!("its `cwd` {name} leads out of {work}, to {}", real.display())),
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
+            Some(format!("its `cwd` {name} does not exist in {work}"))
+        }
+        (Err(error), _) => Some(format!("its `cwd` {name} in {work}: {error}")),
+    }
 }
 
 fn log_run(run: &CommandRun) {

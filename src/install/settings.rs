@@ -4,11 +4,13 @@
 mod document;
 mod edit;
 mod entry;
+mod foreign;
 mod read;
 
 pub(crate) use edit::{install, keep_only, uninstall};
 pub use entry::IF_TRUSTED;
 pub(crate) use entry::{Refusal, Registration};
+pub(crate) use foreign::{Foreign, foreign, without};
 pub(crate) use read::{Settings, read, word};
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Regi
 }
 
 /// Whether a command line calls us for this event among other things.
-fn calls_us(command: &str, event: &str) -> bool {
+pub(super) fn calls_us(command: &str, event: &str) -> bool {
     let mut words = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c));
     let is_named = words.any(|word| word == "conclaude");
     is_named && words.next() == Some(event)
