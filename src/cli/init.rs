@@ -8,10 +8,12 @@ use clap::Args;
 use super::diff;
 use super::install::{self, Which};
 use crate::config;
+use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::change::Change;
 use crate::install::duplicates::duplicates;
+use crate::install::scope::Scope;
 use crate::install::starter;
 use crate::install::user_file::UserFile;
 use crate::messages::short;
@@ -108,22 +110,33 @@ fn finish(folder: &Path, out: &mut impl Write) -> io::Result<()> {
 /// What was taken over, what was not, and what would run twice.
 fn report(draft: &Draft, folder: &Path, out: &mut impl Write) -> io::Result<()> {
     for hook in &draft.imported.hooks {
-        let command = hook.command().map(short).unwrap_or_default();
+        let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
         writeln!(
             out,
-            "took over the hook `{command}` of {}: it is in the config, and not in the settings",
-            hook.event
+            "took over the hook `{}` of {event}: it is in the config now, and no longer in the settings",
+            short(command)
         )?;
+        // A hook decides by its exit code 2, and a script may have one that its command line does not show.
+        if event == EventKind::SubagentStop.name() && !command.contains("exit 2") {
+            writeln!(
+                out,
+                "  when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2"
+            )?;
+        }
     }
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;
     let is_taken = |hook| draft.imported.hooks.contains(hook);
     for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_taken(&one.hook)) {
         let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
+        let import = match twice.scope {
+            // Hooks for all projects are not for one of them to take over.
+            Scope::User => String::new(),
+            scope => format!(", or `conclaude init --import {}`", scope.flag()),
+        };
         writeln!(
             out,
-            "warning: `{run}` is a hook of {event} in {path} as well, and would run twice: remove it there, or `conclaude init --import {}`",
-            twice.scope.flag()
+            "warning: `{run}` is a hook of {event} in {path} as well, and would run twice: remove it there{import}"
         )?;
     }
     Ok(())

@@ -14,8 +14,8 @@ mod workspaces;
 /// A build file is never this large.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// More workspaces than that are not listed one by one.
-pub(crate) const MAX_WORKSPACES: usize = 20;
+/// Cargo checks more members than that better all at once.
+const MAX_MEMBERS: usize = 20;
 
 /// A kind of project that was found, and how one checks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,13 +68,13 @@ pub(crate) fn detect(root: &Path) -> Vec<Kind> {
     all
 }
 
-/// The kind of each member that has the file. More than can be listed are none.
+/// The kind of each member that has the file.
 fn members(root: &Path, patterns: &[String], file: &str, kind: fn(&Place<'_>) -> Option<Kind>) -> Vec<Kind> {
-    let folders = workspaces::folders(root, patterns, file);
-    let folders = if folders.len() > MAX_WORKSPACES { Vec::new() } else { folders };
-    let kinds = folders
-        .iter()
-        .filter_map(|folder| Some(Kind { folder: folder.clone(), ..kind(&Place { root, folder })? }));
+    let folders = workspaces::folders(root, patterns, file).into_iter();
+    let kinds = folders.filter_map(|folder| {
+        let kind = kind(&Place { root, folder: &folder })?;
+        Some(Kind { folder, ..kind })
+    });
     kinds.collect()
 }
 
@@ -166,7 +166,7 @@ fn rust_and_members(place: &Place<'_>) -> Vec<Kind> {
     let Some(text) = place.read("Cargo.toml") else { return Vec::new() };
     let patterns = workspaces::of_toml(&text, "workspace");
     let members = members(place.root, &patterns, "Cargo.toml", rust);
-    if members.is_empty() {
+    if members.is_empty() || members.len() > MAX_MEMBERS {
         let all = if toml::has_table(&text, "workspace") { " --workspace" } else { "" };
         return vec![cargo(all)];
     }
@@ -255,7 +255,8 @@ fn runner(place: &Place<'_>, has_lint: bool, has_test: bool) -> Option<Kind> {
         ("Makefile", "make", targets::of_make),
         ("makefile", "make", targets::of_make),
     ];
-    let found = known.into_iter().filter_map(|(file, program, read)| {
+    // The first of them that helps.
+    known.into_iter().find_map(|(file, program, read)| {
         let text = place.read(file)?;
         let names = read(&text);
         let target = |wanted: &[&str]| {
@@ -267,10 +268,7 @@ fn runner(place: &Place<'_>, has_lint: bool, has_test: bool) -> Option<Kind> {
         let (lint, test) = (lint.filter(|_| !has_lint), test.filter(|_| !has_test).or(check));
         let kind = Kind { file, lint, test, folder: String::new() };
         kind.has_checks().then_some(kind)
-    });
-    // The first of them that helps.
-    let mut found = found;
-    found.next()
+    })
 }
 
 #[cfg(test)]

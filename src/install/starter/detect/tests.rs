@@ -129,7 +129,7 @@ fn each_workspace_of_a_monorepo_has_its_own_commands() {
 
 #[test]
 fn many_members_are_checked_all_at_once() {
-    let names: Vec<String> = (0..=MAX_WORKSPACES).map(|n| format!("crates/c{n}/Cargo.toml")).collect();
+    let names: Vec<String> = (0..=MAX_MEMBERS).map(|n| format!("crates/c{n}/Cargo.toml")).collect();
     let mut files = vec![("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n")];
     files.extend(names.iter().map(|name| (name.as_str(), "[package]")));
     check(
