@@ -11,6 +11,8 @@ pub struct Agent {
     pub kind: Option<String>,
     /// The id, where the payload has one.
     pub id: Option<String>,
+    /// What its call says that it is to do, in a few words.
+    pub description: Option<String>,
     /// The path of its transcript, as given or as Claude Code forms it.
     pub transcript: Option<String>,
 }

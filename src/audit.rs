@@ -32,6 +32,9 @@ pub struct Record {
     pub event: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Claude Code's `permission_mode`: `default`, `acceptEdits`, `plan`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

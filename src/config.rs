@@ -23,7 +23,7 @@ pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, Scop
 pub use diagnose::{ConfigError, Style};
 pub use notifications::{HookName, NotificationsConfig};
 pub(crate) use schema::schema_text;
-pub use section::{CommandConfig, CommandMap, EventConfig, Reaction};
+pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
 
 // The names of the specification.
 pub type SubagentStopConfig = EventConfig;

@@ -9,6 +9,7 @@ use crate::dialect::claude::abilities::{self, Blocking};
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::Plan;
+use crate::text;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -29,8 +30,17 @@ pub struct HookResult {
     pub context: Option<String>,
     /// What the tool is given instead.
     pub updated_input: Option<Map<String, Value>>,
-    /// What was pending in the outbox and is shown with this: it is removed once the answer was written.
-    pub delivered: Vec<PathBuf>,
+    /// What was pending in the outbox and is shown with this: that is noted once the answer was written.
+    pub delivered: Vec<Delivered>,
+}
+
+/// A pending message, and who gets it with an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The file that holds it.
+    pub path: PathBuf,
+    pub to_user: bool,
+    pub to_claude: bool,
 }
 
 impl HookResult {
@@ -93,6 +103,25 @@ pub enum Count {
     Exhausted,
 }
 
+/// What blocks an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// The checks, by name.
+    pub checks: Vec<String>,
+    /// One of them timed out.
+    pub timeout: bool,
+}
+
+impl Cause {
+    #[must_use]
+    pub fn of(outcomes: &[Outcome]) -> Cause {
+        let blocking = || outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
+        let mut checks: Vec<String> = blocking().filter_map(messages::check).collect();
+        checks.dedup();
+        Cause { checks, timeout: blocking().filter_map(Outcome::run).any(|run| run.is_timeout) }
+    }
+}
+
 /// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet; `count` counts a block and is called
 /// only for one.
 pub fn decide(
@@ -141,7 +170,9 @@ fn at_limit(
         Ok(Count::Blocks(nth)) => {
             (HookResult::blocked(messages::block_reason(plan, outcomes, nth, max)), Word::Blocked)
         }
-        Ok(Count::Exhausted) => despite(format!("it was blocked {max} times already (maxBlocks)")),
+        Ok(Count::Exhausted) => {
+            despite(format!("it was blocked {} already (maxBlocks)", text::count(max.into(), "time")))
+        }
         // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
         Err(error) if is_first_stop => {
             let note = Outcome::note(format!("blocks cannot be counted: {error}"));

@@ -12,6 +12,8 @@ pub enum HookError {
     Input(String),
     Payload(PayloadError),
     Config(Box<ConfigError>),
+    /// A config error that this session has shown in full, in one line.
+    KnownConfig(String),
     /// We were told to stop.
     Interrupted(String),
     /// A record that must be written cannot be.
@@ -21,9 +23,10 @@ pub enum HookError {
 impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HookError::Input(reason) | HookError::Interrupted(reason) | HookError::Audit(reason) => {
-                f.write_str(reason)
-            }
+            HookError::Input(reason)
+            | HookError::KnownConfig(reason)
+            | HookError::Interrupted(reason)
+            | HookError::Audit(reason) => f.write_str(reason),
             HookError::Payload(error) => error.fmt(f),
             HookError::Config(error) => error.fmt(f),
         }

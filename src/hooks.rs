@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use crate::decide;
+use crate::decide::{self, Cause};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::dialect::claude::{self, Answer};
 use crate::event::EventKind;
@@ -16,6 +16,9 @@ use crate::plan::Plan;
 use crate::store::outbox;
 use crate::{log, process};
 
+mod after_blocks;
+mod commands;
+mod config_error;
 mod context;
 mod delivery;
 mod finish;
@@ -110,7 +113,7 @@ fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit
     if let Ok(result) = &result
         && is_written
     {
-        outbox::remove(&result.delivered);
+        outbox::note(&result.delivered);
     }
     answer.exit
 }
@@ -179,8 +182,9 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(&context, &plan, &outcomes, signal));
     }
-    let decided =
-        decide::decide(&plan, &outcomes, context.is_first_stop(), || context.count_block(plan.max_blocks));
+    let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), || {
+        context.count_block(plan.max_blocks, &Cause::of(&outcomes))
+    });
     let result = finish::finish(&context, &plan, &outcomes, decided)?;
     Ok(Trace { plan, outcomes, result })
 }

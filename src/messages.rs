@@ -1,6 +1,7 @@
 //! The words of an answer, made from what was planned and what came of it.
 
 use crate::agent::Agent;
+use crate::config::Reaction;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan, Untrusted};
 use crate::text::{clean, clean_line, count, indent, visible};
@@ -16,14 +17,47 @@ pub fn short(script: &str) -> String {
     if cut.len() < first.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
 }
 
-/// The agent's name, with its id where that is something else.
+/// The agent's name and what it is to do, with its id where that is something else.
 #[must_use]
 pub fn agent_name(agent: &Agent) -> String {
     let name = clean_line(&agent.name);
     match agent.id.as_deref().map(clean_line) {
-        Some(id) if id != name => format!("{name} ({id})"),
+        Some(id) if id != name => format!("{} ({id})", described(agent).unwrap_or(name)),
         _ => name,
     }
+}
+
+/// The agent as the user knows it: its name and what it is to do, where that is known.
+fn described(agent: &Agent) -> Option<String> {
+    let what = short(agent.description.as_deref()?);
+    (!what.is_empty()).then(|| format!("{} · \"{what}\"", clean_line(&agent.name)))
+}
+
+/// What a check is called when it blocks and when it passes later. Remarks have no name.
+#[must_use]
+pub fn check(outcome: &Outcome) -> Option<String> {
+    match &outcome.evidence {
+        Evidence::Command(run) => Some(format!("`{}`", short(&run.command.script))),
+        Evidence::Finding(_) | Evidence::HonestFailure => Some("the step".into()),
+        Evidence::Judge(..) => Some("the judge's review".into()),
+        Evidence::Note | Evidence::Skipped => None,
+    }
+}
+
+/// The line about an agent that may stop after blocks by these checks.
+#[must_use]
+pub fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
+    let name = described(agent).unwrap_or_else(|| agent_name(agent));
+    let blocks = count(blocks.into(), "block");
+    let has_failed = |outcome: &&Outcome| match outcome.as_finding() {
+        Some(finding) => finding.blocks(),
+        None => outcome.verdict != Verdict::Pass,
+    };
+    let failed: Vec<String> = outcomes.iter().filter(has_failed).filter_map(check).collect();
+    if checks.is_empty() || checks.iter().any(|check| failed.contains(check)) {
+        return format!("⚠ {name}: stopped after {blocks}");
+    }
+    format!("✓ {name}: {} passed after {blocks}", checks.join(", "))
 }
 
 /// All messages, one below the other.
@@ -56,8 +90,13 @@ pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
 /// What a blocked agent reads.
 #[must_use]
 pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
+    // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
+    let then = match &plan.agent {
+        Some(_) => "give your complete report again: your caller sees only your last message",
+        None => "finish again",
+    };
     format!(
-        "conclaude: {} may not stop yet (block {nth} of {max}):\n{}\nFix what is marked ✗, then finish again.{}",
+        "conclaude: {} may not stop yet (block {nth} of {max}):\n{}{}\nFix what is marked ✗, then {then}.",
         plan.agent.as_ref().map(agent_name).unwrap_or_default(),
         without_notes(outcomes),
         notes(outcomes),
@@ -103,6 +142,9 @@ pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
             text.push('\n');
             text.push_str(&indent(stream, if both { "    " } else { "  " }));
         }
+    }
+    if run.is_timeout && verdict == Verdict::Warn && run.command.on_timeout == Reaction::Block {
+        text.push_str("\n  (it only warns now: an agent is blocked by timeouts once)");
     }
     text
 }

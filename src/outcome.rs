@@ -54,6 +54,7 @@ pub enum Evidence {
 pub struct CommandRun {
     pub command: Command,
     pub is_success: bool,
+    pub is_timeout: bool,
     /// How it ended, in words that follow "it".
     pub status: String,
     pub exit_code: Option<i32>,

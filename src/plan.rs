@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::config::{Bounded, CommandConfig, ConclaudeConfig, JudgeConfig, NonBlank, Reaction};
+use crate::config::{Bounded, CommandConfig, ConclaudeConfig, JudgeConfig, NonBlank, Reaction, Show};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
 use crate::pattern::{self, PatternError};
@@ -158,8 +158,8 @@ pub struct Command {
     pub env: Vec<(&'static str, Option<String>)>,
     /// What to say when it fails.
     pub message: Option<String>,
-    pub show_stdout: bool,
-    pub show_stderr: bool,
+    pub show_stdout: Show,
+    pub show_stderr: Show,
     pub max_lines: Option<u32>,
     pub timeout: Option<Duration>,
     pub on_failure: Reaction,
@@ -319,6 +319,7 @@ fn command(config: &CommandConfig, event: EventKind) -> Command {
         Blocking::Stop => Reaction::Block,
         Blocking::Never | Blocking::Tool => Reaction::Warn,
     };
+    let (show_stdout, show_stderr) = config.streams();
     Command {
         pattern: String::new(),
         script: config.run.as_str().to_owned(),
@@ -327,11 +328,11 @@ fn command(config: &CommandConfig, event: EventKind) -> Command {
         work: PathBuf::new(),
         env: Vec::new(),
         message: config.message.clone(),
-        show_stdout: config.show_stdout.unwrap_or(false),
-        show_stderr: config.show_stderr.unwrap_or(false),
+        show_stdout,
+        show_stderr,
         max_lines: config.max_output_lines.map(Bounded::get),
         timeout: config.timeout.map(|seconds| Duration::from_secs(seconds.get().into())),
         on_failure: config.on_failure.unwrap_or(Reaction::Warn),
-        on_timeout: config.on_timeout.unwrap_or(default_on_timeout),
+        on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
     }
 }

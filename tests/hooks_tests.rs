@@ -59,6 +59,7 @@ fn environment_variables_are_set_correctly() {
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/
     CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_PERMISSION_MODE=default
     CONCLAUDE_SESSION_ID=abc123
     CONCLAUDE_SUBAGENT_NAME=tester
     CONCLAUDE_SUBAGENT_TYPE=tester

@@ -54,6 +54,15 @@ impl ConfigError {
         }
     }
 
+    /// One line for a reader who can look up the rest.
+    #[must_use]
+    pub(crate) fn brief(&self) -> String {
+        match &self.kind {
+            Kind::Unreadable(_) => self.summary(),
+            Kind::Invalid { .. } => format!("{}; `conclaude validate` shows every problem", self.summary()),
+        }
+    }
+
     /// Every problem with its position and the line itself.
     #[must_use]
     pub(crate) fn report(&self, style: Style) -> String {

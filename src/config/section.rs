@@ -27,9 +27,11 @@ pub struct CommandConfig {
     pub run: NonBlank,
     /// The message that is shown when it fails.
     pub message: Option<String>,
-    /// Show its stdout. Default: false.
+    /// When its output is shown. Default: `failure`.
+    pub show: Option<Show>,
+    /// Show its stdout always, or never. Default: what `show` says.
     pub show_stdout: Option<bool>,
-    /// Show its stderr. Default: false.
+    /// Show its stderr always, or never. Default: what `show` says.
     pub show_stderr: Option<bool>,
     /// The maximum number of lines shown of each stream: the first and the last ones. Default: no limit.
     pub max_output_lines: Option<Bounded<1, 10_000>>,
@@ -37,13 +39,48 @@ pub struct CommandConfig {
     pub timeout: Option<Bounded<1, 3_600>>,
     /// What a failure does. Default: `warn`.
     pub on_failure: Option<Reaction>,
-    /// What a timeout does. Default: `block` where the event can be blocked, else `warn`.
+    /// What a timeout does: one agent is blocked by timeouts once. Default: what `onFailure` says; without it, `block`
+    /// where the event can be blocked, else `warn`.
     pub on_timeout: Option<Reaction>,
     /// The folder in which it runs, relative to that of the config (of an agent with a worktree: to its worktree), and
     /// below it. Default: that folder itself.
     pub cwd: Option<FolderBelow>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
+}
+
+/// When the output of a command is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Show {
+    /// When it fails.
+    #[default]
+    Failure,
+    /// However it ends.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+impl Show {
+    /// Whether a command that ended so shows it.
+    #[must_use]
+    pub fn applies(self, is_success: bool) -> bool {
+        self == Show::Always || (self == Show::Failure && !is_success)
+    }
+}
+
+impl CommandConfig {
+    /// When stdout and stderr are shown: what is said of a stream counts more than what is said of both.
+    #[must_use]
+    pub(crate) fn streams(&self) -> (Show, Show) {
+        let of = |stream: Option<bool>| match stream {
+            Some(true) => Show::Always,
+            Some(false) => Show::Never,
+            None => self.show.unwrap_or_default(),
+        };
+        (of(self.show_stdout), of(self.show_stderr))
+    }
 }
 
 /// What a command that failed or timed out does.
@@ -130,12 +167,9 @@ impl EventConfig {
                 found.push(format!("{section}: `{pattern}` has no commands"));
             }
             for command in commands {
-                if command.max_output_lines.is_some()
-                    && command.show_stdout != Some(true)
-                    && command.show_stderr != Some(true)
-                {
+                if command.max_output_lines.is_some() && command.streams() == (Show::Never, Show::Never) {
                     found.push(format!(
-                        "{section}: `{pattern}` limits output that is not shown: set `showStdout` or `showStderr`"
+                        "{section}: `{pattern}` limits output that is never shown: remove `maxOutputLines`, or set `show: failure`"
                     ));
                 }
             }

@@ -3,16 +3,20 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::Environment;
+use super::config_error;
 use super::gate_facts::{self, GateContext};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
-use crate::decide::Count;
+use crate::decide::{Cause, Count};
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
 use crate::git::WorkTree;
 use crate::log;
+use crate::messages;
 use crate::plan::{self, Facts, Plan};
 use crate::root::{self, Root};
 use crate::store::trust::{self, TrustStatus};
@@ -59,19 +63,19 @@ impl<'a> Context<'a> {
             root => root?,
         };
         if identity::is_phantom(payload) {
+            log_start(&event, None);
             store::touch_last(&root.folder, kind.name());
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
         let agent = (kind.row().subject == Subject::Agent).then(|| identity::identify(payload));
-        if let Some(agent) = &agent {
-            log_start(&event, agent);
-        }
+        log_start(&event, agent.as_ref());
         let session = Session::new(&root.folder, payload.session_id());
         if kind == EventKind::SessionStart {
             session.resume();
         }
-        let config = Config::load(&root, kind, environment)?;
+        let config =
+            Config::load(&root, kind, environment).map_err(|error| config_error::shown(&session, error))?;
         if config.error.is_none() {
             store::touch_last(&root.folder, kind.name());
         }
@@ -124,9 +128,18 @@ impl<'a> Context<'a> {
         self.payload().is_first_stop()
     }
 
-    pub(super) fn count_block(&self, max: u32) -> io::Result<Count> {
+    /// The agent that wants to stop.
+    pub(super) fn stopping_agent(&self) -> Option<&Agent> {
+        self.agent.as_ref().filter(|_| self.kind() == EventKind::SubagentStop)
+    }
+
+    pub(super) fn count_block(&self, max: u32, cause: &Cause) -> io::Result<Count> {
         let agent = self.agent.as_ref().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
-        self.session.count_block(agent, max)
+        self.session.count_block(agent, max, cause)
+    }
+
+    pub(super) fn was_blocked_by_timeout(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| self.session.was_blocked_by_timeout(agent))
     }
 
     /// A record of this event, to be filled.
@@ -134,6 +147,7 @@ impl<'a> Context<'a> {
         Record {
             event: self.kind().name().into(),
             session: Some(self.payload().session_id().to_owned()),
+            permission_mode: self.payload().base().permission_mode.clone(),
             ..Record::default()
         }
     }
@@ -158,26 +172,39 @@ fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
 }
 
-fn log_start(event: &Event, agent: &Agent) {
+/// What arrived, and what tells it from others of its kind.
+fn log_start(event: &Event, agent: Option<&Agent>) {
     log::info(|| {
-        format!(
-            "Processing {} hook: session_id={}, agent_id={}, subagent_type={}",
-            event.kind,
-            event.payload.session_id(),
-            agent.id.as_deref().unwrap_or("-"),
-            agent.name,
-        )
+        let field = |name: &'static str| {
+            let value = event.fields.get(name).and_then(Value::as_str).filter(|value| !value.is_empty());
+            value.map(|value| (name, value))
+        };
+        let parts: Vec<(&str, &str)> = match (agent, event.kind.row().subject) {
+            (Some(agent), _) => {
+                vec![("agent_id", agent.id.as_deref().unwrap_or("-")), ("subagent_type", &agent.name)]
+            }
+            (None, subject) => {
+                let compared = match subject {
+                    Subject::Field(name) => field(name),
+                    Subject::Agent | Subject::Nothing => field("prompt_id"),
+                };
+                [field("agent_id"), compared, field("tool_use_id")].into_iter().flatten().collect()
+            }
+        };
+        let parts: String =
+            parts.iter().map(|(name, value)| format!(", {name}={}", messages::short(value))).collect();
+        format!("Processing {} hook: session_id={}{parts}", event.kind, event.payload.session_id())
     });
 }
 
 impl Config {
     /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
     /// what is wrong with it.
-    fn load(root: &Root, event: EventKind, environment: &Environment) -> Result<Config> {
+    fn load(root: &Root, event: EventKind, environment: &Environment) -> Result<Config, ConfigError> {
         let Some(path) = &root.config else { return Ok(Config::default()) };
         let text = match root::read(path) {
             Ok(text) => text,
-            Err(error) if event == EventKind::SessionStart => return Err(error.into()),
+            Err(error) if event == EventKind::SessionStart => return Err(error),
             Err(error) => return Ok(Config { error: Some(error), ..Config::default() }),
         };
         let parsed = match event {
@@ -192,7 +219,7 @@ impl Config {
                     .and_then(|status| why_untrusted(status, path));
                 Ok(Config { settings, error: None, untrusted })
             }
-            Err(error) if event == EventKind::SessionStart => Err(error.into()),
+            Err(error) if event == EventKind::SessionStart => Err(error),
             // A broken pattern must not keep the user from being notified of it.
             Err(error) => {
                 let notifications = ConclaudeConfig::notifications_in(&text);

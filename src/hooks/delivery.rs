@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::context::Context;
 use crate::agent::Agent;
-use crate::decide::HookResult;
+use crate::decide::{Delivered, HookResult};
 use crate::error::HookError;
 use crate::files;
 use crate::log;
@@ -13,20 +13,32 @@ use crate::transcript::identity;
 use crate::types::HookPayload;
 
 /// Keeps what is shown to nobody here.
-pub(super) fn keep(context: &Context<'_>, agent: Option<&Agent>, text: &str) {
+pub(super) fn keep(context: &Context<'_>, agent: &Agent, text: &str) {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
-    let own = agent.and_then(|agent| agent.transcript.as_deref()).map(files::expand_home);
-    let entry = Entry {
-        agent_id: agent.and_then(|agent| agent.id.clone()),
-        ancestors: own.map(|path| identity::ancestors(&path)).unwrap_or_default(),
-        text: text.to_owned(),
-        ..Entry::default()
-    };
-    // What is the same for every event, as a broken config is, is pending once.
-    if entry.agent_id.is_none() && !outbox.take(|pending| pending.text == entry.text).is_empty() {
-        return;
+    let own = agent.transcript.as_deref().map(files::expand_home);
+    put(
+        &outbox,
+        &Entry {
+            agent_id: agent.id.clone(),
+            ancestors: own.map(|path| identity::ancestors(&path)).unwrap_or_default(),
+            text: text.to_owned(),
+            ..Entry::default()
+        },
+    );
+}
+
+/// Keeps what is the same for every agent, unless something with this part is pending for the user already.
+pub(super) fn keep_once(context: &Context<'_>, text: &str, part: &str) {
+    let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
+    let is_same =
+        |entry: &Entry| entry.agent_id.is_none() && !entry.shown_to_user && entry.text.contains(part);
+    if outbox.take(is_same).is_empty() {
+        put(&outbox, &Entry { text: text.to_owned(), ..Entry::default() });
     }
-    if let Err(error) = outbox.put(&entry) {
+}
+
+fn put(outbox: &Outbox, entry: &Entry) {
+    if let Err(error) = outbox.put(entry) {
         log::warn(|| format!("cannot keep what is to be shown: {error}"));
     }
 }
@@ -34,11 +46,12 @@ pub(super) fn keep(context: &Context<'_>, agent: Option<&Agent>, text: &str) {
 /// Keeps an error that nobody sees at the events of a subagent.
 pub(super) fn keep_error(context: &Context<'_>, error: &HookError) {
     if let Some(agent) = &context.agent {
-        keep(context, Some(agent), &format!("conclaude: {error}"));
+        keep(context, agent, &format!("conclaude: {error}"));
     }
 }
 
-/// What is pending for this event, added to its result: for the user, and for Claude where the event belongs to one agent.
+/// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at
+/// different events.
 pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let (entries, for_claude) = match context.payload() {
@@ -50,14 +63,17 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
             };
             (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)
         }
-        HookPayload::UserPromptSubmit(said) => {
-            let Some(agent) = task_of(&said.prompt) else { return result };
-            (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)
-        }
+        HookPayload::UserPromptSubmit(said) => match task_of(&said.prompt) {
+            Some(agent) => (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true),
+            // Its notification has not come since the main thread stopped, and may never: the user knows more than Claude.
+            None => (outbox.take(|entry| entry.shown_to_user && !entry.shown_to_claude), true),
+        },
         HookPayload::Stop(stop) => {
-            // What belongs to an agent that still runs is shown when that one stops.
+            // What belongs to an agent that still runs is shown when that one stops. What is said to Claude here would make it
+            // go on, so that stays pending.
             let running = stop.running().unwrap_or_default();
-            (outbox.take(|entry| !running.iter().any(|id| entry.belongs_to(id))), false)
+            let is_over = |entry: &Entry| !running.iter().any(|id| entry.belongs_to(id));
+            (outbox.take(|entry| !entry.shown_to_user && is_over(entry)), false)
         }
         _ => return result,
     };
@@ -65,10 +81,15 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
         return result;
     }
     let entries: Vec<Entry> = outbox.dropped().into_iter().chain(entries).collect();
-    let text = text_of(&entries);
-    let message = result.message.as_ref().map_or_else(|| text.clone(), |own| format!("{own}\n{text}"));
-    let delivered = entries.into_iter().map(|entry| entry.path).collect();
-    HookResult { message: Some(message), context: for_claude.then_some(text), delivered, ..result }
+    let for_user = text_of(entries.iter().filter(|entry| !entry.shown_to_user));
+    let context = text_of(entries.iter().filter(|entry| for_claude && !entry.shown_to_claude));
+    let message = match (result.message, for_user) {
+        (Some(own), Some(pending)) => Some(format!("{own}\n{pending}")),
+        (own, pending) => own.or(pending),
+    };
+    let delivered =
+        entries.into_iter().map(|entry| Delivered { path: entry.path, to_user: true, to_claude: for_claude });
+    HookResult { message, context, delivered: delivered.collect(), ..result }
 }
 
 /// The agent that a prompt of the client itself is about: a `<task-notification>` names it as `<task-id>`.

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::context::Context;
-use super::{delivery, remember};
+use super::{after_blocks, config_error, delivery, remember};
 use crate::audit::{CommandRecord, Record};
 use crate::decide::{Decision, HookResult, Word};
 use crate::des::DesContext;
@@ -26,9 +26,13 @@ pub(super) fn finish(
 ) -> Result<HookResult> {
     let recorded =
         record(context, plan, outcomes, word.as_str()).map_or(Ok(None), |record| context.audit(&record));
-    report_config_error(context);
+    let config_error = report_config_error(context);
+    let result = after_blocks::report(context, outcomes, word, result);
     let result = match result.decision {
-        Decision::Allow => allowed(context, plan, result, recorded),
+        Decision::Allow => allowed(context, plan, result, recorded).and_then(|result| match config_error {
+            Some(error) => Err(error),
+            None => Ok(result),
+        }),
         // A refusal stands, whatever becomes of its record.
         _ => Ok(refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string())))),
     };
@@ -59,14 +63,9 @@ fn allowed(
     }
     result.message = result.message.map(|message| shorten(message, &context.session));
     if let Some((agent, message)) = context.agent.as_ref().zip(result.message.as_ref()) {
-        delivery::keep(context, Some(agent), message);
+        delivery::keep(context, agent, message);
     }
     recorded.inspect_err(|error| delivery::keep_error(context, error))?;
-    match &context.config.error {
-        Some(error) if context.kind().row().commands => return Err(HookError::from(error.clone())),
-        Some(error) => log::debug(|| error.to_string()),
-        None => {}
-    }
     if context.agent.is_none() && !abilities::is_shown(plan.event) {
         result.message = None;
     }
@@ -84,11 +83,20 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
     HookResult { decision, ..result }
 }
 
-/// Nobody sees an error at the events of a subagent, so it is shown at the next event of the main thread.
-fn report_config_error(context: &Context<'_>) {
-    if let Some(error) = context.config.error.as_ref().filter(|_| context.kind().row().commands) {
-        delivery::keep(context, None, &format!("conclaude: {error}"));
+/// The config's error, if the event's commands did not run because of it. Nobody sees an error at the events of a subagent,
+/// so it is shown at the next event of the main thread too.
+fn report_config_error(context: &Context<'_>) -> Option<HookError> {
+    let error = context.config.error.as_ref()?;
+    if !context.kind().row().commands {
+        log::debug(|| error.to_string());
+        return None;
     }
+    let shown = config_error::shown(&context.session, error.clone());
+    let text = format!("conclaude: {shown}");
+    // While all of it is pending for the user, the line adds nothing.
+    let same = if matches!(shown, HookError::KnownConfig(_)) { error.summary() } else { text.clone() };
+    delivery::keep_once(context, &text, &same);
+    Some(shown)
 }
 
 /// We were told to stop: what was run until then is recorded.

@@ -24,7 +24,7 @@ use crate::types::{HookPayload, PreToolUsePayload};
 pub(super) fn notes(plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let error = context.config.error.as_ref().filter(|_| plan.gate().is_some());
     error
-        .map(|error| Outcome::note(format!("the gates run with their defaults: {error}")))
+        .map(|error| Outcome::note(format!("the gates run with their defaults: {}", error.brief())))
         .into_iter()
         .collect()
 }

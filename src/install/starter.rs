@@ -15,9 +15,7 @@ pub(crate) const SCHEMA: &str = ".conclaude/schema.json";
 /// The agent of Claude Code itself that does the work; Explore and Plan only look around.
 const GENERAL: &str = "general-purpose";
 
-/// What a blocked agent needs to fix anything: what the command printed.
-const SHOWN: [&str; 3] = ["showStdout: true", "showStderr: true", "maxOutputLines: 50"];
-
+const LINES: &str = "maxOutputLines: 50   # of what it prints, which is shown when it fails";
 const TIMEOUT: &str = "timeout: 600         # seconds; then it is killed with all its children";
 const BLOCK: &str = "onFailure: block     # the agent must fix it first; `warn` only reports it";
 
@@ -133,7 +131,7 @@ impl Starter<'_> {
         if checks.is_empty() {
             lines.push("      - run: \"git diff --check\"".into());
             lines.push("        message: \"Conflict markers or white space at the end of a line\"".into());
-            lines.extend(SHOWN.iter().chain(&[BLOCK]).map(|line| format!("        {line}")));
+            lines.extend([LINES, BLOCK].iter().map(|line| format!("        {line}")));
         }
         for check in &checks {
             lines.extend(check.lines());
@@ -182,7 +180,7 @@ impl Check<'_> {
             key(&format!("cwd: {}", Value::from(self.folder)));
             key(&format!("message: {}", Value::from(format!("{} in {}", self.what, self.folder))));
         }
-        SHOWN.iter().chain(&[TIMEOUT, BLOCK]).for_each(|line| key(line));
+        [LINES, TIMEOUT, BLOCK].iter().for_each(|line| key(line));
         lines
     }
 }

@@ -16,6 +16,7 @@ pub(super) fn environment(
         ("CONCLAUDE_TRANSCRIPT_PATH", Some(payload.transcript_path().to_owned())),
         ("CONCLAUDE_HOOK_EVENT", Some(payload.hook_event_name().to_owned())),
         ("CONCLAUDE_CWD", Some(payload.cwd().to_owned())),
+        ("CONCLAUDE_PERMISSION_MODE", payload.base().permission_mode.clone()),
         ("CONCLAUDE_CONFIG_DIR", facts.config_dir.map(|folder| folder.to_string_lossy().into_owned())),
         ("CONCLAUDE_SUBAGENT_NAME", agent.map(|agent| agent.name.clone())),
         ("CONCLAUDE_SUBAGENT_TYPE", agent.and_then(|agent| agent.kind.clone())),

@@ -132,24 +132,29 @@ impl Capture {
             Keep::Nothing => 0,
             Keep::Shown(limit) => limit,
         };
-        let saved = match self.saved {
-            Saved::NotYet => None,
-            Saved::To { path, written, .. } if written < self.bytes => {
-                Some(format!("the first {written} bytes are in {}", path.display()))
-            }
-            Saved::To { path, .. } => Some(format!("all of it is in {}", path.display())),
-            Saved::Failed(reason) => Some(format!("it could not be saved: {reason}")),
+        let mut captured = Captured {
+            name: self.name,
+            head: self.head,
+            tail: self.tail.into(),
+            bytes: self.bytes,
+            lines,
+            limit,
+            ..Captured::default()
         };
-        Captured { head: self.head, tail: self.tail.into(), bytes: self.bytes, lines, limit, saved }
+        captured.note(self.saved);
+        captured
     }
 }
 
 /// What is left of a stream after the command has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
+    name: &'static str,
     head: Vec<u8>,
     tail: Vec<u8>,
     limit: usize,
+    /// The file with all of it, and how that is said.
+    file: Option<PathBuf>,
     saved: Option<String>,
     /// How many bytes there were.
     pub bytes: u64,
@@ -158,6 +163,43 @@ pub struct Captured {
 }
 
 impl Captured {
+    fn note(&mut self, saved: Saved) {
+        (self.file, self.saved) = match saved {
+            Saved::NotYet => (None, None),
+            Saved::To { path, written, .. } => {
+                let place = path.display();
+                let how = if written < self.bytes {
+                    format!("the first {written} bytes are in {place}")
+                } else {
+                    format!("all of it is in {place}")
+                };
+                (Some(path), Some(how))
+            }
+            Saved::Failed(reason) => (None, Some(format!("it could not be saved: {reason}"))),
+        };
+    }
+
+    /// Shows at most so many bytes. What no longer fits is saved, unless it was already.
+    pub(crate) fn shrink(&mut self, limit: usize, spill: Spill<'_>) {
+        if limit >= self.limit {
+            return;
+        }
+        self.limit = limit;
+        if self.saved.is_none() && self.bytes > limit as u64 {
+            let saved = spill(self.name).and_then(|(mut file, path)| {
+                file.write_all(&self.head).map(|()| Saved::To { file, path, written: self.head.len() as u64 })
+            });
+            self.note(saved.unwrap_or_else(|error| Saved::Failed(error.to_string())));
+        }
+    }
+
+    /// Nothing of it is shown, so its file is not needed.
+    pub(crate) fn discard(self) {
+        if let Some(file) = self.file {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
     /// What is shown: at most `max_lines` lines, the first and the last, with a line between that says what is
     /// missing and where it is. Nothing for a stream that is empty or not shown.
     #[must_use]
@@ -198,9 +240,10 @@ impl Captured {
 
     /// The last bytes, of which some may still stand in the head.
     fn end(&self) -> Vec<u8> {
-        let missing = (self.limit / 2).saturating_sub(self.tail.len());
-        let from = self.head.len().saturating_sub(missing).max(self.limit / 2);
-        [self.head.get(from..).unwrap_or_default(), &self.tail].concat()
+        let room = self.limit / 2;
+        let tail = self.tail.get(self.tail.len().saturating_sub(room)..).unwrap_or_default();
+        let from = self.head.len().saturating_sub(room - tail.len()).max(room);
+        [self.head.get(from..).unwrap_or_default(), tail].concat()
     }
 }
 

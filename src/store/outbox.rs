@@ -1,5 +1,5 @@
 //! Messages of subagents' events. Claude Code shows them to nobody there, so they are pending here until the next event of
-//! the main thread that Claude Code shows.
+//! the main thread that Claude Code shows. The user and Claude may get one at different events: it is removed when both have it.
 
 use std::fs;
 use std::io;
@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::decide::Delivered;
 use crate::text::{LIMIT, length};
-use crate::{files, store};
+use crate::{files, log, store};
 
 /// A pending message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub(crate) struct Entry {
     /// The agents that called it, nearest first: messages of a nested agent are shown with its ancestor.
     pub ancestors: Vec<String>,
     pub text: String,
+    pub shown_to_user: bool,
+    pub shown_to_claude: bool,
     /// The file that holds it.
     #[serde(skip)]
     pub path: PathBuf,
@@ -52,12 +55,25 @@ impl Outbox {
     /// Adds a message, to be shown after those that are pending already.
     pub(crate) fn put(&self, entry: &Entry) -> io::Result<()> {
         store::make_folder(&self.root, &self.folder)?;
+        self.remove_seen();
         let dropped = store::make_room(&self.folder);
         if dropped > 0 {
             self.count_dropped(dropped)?;
         }
         let name = format!("{:020}-{}.json", jiff::Timestamp::now().as_nanosecond(), std::process::id());
         files::write_atomically(&self.folder.join(name), &serde_json::to_vec(entry)?)
+    }
+
+    /// Where room is needed, what only Claude has not seen goes first, without a word: its agent has ended without a
+    /// notification.
+    fn remove_seen(&self) {
+        let count = fs::read_dir(&self.folder).map_or(0, Iterator::count);
+        if count + 1 < store::MAX_OUTPUTS {
+            return;
+        }
+        for entry in self.entries().filter(|entry| entry.shown_to_user) {
+            let _ = fs::remove_file(&entry.path);
+        }
     }
 
     /// Undelivered messages are dropped for new ones, but not silently.
@@ -83,22 +99,8 @@ impl Outbox {
     /// The pending messages, in order, as far as they fit into one answer; the rest stays pending.
     #[must_use]
     pub(crate) fn take(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
-        if !files::is_real_folder(&self.root.join(store::FOLDER)) || !files::is_real_folder(&self.folder) {
-            return Vec::new();
-        }
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-        paths.sort_unstable();
         let mut used = 0;
-        let read = |path: PathBuf| {
-            let text = files::read_text(&path, 1 << 20).ok()?;
-            let entry: Entry = serde_json::from_str(&text).ok()?;
-            Some(Entry { path, ..entry })
-        };
-        paths
-            .into_iter()
-            .filter_map(read)
+        self.entries()
             .filter(|entry| wanted(entry))
             .take_while(|entry| {
                 let first = used == 0;
@@ -107,18 +109,56 @@ impl Outbox {
             })
             .collect()
     }
-}
 
-/// Removes delivered messages. Called after the answer was written: a crash between the two shows them twice, not never.
-pub(crate) fn remove(shown: &[PathBuf]) {
-    for path in shown {
-        let _ = fs::remove_file(path);
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let is_ours =
+            files::is_real_folder(&self.root.join(store::FOLDER)) && files::is_real_folder(&self.folder);
+        let found = is_ours.then(|| fs::read_dir(&self.folder).ok()).flatten();
+        let mut paths: Vec<PathBuf> =
+            found.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| is_entry(path));
+        paths.sort_unstable();
+        paths.into_iter().filter_map(|path| read(&path))
     }
 }
 
+fn is_entry(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+fn read(path: &Path) -> Option<Entry> {
+    let text = files::read_text(path, 1 << 20).ok()?;
+    let entry: Entry = serde_json::from_str(&text).ok()?;
+    Some(Entry { path: path.to_owned(), ..entry })
+}
+
+/// Notes who has got which messages, and removes those that both have. Called after the answer was written: a crash between
+/// the two shows them twice, not never.
+pub(crate) fn note(delivered: &[Delivered]) {
+    for one in delivered {
+        let entry = read(&one.path).filter(|_| is_entry(&one.path));
+        let entry = entry.map(|entry| Entry {
+            shown_to_user: entry.shown_to_user || one.to_user,
+            shown_to_claude: entry.shown_to_claude || one.to_claude,
+            ..entry
+        });
+        match entry {
+            Some(entry) if !(entry.shown_to_user && entry.shown_to_claude) => {
+                let bytes = serde_json::to_vec(&entry).map_err(io::Error::other);
+                if let Err(error) = bytes.and_then(|bytes| files::write_atomically(&one.path, &bytes)) {
+                    log::warn(|| format!("cannot note who was shown {}: {error}", one.path.display()));
+                }
+            }
+            _ => drop(fs::remove_file(&one.path)),
+        }
+    }
+}
+
+/// The texts, one below the other; none for no text.
 #[must_use]
-pub(crate) fn text_of(entries: &[Entry]) -> String {
-    entries.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>().join("\n")
+pub(crate) fn text_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<String> {
+    let texts: Vec<&str> = entries.map(|entry| entry.text.as_str()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 #[cfg(test)]
@@ -139,10 +179,17 @@ mod tests {
         }
         outbox.put(&entry("b", "four")).unwrap();
         let taken = outbox.take(|entry| entry.belongs_to("a"));
-        assert_eq!(text_of(&taken), "one\ntwo\nthree");
+        assert_eq!(text_of(taken.iter()).unwrap(), "one\ntwo\nthree");
         assert_eq!(outbox.take(|_| true).len(), 4, "nothing is gone before it was shown");
-        remove(&taken.into_iter().map(|entry| entry.path).collect::<Vec<_>>());
-        assert_eq!(text_of(&outbox.take(|_| true)), "four");
+        let deliver = |to_user, to_claude| {
+            let one = |entry: &Entry| Delivered { path: entry.path.clone(), to_user, to_claude };
+            note(&taken.iter().map(one).collect::<Vec<_>>());
+        };
+        deliver(true, false);
+        let seen = outbox.take(|entry| entry.shown_to_user && !entry.shown_to_claude);
+        assert_eq!((seen.len(), outbox.take(|_| true).len()), (3, 4), "Claude's copies are still pending");
+        deliver(false, true);
+        assert_eq!(text_of(outbox.take(|_| true).iter()).unwrap(), "four");
         assert_eq!(Outbox::of(root.path(), "another").take(|_| true), []);
     }
 

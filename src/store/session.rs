@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FOLDER, hash, make_folder, make_room, open_new};
 use crate::agent::Agent;
-use crate::decide::Count;
+use crate::decide::{Cause, Count};
 use crate::{files, log};
 
 /// How long we wait for another process.
@@ -24,6 +24,12 @@ const KEPT_WITHOUT_END: Duration = Duration::from_hours(30 * 24);
 #[serde(default)]
 struct AgentState {
     blocks: u32,
+    /// How many of them the user was shown to be over.
+    reported: u32,
+    /// What blocked it since then.
+    checks: Vec<String>,
+    /// A timeout blocked it.
+    timeout: bool,
     /// The fields of a newer version, which are kept.
     #[serde(flatten)]
     other: serde_json::Map<String, serde_json::Value>,
@@ -43,22 +49,58 @@ impl Session {
         Session { root: root.to_owned(), folder: root.join(FOLDER).join("state").join(hash(session_id)) }
     }
 
-    /// Counts a block of the agent, unless it has reached the limit.
+    /// Counts a block of the agent, unless it has reached the limit, and remembers what blocked it.
     ///
     /// # Errors
     /// When the count cannot be read or written.
-    pub(crate) fn count_block(&self, agent: &Agent, max: u32) -> io::Result<Count> {
+    pub(crate) fn count_block(&self, agent: &Agent, max: u32, cause: &Cause) -> io::Result<Count> {
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         let _lock = self.lock()?;
-        let path = self.folder.join(format!("{}.json", hash(agent.key())));
+        let path = self.state_file(agent);
         let mut state = read_state(&path)?;
         if state.blocks >= max {
             return Ok(Count::Exhausted);
         }
         state.blocks += 1;
+        state.timeout |= cause.timeout;
+        let more: Vec<String> =
+            cause.checks.iter().filter(|check| !state.checks.contains(check)).cloned().collect();
+        state.checks.extend(more);
         files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
         Ok(Count::Blocks(state.blocks))
+    }
+
+    /// Whether a timeout has blocked the agent. What cannot be read is not known: then the count cannot be read either,
+    /// which limits the blocks.
+    pub(crate) fn was_blocked_by_timeout(&self, agent: &Agent) -> bool {
+        self.is_ours() && read_state(&self.state_file(agent)).is_ok_and(|state| state.timeout)
+    }
+
+    /// How often the agent was blocked since this was last asked, and by what. None if it was not.
+    ///
+    /// # Errors
+    /// When the state cannot be read or written.
+    pub(crate) fn take_blocks(&self, agent: &Agent) -> io::Result<Option<(u32, Vec<String>)>> {
+        let path = self.state_file(agent);
+        // Most agents are never blocked, and cost no lock.
+        if !self.is_ours() || !path.exists() {
+            return Ok(None);
+        }
+        let _lock = self.lock()?;
+        let mut state = read_state(&path)?;
+        let blocks = state.blocks.saturating_sub(state.reported);
+        if blocks == 0 {
+            return Ok(None);
+        }
+        state.reported = state.blocks;
+        let checks = std::mem::take(&mut state.checks);
+        files::write_atomically(&path, &serde_json::to_vec(&state)?)?;
+        Ok(Some((blocks, checks)))
+    }
+
+    fn state_file(&self, agent: &Agent) -> PathBuf {
+        self.folder.join(format!("{}.json", hash(agent.key())))
     }
 
     pub(crate) fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
@@ -184,26 +226,47 @@ mod tests {
     use super::*;
 
     fn agent(id: &str) -> Agent {
-        Agent { name: "coder".into(), kind: None, id: Some(id.into()), transcript: None }
+        Agent { name: "coder".into(), kind: None, id: Some(id.into()), description: None, transcript: None }
     }
 
     #[test]
     fn blocks_are_counted_per_session_and_agent_up_to_the_limit() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s1");
-        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Count::Blocks(1));
-        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Count::Blocks(2));
-        assert_eq!(session.count_block(&agent("a"), 2).unwrap(), Count::Exhausted);
-        assert_eq!(session.count_block(&agent("b"), 2).unwrap(), Count::Blocks(1));
+        assert_eq!(session.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Blocks(1));
+        assert_eq!(session.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Blocks(2));
+        assert_eq!(session.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Exhausted);
+        assert_eq!(session.count_block(&agent("b"), 2, &Cause::default()).unwrap(), Count::Blocks(1));
         let other = Session::new(root.path(), "s2");
-        assert_eq!(other.count_block(&agent("a"), 2).unwrap(), Count::Blocks(1));
+        assert_eq!(other.count_block(&agent("a"), 2, &Cause::default()).unwrap(), Count::Blocks(1));
         assert_eq!(fs::read_to_string(root.path().join(".conclaude/.gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn what_blocked_an_agent_is_reported_once_and_a_timeout_is_remembered() {
+        let root = tempfile::tempdir().unwrap();
+        let session = Session::new(root.path(), "s");
+        assert_eq!(session.take_blocks(&agent("a")).unwrap(), None);
+        let cause = |check: &str, timeout| Cause { checks: vec![check.into()], timeout };
+        session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
+        session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
+        assert!(!session.was_blocked_by_timeout(&agent("a")));
+        session.count_block(&agent("a"), 9, &cause("test", true)).unwrap();
+        assert!(session.was_blocked_by_timeout(&agent("a")) && !session.was_blocked_by_timeout(&agent("b")));
+        let taken = session.take_blocks(&agent("a")).unwrap();
+        assert_eq!(taken, Some((3, vec!["lint".into(), "test".into()])));
+        assert_eq!(session.take_blocks(&agent("a")).unwrap(), None);
+        session.count_block(&agent("a"), 9, &cause("lint", false)).unwrap();
+        assert_eq!(session.take_blocks(&agent("a")).unwrap(), Some((1, vec!["lint".into()])));
+        assert!(session.was_blocked_by_timeout(&agent("a")));
     }
 
     #[test]
     fn ids_cannot_lead_out_of_the_folder() {
         let root = tempfile::tempdir().unwrap();
-        Session::new(root.path(), "../../etc").count_block(&agent("../../passwd"), 1).unwrap();
+        Session::new(root.path(), "../../etc")
+            .count_block(&agent("../../passwd"), 1, &Cause::default())
+            .unwrap();
         let names: Vec<_> = fs::read_dir(root.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, [FOLDER]);
     }
@@ -213,10 +276,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..16 {
-                scope.spawn(|| Session::new(root.path(), "s").count_block(&agent("a"), 100).unwrap());
+                scope.spawn(|| {
+                    Session::new(root.path(), "s").count_block(&agent("a"), 100, &Cause::default()).unwrap()
+                });
             }
         });
-        let last = Session::new(root.path(), "s").count_block(&agent("a"), 100).unwrap();
+        let last = Session::new(root.path(), "s").count_block(&agent("a"), 100, &Cause::default()).unwrap();
         assert_eq!(last, Count::Blocks(17));
     }
 
@@ -224,10 +289,10 @@ mod tests {
     fn fields_of_a_newer_version_are_kept() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s");
-        session.count_block(&agent("a"), 9).unwrap();
+        session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
         let path = session.folder.join(format!("{}.json", hash("a")));
         fs::write(&path, r#"{"blocks":4,"novelty":{"x":1}}"#).unwrap();
-        assert_eq!(session.count_block(&agent("a"), 9).unwrap(), Count::Blocks(5));
+        assert_eq!(session.count_block(&agent("a"), 9, &Cause::default()).unwrap(), Count::Blocks(5));
         assert!(fs::read_to_string(&path).unwrap().contains(r#""novelty":{"x":1}"#));
     }
 
@@ -235,9 +300,9 @@ mod tests {
     fn a_damaged_count_is_an_error_not_a_zero() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s");
-        session.count_block(&agent("a"), 9).unwrap();
+        session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
         fs::write(session.folder.join(format!("{}.json", hash("a"))), "{truncated").unwrap();
-        assert!(session.count_block(&agent("a"), 9).is_err());
+        assert!(session.count_block(&agent("a"), 9, &Cause::default()).is_err());
     }
 
     #[cfg(unix)]
@@ -246,7 +311,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER)).unwrap();
-        assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1).is_err());
+        assert!(Session::new(root.path(), "s").count_block(&agent("a"), 1, &Cause::default()).is_err());
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
         // Nor is anything written or removed behind it.
         let old = elsewhere.path().join("state").join("0".repeat(64));
@@ -271,7 +336,7 @@ mod tests {
         };
         let sessions: Vec<Session> = (0..3).map(|n| Session::new(root.path(), &format!("s{n}"))).collect();
         for session in &sessions {
-            session.count_block(&agent("a"), 9).unwrap();
+            session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
         }
         sessions[0].end();
         age(&sessions[0], "ended", 8);
@@ -286,7 +351,7 @@ mod tests {
     fn a_resumed_session_keeps_its_counts() {
         let root = tempfile::tempdir().unwrap();
         let session = Session::new(root.path(), "s");
-        session.count_block(&agent("a"), 9).unwrap();
+        session.count_block(&agent("a"), 9, &Cause::default()).unwrap();
         session.end();
         assert!(session.folder.join("ended").exists());
         session.resume();
@@ -297,7 +362,7 @@ mod tests {
     fn a_folder_that_the_user_created_ignores_itself_too() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join(FOLDER)).unwrap();
-        Session::new(root.path(), "s").count_block(&agent("a"), 1).unwrap();
+        Session::new(root.path(), "s").count_block(&agent("a"), 1, &Cause::default()).unwrap();
         assert!(
             root.path().join(".conclaude/.gitignore").exists()
                 && root.path().join(".conclaude/state/last").is_dir()

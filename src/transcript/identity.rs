@@ -20,7 +20,14 @@ pub fn identify(payload: &HookPayload) -> Agent {
         .or_else(|| from_transcripts(payload.transcript_path(), transcript.as_deref()));
     let id = payload.agent_id().map(str::to_owned);
     let name = kind.clone().or_else(|| id.clone()).unwrap_or_else(|| UNKNOWN.to_owned());
-    Agent { name, kind, id, transcript }
+    let description = match payload {
+        // It is not there before.
+        HookPayload::SubagentStop(_) => {
+            transcript.as_deref().and_then(|path| Meta::beside(&expand_home(path))?.description)
+        }
+        _ => None,
+    };
+    Agent { name, kind, id, description, transcript }
 }
 
 /// A stop of an agent that nobody started: compaction (no type, no transcript) and Claude Code's own hook agents.
@@ -41,6 +48,8 @@ pub struct Meta {
     /// The call that started the agent.
     pub tool_use_id: Option<String>,
     pub agent_type: Option<String>,
+    /// What the call says that the agent is to do, in a few words.
+    pub description: Option<String>,
     /// 1 for an agent of the main thread, more for one that another agent called.
     pub spawn_depth: Option<u32>,
 }

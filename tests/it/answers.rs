@@ -27,7 +27,7 @@ fn a_failing_command_with_on_failure_block_blocks() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -40,7 +40,7 @@ fn a_timeout_blocks_and_the_rest_still_runs() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ Too slow
       `sleep 60` timed out after 1 s and was terminated
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert!(done.has("ran.txt"));
 }
@@ -57,6 +57,90 @@ fn on_timeout_warn_and_on_failure_warn_do_not_block() {
 }
 
 #[test]
+fn an_explicit_on_failure_decides_for_timeouts_too() {
+    let config =
+        "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1, onFailure: warn}\n";
+    assert_snapshot!(Test::stop().config(config).run().message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+    ");
+    let both = "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1, onFailure: warn, onTimeout: block}\n";
+    Test::stop().config(both).run().blocked();
+}
+
+#[test]
+fn a_timeout_blocks_an_agent_once_and_other_failures_still_do() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1, onFailure: block}\n      - {run: test -e fixed, onFailure: block}\n";
+    let done = Test::stop().config(config).run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ `sleep 60` timed out after 1 s and was terminated
+    ✗ `test -e fixed` exited with code 1
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let done = done.again().run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+      (it only warns now: an agent is blocked by timeouts once)
+    ✗ `test -e fixed` exited with code 1
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let done = done.again().file("fixed", "").run();
+    assert_snapshot!(done.message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+      (it only warns now: an agent is blocked by timeouts once)
+    ⚠ coder (a1b2c3): stopped after 2 blocks
+    ");
+    // Another agent has not been blocked by a timeout.
+    done.again().payload("agent_id", "another").run().blocked();
+}
+
+#[test]
+fn an_agent_that_passes_after_blocks_leaves_one_line() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: test -e $CONCLAUDE_AGENT_ID, onFailure: block}\n";
+    let meta =
+        |what: &str| format!(r#"{{"toolUseId":"toolu_1","agentType":"coder","description":"{what}"}}"#);
+    let mut test = Test::stop()
+        .config(config)
+        .file("main/subagents/agent-one.meta.json", meta("Write greeting"))
+        .file("main/subagents/agent-two.meta.json", meta("Write farewell"));
+    for agent in ["one", "two", "two", "three"] {
+        let done = test.payload("agent_id", agent).run();
+        done.blocked();
+        test = done.again();
+    }
+    let mut shown = Vec::new();
+    for agent in ["one", "two", "three"] {
+        let done = test.file(agent, "").payload("agent_id", agent).run();
+        shown.push(done.message());
+        // It was said.
+        test = done.again().run().silent().again();
+    }
+    assert_snapshot!(shown.join("\n"), @r#"
+    conclaude: ✓ coder · "Write greeting": `test -e $CONCLAUDE_AGENT_ID` passed after 1 block
+    conclaude: ✓ coder · "Write farewell": `test -e $CONCLAUDE_AGENT_ID` passed after 2 blocks
+    conclaude: ✓ coder (three): `test -e $CONCLAUDE_AGENT_ID` passed after 1 block
+    "#);
+    // Who was never blocked has nothing to say.
+    test.file("four", "").payload("agent_id", "four").run().silent();
+}
+
+#[test]
+fn after_a_block_by_a_timeout_nothing_is_said_to_have_passed() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: sleep 60, timeout: 1}\n";
+    let done = Test::stop().config(config).run();
+    done.blocked();
+    assert_snapshot!(done.again().run().message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `sleep 60` timed out after 1 s and was terminated
+      (it only warns now: an agent is blocked by timeouts once)
+    ⚠ coder (a1b2c3): stopped after 1 block
+    ");
+}
+
+#[test]
 fn what_only_warns_is_shown_with_the_block_too() {
     let config = "subagentStop:\n  commands:\n    coder:\n      - {run: echo note, showStdout: true}\n      - {run: exit 3, onFailure: warn}\n      - {run: 'false', onFailure: block}\n";
     let reason = Test::stop().config(config).run().blocked();
@@ -66,7 +150,7 @@ fn what_only_warns_is_shown_with_the_block_too() {
       note
     ⚠ `exit 3` exited with code 3
     ✗ `false` exited with code 1
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -136,8 +220,8 @@ fn blocks_that_cannot_be_counted_are_limited_to_one() {
     ✗ Linting failed
       `echo 'src/a.rs: unused' ; exit 1` exited with code 1
       src/a.rs: unused
-    Fix what is marked ✗, then finish again.
     (blocks cannot be counted: [ROOT]/.conclaude is not a folder)
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
     let mut shown = Vec::new();
@@ -169,18 +253,85 @@ fn a_block_whose_text_claude_code_misreads_is_on_stdout_too() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ `ls /nowhere` exited with code 2
       ls: cannot access '/nowhere': No such file or directory
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
 #[test]
 fn all_events_without_behaviour_are_a_silent_exit_0() {
     for name in event::names().filter(|name| !name.starts_with("Subagent") && *name != "PreToolUse") {
-        for stdin in [&capture(&format!("{name}.json"))[..], b"", b"{}", b"nonsense"] {
+        for stdin in [&b""[..], b"{}", b"nonsense"] {
             let done = Test::event(name).stdin(stdin).run().silent();
             assert_eq!(done.stderr, "", "{name}");
         }
     }
+}
+
+#[test]
+fn every_event_is_logged_with_what_identifies_it() {
+    let mut lines = Vec::new();
+    for name in event::names() {
+        // Without the markers, for which a gate would answer.
+        let payload =
+            String::from_utf8(capture(&format!("{name}.json"))).unwrap().replace("DES-VALIDATION", "x");
+        let done = Test::event(name).stdin(payload).run().silent();
+        lines.push(done.stderr.replace("conclaude: info: ", "").trim_end().to_owned());
+    }
+    assert_snapshot!(lines.join("\n"), @"
+    Processing SessionStart hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, source=startup
+    Processing PreToolUse hook: session_id=e057e862-e228-4872-b334-7b4e13120d96, tool_name=Agent, tool_use_id=toolu_44be361167fb4c94ac7fa859
+    Processing PostToolUse hook: session_id=e057e862-e228-4872-b334-7b4e13120d96, tool_name=Agent, tool_use_id=toolu_44be361167fb4c94ac7fa859
+    Processing UserPromptSubmit hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, prompt_id=64014077-e794-47d5-a8c7-3c477aa62521
+    Processing SubagentStart hook: session_id=e057e862-e228-4872-b334-7b4e13120d96, agent_id=ae7af48d32583d25f, subagent_type=coder
+    Processing SubagentStop hook: session_id=e057e862-e228-4872-b334-7b4e13120d96, agent_id=ae7af48d32583d25f, subagent_type=coder
+    Processing Stop hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, prompt_id=64014077-e794-47d5-a8c7-3c477aa62521
+    Processing SessionEnd hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, reason=other
+    Processing PostToolUseFailure hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, agent_id=abf5c327cb231b8d6, tool_name=Bash, tool_use_id=toolu_d1c3632a174446f28a53c895
+    Processing PostToolBatch hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, agent_id=abf5c327cb231b8d6, prompt_id=64014077-e794-47d5-a8c7-3c477aa62521
+    Processing PermissionRequest hook: session_id=a0c1c8e8-54a2-4783-ba9f-1283ffa6818e, agent_id=a6ac5af9c2d50998b, tool_name=Write
+    Processing PermissionDenied hook: session_id=5f4f199d-1503-4c34-b4c8-048087a9d492, tool_name=Bash, tool_use_id=toolu_4c7bc2d6d4d84428b5d6781b
+    Processing UserPromptExpansion hook: session_id=77fb81e4-dba1-4067-a331-70b988c9509d, command_name=foo
+    Processing Setup hook: session_id=19c78163-8cc0-410b-a0ff-4dbb34b7b7d4, trigger=init
+    Processing StopFailure hook: session_id=64f883c4-17b3-47c3-9ea0-c171f9059f82, agent_id=a045be5b472eeecc0, error=unknown
+    Processing Notification hook: session_id=53bd9110-a8d1-497b-a1d4-81634714d12e, notification_type=permission_prompt
+    Processing PreCompact hook: session_id=03f4b7d2-83f3-43f3-a1dd-b739e6937e6d, trigger=manual
+    Processing PostCompact hook: session_id=03f4b7d2-83f3-43f3-a1dd-b739e6937e6d, trigger=manual
+    Processing PreModelSwitch hook: session_id=35700a5e-0680-4128-ac96-dec5717f3faa, to_model=claude-opus-5-5
+    Processing PostModelSwitch hook: session_id=35700a5e-0680-4128-ac96-dec5717f3faa, to_model=claude-opus-5-5
+    Processing TaskCreated hook: session_id=611eab44-0ad4-4ecb-9105-69710874e77f, task_subject=Write greeting
+    Processing TaskCompleted hook: session_id=611eab44-0ad4-4ecb-9105-69710874e77f, task_subject=Write greeting
+    Processing TeammateIdle hook: session_id=a48cd709-1d8a-4b79-ac80-27536e44f4d9, agent_id=amate-d261481ec4ecb5e8, teammate_name=mate
+    Processing Elicitation hook: session_id=4a39d010-decb-40ee-b70f-d7abe0d39a12, mcp_server_name=asker
+    Processing ElicitationResult hook: session_id=4a39d010-decb-40ee-b70f-d7abe0d39a12, mcp_server_name=asker
+    Processing ConfigChange hook: session_id=87c20bb5-7423-4887-8c16-51eb0130203f, source=local_settings
+    Processing InstructionsLoaded hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, memory_type=Project
+    Processing CwdChanged hook: session_id=902a7009-a10f-4cda-9aec-4ad18e7d8dcd, new_cwd=/home/user/project/sub
+    Processing FileChanged hook: session_id=c7316aec-d6ff-44a0-9535-b0d69d9f89bc, file_path=/home/user/project/.envrc
+    Processing DirectoryAdded hook: session_id=35700a5e-0680-4128-ac96-dec5717f3faa, source=slash_command
+    Processing WorktreeCreate hook: session_id=19ae45d3-c9bd-434d-a937-856d80962f99, prompt_id=63a3476e-68d1-47bc-b470-d4da7d62d5a1
+    Processing WorktreeRemove hook: session_id=19ae45d3-c9bd-434d-a937-856d80962f99, prompt_id=63a3476e-68d1-47bc-b470-d4da7d62d5a1
+    Processing MessageDisplay hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, prompt_id=64014077-e794-47d5-a8c7-3c477aa62521
+    ");
+}
+
+#[test]
+fn the_permission_mode_is_in_the_environment_and_in_the_record() {
+    let config = "subagentStop: {commands: {coder: [{run: 'echo \"mode ${CONCLAUDE_PERMISSION_MODE-none}\"', show: always}]}}";
+    let done = Test::stop().config(config).payload("permission_mode", "acceptEdits").run();
+    assert_snapshot!(done.message(), @r#"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo "mode ${CONCLAUDE_PERMISSION_MODE-none}"
+      mode acceptEdits
+    "#);
+    let test = done.again();
+    let trail = test.shows(&["audit", "show", "--json"]);
+    assert!(trail.contains(r#""permission_mode": "acceptEdits""#), "{trail}");
+    let done = test.without("permission_mode").run();
+    assert_snapshot!(done.message(), @r#"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo "mode ${CONCLAUDE_PERMISSION_MODE-none}"
+      mode none
+    "#);
 }
 
 #[test]

@@ -179,8 +179,8 @@ fn a_trail_that_cannot_be_written_is_a_warning_unless_it_is_required() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 1):
     ✗ `false` exited with code 1
-    Fix what is marked ✗, then finish again.
     (blocks cannot be counted: [ROOT]/.conclaude is not a folder)
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     (the audit trail cannot be written: [ROOT]/.conclaude is not a folder)
     ");
 }

@@ -175,7 +175,7 @@ fn the_demo_shows_a_subagents_life_without_any_colours_in_a_pipe() {
       shown     checked the work of coder
       ran       ✗ test -s CHANGES.md  (exited with code 1)
       answered  exit 2 (it is blocked)
-      stdout    {"decision":"block","reason":"conclaude: coder (a1b2c3d4e5f60718) may not stop yet (block 1 of 3):\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder\n✗ CHANGES.md is empty: say what you changed\n  `test -s CHANGES.md` exited with code 1\nFix what is marked ✗, then finish again."}
+      stdout    {"decision":"block","reason":"conclaude: coder (a1b2c3d4e5f60718) may not stop yet (block 1 of 3):\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder\n✗ CHANGES.md is empty: say what you changed\n  `test -s CHANGES.md` exited with code 1\nFix what is marked ✗, then give your complete report again: your caller sees only your last message."}
 
     3. `coder` reads the reason, writes CHANGES.md and stops again: conclaude SubagentStop
       matched   *, coder
@@ -183,7 +183,7 @@ fn the_demo_shows_a_subagents_life_without_any_colours_in_a_pipe() {
       shown     checked the work of coder
       ran       ✓ test -s CHANGES.md  (exited with code 0)
       answered  exit 0 (it may go on)
-      stdout    {"systemMessage":"conclaude: SubagentStop of coder (a1b2c3d4e5f60718)\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder"}
+      stdout    {"systemMessage":"conclaude: SubagentStop of coder (a1b2c3d4e5f60718)\n✓ echo \"checked the work of $CONCLAUDE_SUBAGENT_NAME\"\n  checked the work of coder\n✓ coder (a1b2c3d4e5f60718): `test -s CHANGES.md` passed after 1 block"}
 
     Next: `conclaude init` in your project sets it up, and `conclaude doctor` checks the installation.
     "#);

@@ -73,6 +73,115 @@ fn without_show_nothing_of_the_output_is_shown() {
     one("{run: 'echo loud'}").run().silent();
 }
 
+#[test]
+fn a_failure_shows_both_streams_and_a_success_nothing() {
+    let script = "echo 'src/a.rs:3 unused'; echo '1 error' >&2";
+    let blocked = one(&format!("{{run: \"{script}; exit 1\", onFailure: block}}")).run().blocked();
+    assert_snapshot!(blocked, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ `echo '[SOURCE] unused'; echo '1 error' >&2; exit 1` exited with code 1
+      stdout:
+        [SOURCE] unused
+      stderr:
+        1 error
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let done = one(&format!("{{run: \"{script}\", onFailure: block}}")).run().silent();
+    assert_eq!(done.read(".conclaude/.gitignore"), "*\n");
+}
+
+#[test]
+fn show_decides_for_both_streams_and_each_stream_can_differ() {
+    let fails = "echo out; echo err >&2; exit 1";
+    let shown = |options: &str| {
+        let failed = one(&format!("{{run: '{fails}', {options}}}")).run().message();
+        let passed = one(&format!("{{run: 'echo out; echo err >&2', {options}}}")).run();
+        let passed = if passed.stdout.is_empty() { "nothing".to_owned() } else { passed.message() };
+        format!("{options}\n{failed}\n{passed}")
+    };
+    let all = [
+        "show: failure",
+        "show: always",
+        "show: never",
+        "show: always, showStderr: false",
+        "show: never, showStdout: true",
+        "showStdout: false",
+    ];
+    assert_snapshot!(all.map(shown).join("\n\n"), @"
+    show: failure
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo out; echo err >&2; exit 1` exited with code 1
+      stdout:
+        out
+      stderr:
+        err
+    nothing
+
+    show: always
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo out; echo err >&2; exit 1` exited with code 1
+      stdout:
+        out
+      stderr:
+        err
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo out; echo err >&2
+      stdout:
+        out
+      stderr:
+        err
+
+    show: never
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo out; echo err >&2; exit 1` exited with code 1
+    nothing
+
+    show: always, showStderr: false
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo out; echo err >&2; exit 1` exited with code 1
+      out
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo out; echo err >&2
+      out
+
+    show: never, showStdout: true
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo out; echo err >&2; exit 1` exited with code 1
+      out
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo out; echo err >&2
+      out
+
+    showStdout: false
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo out; echo err >&2; exit 1` exited with code 1
+      err
+    nothing
+    ");
+}
+
+#[test]
+fn commands_that_pass_take_no_room_from_the_one_that_fails() {
+    let passing = "\n      - {run: 'seq 1 5000; seq 1 5000 >&2'}".repeat(20);
+    let done = one(&format!("{{run: 'seq 1 700; exit 1'}}{passing}")).run();
+    let message = done.message();
+    let numbers: Vec<u32> = message.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    assert_eq!(numbers, (1..=700).collect::<Vec<_>>(), "all of its output");
+    let mut files = Vec::new();
+    for session in std::fs::read_dir(done.root().join(".conclaude/state")).unwrap().flatten() {
+        files.extend(std::fs::read_dir(session.path().join("output")).into_iter().flatten().flatten());
+    }
+    assert_eq!(files.len(), 0, "what nobody is shown is not kept");
+}
+
+#[test]
+fn failures_that_share_an_answer_say_where_all_of_their_output_is() {
+    let failing = "\n      - {run: 'seq 1 700; exit 1'}".repeat(5);
+    let done = one(&format!("{{run: 'true'}}{failing}")).run();
+    assert_eq!(done.message().matches("left out; all of it is in ").count(), 5);
+    assert_eq!(named_file(&done, "lines").lines().count(), 700);
+}
+
 // Scenario: Command execution fails
 #[test]
 fn a_failure_is_logged_and_shown_and_the_rest_runs() {
@@ -107,7 +216,7 @@ fn a_message_is_shown_on_failure_alone() {
 #[test]
 fn what_cannot_be_started_is_logged_and_the_rest_runs() {
     let desktop = Desktop::start();
-    let done = one("{run: x, shell: /no/such/shell}\n      - {run: no-such-program}\n      - {run: /etc/passwd}\n      - {run: touch ran.txt}\nnotifications: {enabled: true, hooks: ['*']}")
+    let done = one("{run: x, shell: /no/such/shell}\n      - {run: no-such-program, show: never}\n      - {run: /etc/passwd, showStderr: false}\n      - {run: touch ran.txt}\nnotifications: {enabled: true, hooks: ['*']}")
         .env("DBUS_SESSION_BUS_ADDRESS", desktop.address())
         .env("CONCLAUDE_NOTIFY_WAIT_MS", "10000")
         .run();
@@ -365,7 +474,7 @@ fn where_sigchld_is_ignored_the_status_of_a_command_is_still_known() {
     assert_snapshot!(test.run_as(command).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ `exit 3` exited with code 3
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -442,7 +551,7 @@ fn a_folder_that_is_not_there_or_leads_out_is_a_failure_with_its_reason() {
     assert_snapshot!(done.steady(&done.stderr), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ `touch ran` could not be started: its `cwd` packages/b does not exist in [ROOT]
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let test = one("{run: touch ran, cwd: name}").file("name", "a file\n");
     assert_snapshot!(test.run().message(), @"

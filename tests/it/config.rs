@@ -10,7 +10,7 @@ const BROKEN: &str =
 fn a_broken_config_is_exit_1_with_every_problem_and_no_side_effect() {
     let config = format!("subagentStart: {{commands: {{'*': [{{run: touch ran.txt}}]}}}}\n{BROKEN}");
     let done = Test::start().config(&config).run();
-    assert!(!done.has("ran.txt") && !done.has(".conclaude/state"));
+    assert!(!done.has("ran.txt") && !done.has(".conclaude/audit"));
     assert_snapshot!(done.snapshot(), @"
     exit 1
     ----- stderr

@@ -357,7 +357,7 @@ fn evidence_counts_by_its_place_in_the_trail_also_when_the_clock_goes_back() {
         assert!(before.blocked().contains("EVIDENCE_MISSING"), "a run before the call proves nothing");
         let test = before.again();
         des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-        test.run().silent();
+        assert_eq!(test.run().message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
     }
 }
 
@@ -478,7 +478,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     // The fix that is named works, and the gate is content with it.
     let test = Test::stop().step(&done()).config(config);
@@ -497,7 +497,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(test.agent_files(MARKERS).stops().run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     // Nor is leaving it out, unless somebody approved that.
     let skipped = |reason: &str| {
@@ -507,7 +507,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: it was skipped, though it needs the record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     Test::gated_stop(&skipped("APPROVED_SKIP: by Ada")).config(config).run().silent();
     let test = project().config(config);
@@ -523,7 +523,7 @@ fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING GREEN_UNIT: the step file says PASS, the record of the run FAIL → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -781,11 +781,12 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let test = blocked.again();
     des(&test, &["run", STEP, "COMMIT", "--", "true"]);
-    let done = test.payload("stop_hook_active", true).run().silent();
+    let done = test.payload("stop_hook_active", true).run();
+    assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
     let decisions: Vec<String> = done
         .audit()
         .iter()
@@ -801,7 +802,9 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     let test = done.again();
     let (code, verified, _) = run_in(&test.root(), &["audit", "verify"]);
     assert_eq!(code, Some(0), "{verified}");
-    test.then("Stop").run().silent();
+    let done = test.then("Stop").run();
+    assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
+    done.again().run().silent();
 }
 
 #[test]

@@ -259,7 +259,7 @@ fn restrictions_that_cannot_be_understood_are_not_taken_for_none() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ TURN_LIMIT_EXCEEDED GREEN_UNIT: it took 9 turns of 5 → split the step, or let the user raise max_turns and call the agent again; if you are done for now, `conclaude des fail --partial`
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -271,7 +271,7 @@ fn a_huge_phase_log_is_refused() {
     assert_snapshot!(blocked(&step), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_INVALID: steps/01-01.json: its phase log has 20000 entries, at most 500 are read → fix the JSON; `conclaude des new` makes a valid step file
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -282,28 +282,18 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     assert_snapshot!(denied.denied(), @"
     conclaude denies this call of an agent:
     ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     ");
     let shown = Test::stop().config(broken).step(&todo()).call_agent(MARKERS).run();
     shown.updated_input();
-    assert_snapshot!(shown.system_message(), @"
-    conclaude: the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem
-
-    error: unknown key `enabld` in `des`
-     --> [ROOT]/.conclaude.yaml:1:7
-      |
-    1 | des: {enabld: false}
-      |       ^^^^^^ not a key of this section
-      |
-      = help: did you mean `enabled`?
-    ");
+    assert_snapshot!(shown.system_message(), @"conclaude: the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem");
     let reason = Test::gated_stop(&todo()).config(broken).run().blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(Test::gated_stop(&done()).config(broken).run().snapshot(), @"
     exit 1
@@ -323,8 +313,8 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -483,13 +473,13 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns → restore it; if the user wants the change, the agent must be called again
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let escape = json!({"workflow_type": "configuration_setup", "state": {"status": "DONE"}});
     assert_snapshot!(worked(|test|test.step(&escape)).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns, workflow_type → restore it; if the user wants the change, the agent must be called again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -501,7 +491,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     // By deleting what names the call, once the agent was seen.
     let test = at_work().writes("Write", "file_path", "src/a.rs").run().silent().again();
@@ -517,7 +507,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -615,7 +605,7 @@ fn what_a_helper_wrote_counts_as_the_agents_own() {
     assert_snapshot!(worked(change).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -741,35 +731,35 @@ fn markers_and_step_files_that_went_wrong_meanwhile_block() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop("<!-- DES-VALIDATION: required -->").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `‹!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(&MARKERS.replace("DES-AGENT: coder", "DES-AGENT: x")).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ AGENT_MISMATCH: DES-AGENT is x, but this is coder → only that agent can finish this step
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(&MARKERS.replace("01-01.json", "gone.json")).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_MISSING: steps/gone.json does not exist → name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(MARKERS).file("steps/01-01.json", "{").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_INVALID: steps/01-01.json: EOF while parsing an object at line 1 column 1 → fix the JSON; `conclaude des new` makes a valid step file
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(&MARKERS.replace("steps/01-01.json", "../x.json"))
             .run()
             .blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ STEP_FILE_OUTSIDE_PROJECT: ../x.json lies outside the project [ROOT] → name a step file inside the project, relative to its root
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -813,7 +803,7 @@ fn the_limit_on_blocks_is_shared_with_commands() {
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     ✗ `exit 1` exited with code 1
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let done = test.run();
     assert_snapshot!(done.message(), @"
@@ -864,7 +854,7 @@ fn another_list_of_phases_can_be_asked_for() {
     ✗ MISSING_PHASE COMMIT: it is not in phase_execution_log → record it; do not remove phases
     ✗ UNKNOWN_PHASE PLAN: there is no such phase → use the names of the list: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT
     ✗ UNKNOWN_PHASE DO: there is no such phase → use the names of the list: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -895,7 +885,7 @@ fn what_gate_1_remembered_outranks_the_transcript() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let test = done.again();
     std::fs::remove_file(test.root().join("main/subagents/agent-a1b2c3.jsonl")).unwrap();
@@ -903,7 +893,7 @@ fn what_gate_1_remembered_outranks_the_transcript() {
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -945,7 +935,7 @@ fn the_transcript_may_have_any_of_its_forms() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -977,7 +967,7 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     // Without an id only the most recent call counts, and only if it is one of this agent.
     let older =
@@ -986,7 +976,7 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
     conclaude: coder may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     older(format!("{call}\n{other}\n")).run().silent();
     older(call).payload("agent_type", "tester").run().silent();
@@ -1036,16 +1026,16 @@ fn changes_outside_the_scope_block_however_they_were_made() {
     assert_snapshot!(changes.map(|change| worked(change).run().blocked()).join("\n"), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: untracked.txt was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -1058,7 +1048,7 @@ fn git_settings_do_not_hide_a_change() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let excluded =
         |test: Test| test.file(".git/info/exclude", "/main/\n/.state-home/\n/hidden\n").file("hidden", "2");
@@ -1066,7 +1056,7 @@ fn git_settings_do_not_hide_a_change() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: .git/info/exclude was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -1083,7 +1073,7 @@ fn what_was_dirty_before_the_call_does_not_count() {
     assert_snapshot!(done.again().file("note", "changed").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: note was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -1130,7 +1120,7 @@ fn while_others_work_in_the_same_tree_only_own_writes_block() {
     assert_snapshot!(worked(own).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -1158,14 +1148,14 @@ fn the_main_thread_at_work_meanwhile_makes_scope_fair_too() {
     assert_snapshot!(background(edit("2000-01-01T00:00:00.000Z")).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let mut read = edit("2999-01-01T00:00:00.000Z");
     read["message"]["content"][0]["name"] = "Read".into();
     assert_snapshot!(background(read).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -1182,16 +1172,17 @@ fn an_agent_in_a_worktree_is_judged_there() {
     assert_snapshot!(done.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let step = format!("{:#}\n", crate::common::workflow::done());
     let test = done.again().file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", step);
-    let done = test.file(".claude/worktrees/agent-a1b2c3/src/a.rs", "2").run().silent();
+    let done = test.file(".claude/worktrees/agent-a1b2c3/src/a.rs", "2").run();
+    assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
     let done = done.again().file(".claude/worktrees/agent-a1b2c3/README.md", "2").run();
     assert_snapshot!(done.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert!(!done.has(".claude/worktrees/agent-a1b2c3/.conclaude"), "state stays at the root");
 }
@@ -1219,14 +1210,15 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     assert_snapshot!(first.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
-    let done = first.again().step(&done()).run().silent();
+    let done = first.again().step(&done()).run();
+    assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
     let changed = done.again().file("start.log", "the agent's").run().blocked();
     assert_snapshot!(changed, @"
     conclaude: coder (a1b2c3) may not stop yet (block 2 of 3):
     ✗ SCOPE_VIOLATION: start.log was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -1306,28 +1298,20 @@ fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE DO: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    Fix what is marked ✗, then finish again.
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let denied = done.again().writes("Write", "file_path", ".conclaude.yaml").run();
     assert_snapshot!(denied.denied(), @"
     conclaude denies this write:
     ✗ SCOPE_VIOLATION: .conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     ");
     let done = denied.again().step(&step("DONE")).stops().run();
     assert_snapshot!(done.snapshot(), @"
     exit 1
     ----- stderr
-    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
-
-    error: unknown key `scop` in `des`
-     --> [ROOT]/.conclaude.yaml:1:7
-      |
-    1 | des: {scop: off}
-      |       ^^^^ not a key of this section
-      |
-      = help: did you mean `scope`?
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
     ");
     // What the gate had to say is not lost for it.
     let test = done.again().then("Stop").payload("background_tasks", json!([]));
@@ -1342,15 +1326,8 @@ fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
       |
       = help: did you mean `scope`?
     conclaude: SubagentStop of coder (a1b2c3)
-    the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem
-
-    error: unknown key `scop` in `des`
-     --> [ROOT]/.conclaude.yaml:1:7
-      |
-    1 | des: {scop: off}
-      |       ^^^^ not a key of this section
-      |
-      = help: did you mean `scope`?
+    the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
+    ✓ coder (a1b2c3): the step passed after 1 block
     ");
 }
 
@@ -1420,7 +1397,7 @@ fn under_a_broken_config_a_step_with_phases_of_its_own_is_judged_by_those() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE CHECK: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    Fix what is marked ✗, then finish again.
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem)
+    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }

@@ -190,7 +190,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
           "exit": 0,
           "milliseconds": "[N]",
           "stdout": "",
-          "stderr": ""
+          "stderr": "conclaude: info: Processing SessionStart hook: session_id=conclaude-doctor, source=startup"
         }
       ],
       "arrivals": [

@@ -43,30 +43,22 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     #     "{general-purpose,coder}":
     #       - run: "npm run lint"
     #         message: "Linting failed"
-    #         showStdout: true
-    #         showStderr: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
     #       - run: "cargo clippy --all-targets -- -D warnings"
     #         message: "Linting failed"
-    #         showStdout: true
-    #         showStderr: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
     #       - run: "npm run test"
     #         message: "Tests failed"
-    #         showStdout: true
-    #         showStderr: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
     #       - run: "cargo test"
     #         message: "Tests failed"
-    #         showStdout: true
-    #         showStderr: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
 
@@ -161,7 +153,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     exit 0
     --- [ROOT]/.conclaude.yaml
     +++ [ROOT]/.conclaude.yaml
-    @@ -0,0 +1,47 @@
+    @@ -0,0 +1,43 @@
     +# yaml-language-server: $schema=./.conclaude/schema.json
     +##
     +## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
@@ -176,16 +168,12 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +#     "general-purpose":
     +#       - run: "go vet ./..."
     +#         message: "Linting failed"
-    +#         showStdout: true
-    +#         showStderr: true
-    +#         maxOutputLines: 50
+    +#         maxOutputLines: 50   # of what it prints, which is shown when it fails
     +#         timeout: 600         # seconds; then it is killed with all its children
     +#         onFailure: block     # the agent must fix it first; `warn` only reports it
     +#       - run: "go test ./..."
     +#         message: "Tests failed"
-    +#         showStdout: true
-    +#         showStderr: true
-    +#         maxOutputLines: 50
+    +#         maxOutputLines: 50   # of what it prints, which is shown when it fails
     +#         timeout: 600         # seconds; then it is killed with all its children
     +#         onFailure: block     # the agent must fix it first; `warn` only reports it
     +
@@ -378,9 +366,7 @@ fn yes_writes_rules_that_work_at_once() {
         "{general-purpose,coder}":
           - run: "npm run lint"
             message: "Linting failed"
-            showStdout: true
-            showStderr: true
-            maxOutputLines: 50
+            maxOutputLines: 50   # of what it prints, which is shown when it fails
             timeout: 600         # seconds; then it is killed with all its children
             onFailure: block     # the agent must fix it first; `warn` only reports it
     "#);
@@ -392,7 +378,7 @@ fn yes_writes_rules_that_work_at_once() {
     ✗ Linting failed
       `npm run lint` exited with code 1
       src/a.js: unused
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -422,9 +408,7 @@ fn each_workspace_is_checked_in_its_own_folder() {
     ✗ Linting failed in packages/a
       `npm run lint` exited with code 1
       src/a.js: unused
-    ✓ npm run lint
-      src/a.js: unused
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
 
@@ -450,9 +434,7 @@ fn a_target_that_does_not_exist_is_never_suggested() {
     #     "general-purpose":
     #       - run: "git diff --check"
     #         message: "Conflict markers or white space at the end of a line"
-    #         showStdout: true
-    #         showStderr: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
     "#);
 }
@@ -507,7 +489,8 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @"
     exit 0
     wrote [ROOT]/.conclaude.yaml, based on package.json
-    took over the hook `npm run lint` of SubagentStop: it is in the config, and not in the settings
+    took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
+      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
@@ -547,6 +530,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     insta::assert_snapshot!(test.env("PATH", &path).run().message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ `npm run lint` exited with code 1
+      src/a.js: unused
     ");
 }
 
@@ -647,7 +631,8 @@ fn import_adds_to_a_config_that_exists() {
     exit 0
     the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml
-    took over the hook `npm run lint` of SubagentStop: it is in the config, and not in the settings
+    took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
+      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
     registered conclaude in [ROOT]/.claude/settings.local.json
     the file as it was is kept in [ROOT]/.claude/settings.local.json.before-conclaude

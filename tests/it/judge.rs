@@ -113,7 +113,7 @@ fn a_judge_that_refuses_adds_a_block() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ JUDGE_REFUSED: no test for the error path → do what the judge asks for, then finish again
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_eq!(api.requests.try_recv().unwrap().1["model"], "claude-sonnet-5");
     assert_eq!(done.audit()[0]["judge"]["error"], "no test for the error path");
@@ -127,7 +127,7 @@ fn a_judge_never_removes_a_block_and_is_not_asked_about_one() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL → fix what failed and record the phase again, or set state.status to FAILED with a failure_reason
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert!(api.requests.try_recv().is_err());
 }

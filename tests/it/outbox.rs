@@ -60,6 +60,8 @@ fn a_foreground_agents_message_comes_with_its_result_once() {
         ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
           checked a1b2c3"
     }
+    ----- stderr
+    conclaude: info: Processing PostToolUse hook: session_id=session-1, tool_name=Agent
     "#);
     let done = done.again().run().silent();
     done.again().main_stops(json!([])).run().silent();
@@ -82,6 +84,8 @@ fn a_background_agents_message_comes_with_its_notification() {
         ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
           checked a1b2c3"
     }
+    ----- stderr
+    conclaude: info: Processing UserPromptSubmit hook: session_id=session-1, agent_id=a1b2c3
     "#);
     done.again().run().silent();
 }
@@ -102,6 +106,41 @@ fn the_payloads_of_claude_code_are_understood() {
     }
 }
 
+/// What this event adds for Claude alone.
+fn only_claude_reads(done: &Outcome) -> String {
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let json: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(json["systemMessage"], Value::Null, "the user has seen it");
+    json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn claudes_copy_waits_for_the_notification_that_comes_after_the_stop() {
+    let done = stopped().main_stops(json!([])).run();
+    assert_eq!(agents_shown(&done), ["a1b2c3"]);
+    let done = done.again().agent_notifies("another").run().silent();
+    let done = done.again().agent_notifies("a1b2c3").run();
+    assert_snapshot!(only_claude_reads(&done), @r#"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo "checked $CONCLAUDE_AGENT_ID"
+      checked a1b2c3
+    "#);
+    let done = done.again().run().silent();
+    done.again().main_stops(json!([])).run().silent();
+}
+
+#[test]
+fn a_notification_that_never_comes_does_not_keep_it_from_claude() {
+    let done = stopped().main_stops(json!([])).run();
+    let done = done.again().then("UserPromptSubmit").payload("prompt", "and now?").run();
+    assert_snapshot!(only_claude_reads(&done), @r#"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✓ echo "checked $CONCLAUDE_AGENT_ID"
+      checked a1b2c3
+    "#);
+    done.again().run().silent();
+}
+
 #[test]
 fn otherwise_it_comes_when_the_main_thread_stops_for_the_user_alone() {
     let done = stopped().main_stops(json!([])).run();
@@ -113,6 +152,8 @@ fn otherwise_it_comes_when_the_main_thread_stops_for_the_user_alone() {
         ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
           checked a1b2c3"
     }
+    ----- stderr
+    conclaude: info: Processing Stop hook: session_id=session-1, agent_id=a1b2c3
     "#);
     done.again().run().silent();
 }
@@ -174,7 +215,7 @@ fn a_crash_between_showing_and_removing_shows_it_again() {
 }
 
 #[test]
-fn a_broken_config_is_reported_once_however_many_agents_meet_it() {
+fn a_broken_config_is_shown_in_full_once_and_then_in_one_line() {
     let done = Test::start().config("bogus: 1").run();
     assert_snapshot!(done.snapshot(), @"
     exit 1
@@ -193,15 +234,7 @@ fn a_broken_config_is_reported_once_however_many_agents_meet_it() {
     assert_snapshot!(done.snapshot(), @"
     exit 1
     ----- stderr
-    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
-
-    error: unknown key `bogus` in the config
-     --> [ROOT]/.conclaude.yaml:1:1
-      |
-    1 | bogus: 1
-      | ^^^^^ not a key of this section
-      |
-      = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
     ");
     let done = done.again().agent_returns("a1b2c3").run();
     assert_snapshot!(done.snapshot(), @r#"
@@ -230,8 +263,51 @@ fn a_broken_config_is_reported_once_however_many_agents_meet_it() {
           |
           = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`"
     }
+    ----- stderr
+    conclaude: info: Processing PostToolUse hook: session_id=session-1, tool_name=Agent
     "#);
-    done.again().run().silent();
+    let done = done.again().run().silent();
+    // The next agent: its commands did not run either.
+    let done = done.again().payload("agent_id", "next").then("SubagentStart").run();
+    let done = done.again().then("SubagentStop").run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
+    ");
+    let done = done.again().agent_returns("next").run();
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "PostToolUse",
+        "additionalContext": "conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem"
+      },
+      "systemMessage": "conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem"
+    }
+    ----- stderr
+    conclaude: info: Processing PostToolUse hook: session_id=session-1, tool_name=Agent
+    "#);
+    let done = done.again().run().silent();
+    // Other problems are news.
+    let done = done.again().config("other: 1").payload("agent_id", "a1b2c3").then("SubagentStart").run();
+    assert!(done.stderr.contains("unknown key `other`"), "{}", done.stderr);
+    // Another session has seen nothing yet.
+    let done = done.again().payload("session_id", "session-2").run();
+    assert!(done.stderr.contains("unknown key `other`"), "{}", done.stderr);
+}
+
+#[test]
+fn what_the_start_of_the_session_showed_is_not_shown_in_full_again() {
+    let done = Test::event("SessionStart").config("bogus: 1").run();
+    assert!(done.stdout.contains("unknown key `bogus`"), "{}", done.stdout);
+    let done = done.again().then("SubagentStop").run();
+    assert_snapshot!(done.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
+    ");
 }
 
 #[test]
@@ -258,12 +334,14 @@ fn a_stop_allowed_after_max_blocks_is_reported() {
         "hookEventName": "PostToolUse",
         "additionalContext": "conclaude: SubagentStop of coder (a1b2c3)
           ✗ `false` exited with code 1
-          This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
+          This would have blocked, but the agent may stop: it was blocked 1 time already (maxBlocks)."
       },
       "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
         ✗ `false` exited with code 1
-        This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
+        This would have blocked, but the agent may stop: it was blocked 1 time already (maxBlocks)."
     }
+    ----- stderr
+    conclaude: info: Processing PostToolUse hook: session_id=session-1, tool_name=Agent
     "#);
 }
 
@@ -308,6 +386,8 @@ fn an_error_of_the_hook_does_not_hide_what_was_to_be_shown() {
           `exit 1` exited with code 1
         conclaude: the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder"
     }
+    ----- stderr
+    conclaude: info: Processing PostToolUse hook: session_id=session-1, tool_name=Agent
     "#);
 }
 

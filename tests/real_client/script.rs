@@ -68,6 +68,14 @@ pub fn uses(tools: impl Into<Vec<Tool>>) -> Turn {
     Turn { text: None, tools: tools.into() }
 }
 
+impl Tool {
+    /// What the call says that the agent is to do, in a few words.
+    pub fn described(mut self, description: &str) -> Tool {
+        self.input["description"] = description.into();
+        self
+    }
+}
+
 /// A call of a subagent that the caller waits for.
 pub fn agent(name: &str, prompt: &str) -> Tool {
     let input =

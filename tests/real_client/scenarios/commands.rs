@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::project::Project;
-use crate::script::{MAIN, Script, agent, background_agent, says, uses};
+use crate::script::{MAIN, Script, agent, background_agent, bash, says, uses};
 
 const CODER: &str = "CODER-PART";
 
@@ -73,11 +73,61 @@ pub fn background(client: &Client) {
     seen.result().has("The coder is done.");
 }
 
+/// The agent has stopped, and its message is pending, before the main thread goes on and stops.
+pub fn background_before(client: &Client) {
+    let config = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\"', showStdout: true}]}}";
+    let project = Project::new().agents(&["coder"]).config(config).installed();
+    let wait = "for i in $(seq 300); do ls .conclaude/outbox/*/*.json && break; sleep 0.1; done";
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([background_agent("coder", "CODER-PART: do it.")]),
+            uses([bash(wait)]),
+            says("I have waited."),
+            says("The coder is done."),
+        ])
+        .agent(CODER, [says("The code is written.")]),
+    );
+    seen.shown().has_once("linted for: coder");
+    seen.all_sent(MAIN).has("<task-notification>").has_once("linted for: coder");
+    assert_eq!(project.pending(), 0, "both have it");
+}
+
+/// Both coders are blocked once; what their caller gets in the end is their report, and the user learns that they passed.
+pub fn report(client: &Client) {
+    let config = "subagentStop: {commands: {coder: [{run: 'test -e \"tried-$CONCLAUDE_AGENT_ID\" || { touch \"tried-$CONCLAUDE_AGENT_ID\"; echo \"line 7 is odd\" >&2; exit 3; }', onFailure: block}]}}";
+    let project = Project::new().agents(&["coder"]).config(config).installed();
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([
+                agent("coder", "FIRST-PART: do it.").described("Write greeting"),
+                agent("coder", "SECOND-PART: do it.").described("Write farewell"),
+            ]),
+            says("All is done."),
+        ])
+        .agent("FIRST-PART", [says("Report one: hello."), says("Fixed. Report one, complete: hello.")])
+        .agent("SECOND-PART", [says("Report two: bye."), says("Fixed. Report two, complete: bye.")]),
+    );
+    for (part, what) in [("FIRST-PART", "Write greeting"), ("SECOND-PART", "Write farewell")] {
+        seen.sent(part, 1)
+            .has("may not stop yet (block 1 of 3)")
+            .has("line 7 is odd")
+            .has("then give your complete report again: your caller sees only your last message.");
+        for text in [seen.shown(), seen.sent(MAIN, 1)] {
+            text.has_once(&format!("coder · \"{what}\": ")).lacks("line 7 is odd");
+        }
+    }
+    seen.shown().has("passed after 1 block");
+    seen.sent(MAIN, 1).has("Report one, complete: hello.").has("Report two, complete: bye.");
+    assert_eq!(project.pending(), 0, "what was shown is not pending any more");
+}
+
 pub fn timeout(client: &Client) {
     // A number that no other process sleeps for.
     let nap = format!("60.{}", std::process::id());
     let config = format!(
-        "maxBlocks: 1\nsubagentStop:\n  commands:\n    coder:\n      - run: 'sleep {nap} & sleep {nap}'\n        timeout: 1\n"
+        "subagentStop:\n  commands:\n    coder:\n      - run: 'sleep {nap} & sleep {nap}'\n        timeout: 1\n"
     );
     let project = Project::new().agents(&["coder"]).config(&config).installed();
     let seen = client.play(
@@ -85,9 +135,11 @@ pub fn timeout(client: &Client) {
         Script::main([uses([agent("coder", "CODER-PART: do it.")]), says("All is done.")])
             .agent(CODER, [says("The code is written."), says("It still is.")]),
     );
-    seen.sent(CODER, 1).has("may not stop yet (block 1 of 1)").has(&nap).has("timed out after 1 s");
-    seen.sent(MAIN, 1).has("It still is.").has_once("This would have blocked, but the agent may stop");
-    seen.shown().has_once("timed out after 1 s").has_once("This would have blocked, but the agent may stop");
+    seen.sent(CODER, 1).has("may not stop yet (block 1 of 3)").has(&nap).has("timed out after 1 s");
+    for text in [seen.sent(MAIN, 1), seen.shown()] {
+        text.has_once("timed out after 1 s").has_once("it only warns now").has_once("stopped after 1 block");
+    }
+    seen.sent(MAIN, 1).has("It still is.");
     assert_eq!(processes(&nap), Vec::<String>::new(), "nothing of the command is left");
 }
 

@@ -31,6 +31,16 @@ pub const ALL: &[Scenario] = &[
         commands::background,
         "the same for an agent in the background, shown with its notification",
     ),
+    scenario(
+        "before-stop",
+        commands::background_before,
+        "one that ends before the main thread stops: the user and Claude get its message once each",
+    ),
+    scenario(
+        "report",
+        commands::report,
+        "after a block the caller gets the complete report, and one line says that the agent passed",
+    ),
     scenario("timeout", commands::timeout, "a command that hangs blocks the agent once and leaves nothing"),
     scenario("failure", commands::failure, "a command that fails is shown once, and the agent may stop"),
     scenario("parallel", several::parallel, "two agents at once, each with its own messages in order"),

@@ -28,7 +28,11 @@ pub fn broken_config(client: &Client) {
         start.iter().any(|hook| hook["stdout"].as_str().unwrap().contains("unknown key `comands`")),
         "reported at once"
     );
-    seen.shown().has("unknown key `comands`").has(".conclaude.yaml:2:3");
+    // In full at the start, and then in one line.
+    seen.shown()
+        .lacks("unknown key `comands`")
+        .has("invalid config")
+        .has("`conclaude validate` shows every problem");
     seen.sent(MAIN, 1).has("✗ STEP_FILE_MISSING");
     seen.sent(CODER, 1).has("may not stop yet").has("✗ SILENT_COMPLETION");
     assert_eq!(seen.turns(CODER), 3, "an admitted failure may stop");

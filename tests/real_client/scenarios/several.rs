@@ -45,7 +45,7 @@ pub fn parallel(client: &Client) {
         assert!(place("begin").is_some() && place("begin") < place("end"), "in order: {message}");
         assert!(!message.contains(other), "its own alone: {message}");
         for text in [seen.shown(), seen.sent(MAIN, 1)] {
-            text.has_once(&format!("SubagentStop of coder ({id})"));
+            text.has_once(&format!("SubagentStop of coder · \"A part\" ({id})"));
             text.has_once(&format!("begin of {own}")).has_once(&format!("end of {own}"));
         }
     }

@@ -37,7 +37,7 @@ pub fn fixed(client: &Client) {
     seen.sent(CODER, 3).has("may not stop yet (block 2 of 3)").has("✗ INCOMPLETE_PHASE").has("CHECK");
     assert_eq!(seen.turns(CODER), 5, "then it may stop");
     seen.sent(MAIN, 1).has("I am done, all of it.").lacks("✗").lacks("may not stop");
-    seen.shown().lacks("✗");
+    seen.shown().lacks("✗").has_once("✓ coder · \"A part\": the step passed after 2 blocks");
     assert!(project.read("steps/01-01.json").unwrap().contains("\"DONE\""));
     project.conclaude(&["audit", "verify"]);
 }
@@ -104,5 +104,5 @@ pub fn judge(client: &Client) {
     seen.sent("JUDGE-PART", 1).has("I am done, with a test.");
     assert_eq!((seen.turns("JUDGE-PART"), seen.turns(CODER)), (2, 4), "asked twice, then it may stop");
     seen.sent(MAIN, 1).has("I am done, with a test.").lacks("JUDGE_REFUSED");
-    seen.shown().lacks("JUDGE");
+    seen.shown().lacks("JUDGE").has_once("the judge's review passed after 1 block");
 }

@@ -1,0 +1,31 @@
+//! An agent that stops after it was blocked: nobody has seen the blocks, so one line says how they ended.
+
+use super::context::Context;
+use crate::decide::{HookResult, Word};
+use crate::log;
+use crate::messages;
+use crate::outcome::Outcome;
+
+/// Adds the line to the result. What is allowed after `maxBlocks` says so itself.
+pub(super) fn report(
+    context: &Context<'_>,
+    outcomes: &[Outcome],
+    word: Word,
+    result: HookResult,
+) -> HookResult {
+    let Some(agent) = context.stopping_agent().filter(|_| result.is_allowed()) else { return result };
+    if word == Word::AllowedDespiteFailure {
+        return result;
+    }
+    let blocks = context.session.take_blocks(agent).unwrap_or_else(|error| {
+        log::warn(|| format!("cannot tell whether the agent was blocked: {error}"));
+        None
+    });
+    let Some((blocks, checks)) = blocks else { return result };
+    let line = messages::after_blocks(agent, blocks, &checks, outcomes);
+    let message = match result.message {
+        Some(message) => format!("{message}\n{line}"),
+        None => format!("conclaude: {line}"),
+    };
+    HookResult { message: Some(message), ..result }
+}

@@ -1,0 +1,134 @@
+//! Runs one command, and shares what an answer holds among the outputs of all.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use super::context::Context;
+use crate::config::{Reaction, Show};
+use crate::log;
+use crate::messages;
+use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::plan::Command;
+use crate::process::{self, Captured, CommandSpec, Keep, Status};
+use crate::text::LIMIT;
+
+/// The most of one stream that is shown, and the least that is worth showing.
+const MAX_SHOWN: usize = 4_000;
+const MIN_SHOWN: usize = 200;
+
+/// Both streams of a command that has ended.
+pub(super) struct Output {
+    stdout: Captured,
+    stderr: Captured,
+}
+
+/// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
+pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
+    // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
+    let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
+    let spec = CommandSpec {
+        script: &command.script,
+        shell: &command.shell,
+        cwd: &command.cwd,
+        env: &command.env,
+        stdin: context.input,
+        timeout: command.timeout,
+        stdout: keep(command.show_stdout),
+        stderr: keep(command.show_stderr),
+    };
+    let finished = match wrong_folder(command) {
+        Some(why) => process::Finished::not_started(why),
+        None => process::run(&spec, &mut |stream| output_file(context, stream)),
+    };
+    let run = CommandRun {
+        command: command.clone(),
+        is_success: finished.status.is_success(),
+        is_timeout: matches!(finished.status, Status::TimedOut(_)),
+        status: finished.status.describe(),
+        exit_code: finished.status.code(),
+        duration: finished.duration,
+        stdout: None,
+        stderr: None,
+    };
+    log_run(&run);
+    let verdict = verdict(&run, context);
+    let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
+    (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
+}
+
+/// Why a command cannot run in the folder that is configured for it. The default needs no look.
+fn wrong_folder(command: &Command) -> Option<String> {
+    if command.cwd == command.work {
+        return None;
+    }
+    let name = command.cwd.strip_prefix(&command.work).unwrap_or(&command.cwd).display();
+    let work = command.work.display();
+    match (command.cwd.canonicalize(), command.work.canonicalize()) {
+        (Ok(real), Ok(work)) if real.starts_with(&work) && real.is_dir() => None,
+        (Ok(real), _) if !real.is_dir() => Some(format!("its `cwd` {name} is no folder in {work}")),
+        (Ok(real), _) => Some(format!("its `cwd` {name} leads out of {work}, to {}", real.display())),
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
+            Some(format!("its `cwd` {name} does not exist in {work}"))
+        }
+        (Err(error), _) => Some(format!("its `cwd` {name} in {work}: {error}")),
+    }
+}
+
+fn output_file(context: &Context<'_>, stream: &'static str) -> io::Result<(File, PathBuf)> {
+    context.session.output_file(stream)
+}
+
+fn verdict(run: &CommandRun, context: &Context<'_>) -> Verdict {
+    let command = &run.command;
+    match if run.is_timeout { command.on_timeout } else { command.on_failure } {
+        _ if run.is_success => Verdict::Pass,
+        Reaction::Warn => Verdict::Warn,
+        // The agent cannot fix slowness: to block it again would only cost the same time again.
+        Reaction::Block if run.is_timeout && context.was_blocked_by_timeout() => Verdict::Warn,
+        Reaction::Block => Verdict::Block,
+    }
+}
+
+/// Makes the messages of the commands, given where their outcomes are. All that is shown must fit into one answer, so each
+/// stream gets its share.
+pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<(usize, Output)>, context: &Context<'_>) {
+    let mut shown = Vec::new();
+    for (index, Output { stdout, stderr }) in outputs {
+        let Some(run) = outcomes.get(index).and_then(Outcome::run) else { continue };
+        let pick = |stream: Captured, show: Show| {
+            let is_shown = show.applies(run.is_success) && stream.bytes > 0;
+            if is_shown {
+                Some(stream)
+            } else {
+                stream.discard();
+                None
+            }
+        };
+        let (show_stdout, show_stderr) = (run.command.show_stdout, run.command.show_stderr);
+        shown.push((index, pick(stdout, show_stdout), pick(stderr, show_stderr)));
+    }
+    let streams = shown.iter().map(|(_, out, err)| usize::from(out.is_some()) + usize::from(err.is_some()));
+    let share = (LIMIT * 8 / 10).checked_div(streams.sum()).unwrap_or(0).clamp(MIN_SHOWN, MAX_SHOWN);
+    let excerpt = |stream: Option<Captured>, max_lines| {
+        let mut stream = stream?;
+        stream.shrink(share, &mut |name| output_file(context, name));
+        stream.excerpt(max_lines)
+    };
+    for (index, stdout, stderr) in shown {
+        let Some(outcome) = outcomes.get_mut(index) else { continue };
+        if let Evidence::Command(run) = &mut outcome.evidence {
+            run.stdout = excerpt(stdout, run.command.max_lines);
+            run.stderr = excerpt(stderr, run.command.max_lines);
+            outcome.message = messages::of_command(run, outcome.verdict);
+        }
+    }
+}
+
+fn log_run(run: &CommandRun) {
+    let level = if run.is_success { log::Level::Info } else { log::Level::Warn };
+    log::line(level, || {
+        let (pattern, script) = (&run.command.pattern, messages::short(&run.command.script));
+        format!("pattern {pattern:?}: `{script}` {} in {} ms", run.status, run.duration.as_millis())
+    });
+}
