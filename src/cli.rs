@@ -48,7 +48,8 @@ enum Subcommand {
     },
     /// Start: write a .conclaude.yaml based on this project, and register conclaude with Claude Code
     ///
-    /// Everything in the file is commented out: nothing runs until you uncomment it.
+    /// The lint and test commands that are found are commented out, or live with --yes. What was there before is never lost:
+    /// --import takes it over, --force keeps a copy.
     Init {
         #[command(flatten)]
         request: init::Request,

@@ -19,7 +19,7 @@ mod section;
 mod strict;
 mod tree;
 
-pub use bounded::{Bounded, NonBlank};
+pub use bounded::{Bounded, FolderBelow, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use notifications::{HookName, NotificationsConfig};

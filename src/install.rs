@@ -6,10 +6,13 @@
 pub(crate) mod agents;
 pub(crate) mod backups;
 pub(crate) mod change;
+pub(crate) mod duplicates;
+pub(crate) mod import;
 pub(crate) mod purge;
 pub(crate) mod registration;
 pub(crate) mod schema_file;
 pub(crate) mod scope;
 pub mod settings;
 pub(crate) mod starter;
+pub(crate) mod step_command;
 pub(crate) mod user_file;

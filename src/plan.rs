@@ -152,6 +152,8 @@ pub struct Command {
     pub script: String,
     pub shell: String,
     pub cwd: PathBuf,
+    /// What `cwd` must not leave, also by a link.
+    pub work: PathBuf,
     /// `None` removes a variable.
     pub env: Vec<(&'static str, Option<String>)>,
     /// What to say when it fails.
@@ -285,7 +287,11 @@ fn commands(facts: &Facts<'_>, env: &[(&'static str, Option<String>)]) -> Result
         },
         action: Action::Command(Command {
             pattern: pattern.as_str().to_owned(),
-            cwd: facts.work.to_owned(),
+            cwd: config
+                .cwd
+                .as_ref()
+                .map_or_else(|| facts.work.to_owned(), |cwd| facts.work.join(cwd.as_path())),
+            work: facts.work.to_owned(),
             env: env.to_vec(),
             ..command(config, event)
         }),
@@ -319,6 +325,7 @@ fn command(config: &CommandConfig, event: EventKind) -> Command {
         script: config.run.as_str().to_owned(),
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
         cwd: PathBuf::new(),
+        work: PathBuf::new(),
         env: Vec::new(),
         message: config.message.clone(),
         show_stdout,

@@ -147,6 +147,19 @@ pub struct Finished {
     pub duration: Duration,
 }
 
+impl Finished {
+    /// A command that was not even tried, and why.
+    pub(crate) fn not_started(why: String) -> Finished {
+        let nothing = Captured::default();
+        Finished {
+            status: Status::NotStarted(why),
+            stdout: nothing.clone(),
+            stderr: nothing,
+            duration: Duration::ZERO,
+        }
+    }
+}
+
 /// A program that has run to its end, with all that it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Output {

@@ -25,6 +25,7 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     checks.extend(health::switched_off());
     checks.extend(rules::config(&installation));
     checks.extend(rules::patterns(&installation));
+    checks.extend(settings::duplicates(&installation));
     checks.extend(rules::trusted(&installation));
     checks.extend(rules::judge(&installation));
     checks.extend(health::state(&installation));

@@ -7,20 +7,35 @@ use clap::Args;
 
 use super::diff;
 use super::install::{self, Which};
-use crate::config::ConclaudeConfig;
+use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::change::Change;
+use crate::install::duplicates::duplicates;
+use crate::install::schema_file;
 use crate::install::scope::Scope;
 use crate::install::user_file::UserFile;
-use crate::install::{agents, schema_file, starter};
+use crate::messages::short;
 use crate::root::FILE_NAMES;
 use crate::{files, store};
+use draft::Draft;
+
+mod draft;
+mod steps;
 
 #[derive(Args)]
 pub(super) struct Request {
     #[command(flatten)]
     which: Which,
+    /// Switch the lint and test commands on that were found, instead of commenting them out
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Take over hooks that you wrote into that settings file, and a config of the original conclaude (0.2.9); copies are kept
+    #[arg(long)]
+    import: bool,
+    /// Also write .claude/commands/step.md: `/step 01` starts a gated step in Claude Code
+    #[arg(long)]
+    steps: bool,
     /// Replace a config that exists; it is kept as a copy
     #[arg(long)]
     force: bool,
@@ -33,40 +48,97 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let folder = project()?;
     let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
-    if exists && !request.force {
+    let mut out = anstream::stdout().lock();
+    if exists && !request.force && !request.import {
+        if request.steps {
+            steps::write(request, &folder, &mut out)?;
+            return Ok(Exit::Success);
+        }
         return Err(io::Error::other(format!(
-            "{} exists already, and is left as it is\n  `conclaude install` registers conclaude for it\n  `conclaude init --force` starts again, and keeps a copy",
+            "{} exists already, and is left as it is\n  `conclaude install` registers conclaude for it\n  `conclaude init --import` takes over hooks of your own, and a config of the original conclaude\n  `conclaude init --force` starts again, and keeps a copy",
             target.path.display()
         )));
     }
-    let before = target.read()?.unwrap_or_default();
-    let kinds = starter::detect(&folder);
-    let after = starter::text(&kinds, &agents::names(&folder, Scope::Project));
-    // What is registered should do for what is suggested, once the user wants it.
-    let config = ConclaudeConfig::parse(&starter::uncommented(&after), &target.path)
-        .map_err(|error| io::Error::other(error.to_string()))?;
+    let draft = Draft::new(request, &folder, &target)?;
     // Whatever is wrong with the settings is found before anything is written.
-    let change = Change::of(request.which.scope(), &folder, &config)?;
-    let mut out = anstream::stdout().lock();
+    let change = Change::without(request.which.scope(), &folder, &draft.config, &draft.imported.hooks)?;
     if request.dry_run {
-        diff::print(&mut out, &target.path, &before, &after)?;
+        draft.show(&target, &mut out)?;
+        report(&draft, &folder, &mut out)?;
         install::show(&mut out, &change)?;
-        return Ok(Exit::Success);
+    } else {
+        apply(&draft, &target, &mut out)?;
+        finish(&folder, &mut out)?;
+        report(&draft, &folder, &mut out)?;
+        install::apply(&mut out, &change)?;
     }
-    if exists {
+    if request.steps {
+        steps::write(request, &folder, &mut out)?;
+    }
+    if !request.dry_run {
+        writeln!(out, "next: {}", draft.next())?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Writes the config, and a copy of the one that it replaces.
+fn apply(draft: &Draft, target: &UserFile, out: &mut impl Write) -> io::Result<()> {
+    if !draft.is_needed {
+        return writeln!(out, "{} is left as it is", target.path.display());
+    }
+    if let Some(before) = &draft.before {
         let copy = free_name(&target.path);
         files::write_atomically(&copy, before.as_bytes())?;
         writeln!(out, "the config as it was is kept in {}", copy.display())?;
     }
-    target.write(Some(&after))?;
-    store::expect_arrivals(&folder);
-    if let Err(error) = schema_file::write(&folder) {
+    target.write(Some(&draft.after))?;
+    let based_on =
+        if draft.based_on.is_empty() { String::new() } else { format!(", based on {}", draft.based_on) };
+    writeln!(out, "wrote {}{based_on}", target.path.display())
+}
+
+/// What belongs to a project with a config.
+fn finish(folder: &Path, out: &mut impl Write) -> io::Result<()> {
+    store::expect_arrivals(folder);
+    if let Err(error) = schema_file::write(folder) {
         writeln!(out, "warning: the schema for editors cannot be written: {error}")?;
     }
-    writeln!(out, "wrote {}{}", target.path.display(), based_on(&kinds))?;
-    install::apply(&mut out, &change)?;
-    writeln!(out, "next: uncomment what you want there, then `conclaude doctor` checks the installation")?;
-    Ok(Exit::Success)
+    Ok(())
+}
+
+/// What was taken over, what was not, and what would run twice.
+fn report(draft: &Draft, folder: &Path, out: &mut impl Write) -> io::Result<()> {
+    for hook in &draft.imported.hooks {
+        let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
+        writeln!(
+            out,
+            "took over the hook `{}` of {event}: it is in the config now, and no longer in the settings",
+            short(command)
+        )?;
+        // A hook decides by its exit code 2, and a script may have one that its command line does not show.
+        if event == EventKind::SubagentStop.name() && !command.contains("exit 2") {
+            writeln!(
+                out,
+                "  when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2"
+            )?;
+        }
+    }
+    let left = &draft.imported.left;
+    left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;
+    let is_taken = |hook| draft.imported.hooks.contains(hook);
+    for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_taken(&one.hook)) {
+        let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
+        let import = match twice.scope {
+            // Hooks for all projects are not for one of them to take over.
+            Scope::User => String::new(),
+            scope => format!(", or `conclaude init --import {}`", scope.flag()),
+        };
+        writeln!(
+            out,
+            "warning: `{run}` is a hook of {event} in {path} as well, and would run twice: remove it there{import}"
+        )?;
+    }
+    Ok(())
 }
 
 /// The project's folder: a config further up belongs to something larger.
@@ -85,11 +157,6 @@ fn project() -> io::Result<PathBuf> {
 
 fn existing(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
-}
-
-fn based_on(kinds: &[starter::Kind]) -> String {
-    let files: Vec<&str> = kinds.iter().map(|kind| kind.file).collect();
-    if files.is_empty() { String::new() } else { format!(", based on {}", files.join(", ")) }
 }
 
 /// A name for the copy that nothing has yet.

@@ -89,8 +89,13 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
         for (pattern, commands) in section.entries() {
             for command in commands {
                 let shell = command.shell.as_ref().map(|shell| format!(", by {}", visible(shell.as_str())));
+                let cwd = command
+                    .cwd
+                    .as_ref()
+                    .map(|cwd| format!(", in {}", visible(&cwd.as_path().to_string_lossy())));
                 let (name, pattern) = (event.row().section, visible(pattern.as_str()));
-                lines.push(format!("  {name} of \"{pattern}\"{}:", shell.unwrap_or_default()));
+                let how = format!("{}{}", shell.unwrap_or_default(), cwd.unwrap_or_default());
+                lines.push(format!("  {name} of \"{pattern}\"{how}:"));
                 lines.push(indent(&visible(command.run.as_str()), "    "));
             }
         }

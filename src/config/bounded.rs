@@ -1,6 +1,7 @@
 //! Values that are checked when they are read: an invalid one cannot exist.
 
 use std::borrow::Cow;
+use std::path::{Component, Path};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
@@ -146,5 +147,51 @@ impl JsonSchema for NonBlank {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": NOT_BLANK })
+    }
+}
+
+/// The path of a folder below another one, as far as its text tells: links are followed when it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderBelow(Box<str>);
+
+impl FolderBelow {
+    /// Its name in the schema.
+    pub(super) const FORMAT: &str = "folder-below";
+
+    pub(super) fn is_valid(text: &str) -> bool {
+        let mut parts = Path::new(text).components();
+        parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    }
+
+    #[must_use]
+    pub(crate) fn as_path(&self) -> &Path {
+        Path::new(&*self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for FolderBelow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = NonBlank::deserialize(deserializer)?.0;
+        if FolderBelow::is_valid(&text) {
+            Ok(FolderBelow(text))
+        } else {
+            Err(de::Error::custom(format!(
+                "{text:?} is not below the folder of the config: expected a relative path without `..`"
+            )))
+        }
+    }
+}
+
+impl JsonSchema for FolderBelow {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FolderBelow".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "minLength": 1, "format": FolderBelow::FORMAT })
     }
 }

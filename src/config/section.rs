@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
-use super::{Bounded, NonBlank};
+use super::{Bounded, FolderBelow, NonBlank};
 use crate::pattern::{MatchMode, Pattern, PatternError};
 
 /// The commands of one event, selected by pattern.
@@ -45,6 +45,9 @@ pub struct CommandConfig {
     /// What a timeout does: one agent is blocked by timeouts once. Default: what `onFailure` says; without it, `block`
     /// where the event can be blocked, else `warn`.
     pub on_timeout: Option<Reaction>,
+    /// The folder in which it runs, relative to that of the config (of an agent with a worktree: to its worktree), and
+    /// below it. Default: that folder itself.
+    pub cwd: Option<FolderBelow>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
 }

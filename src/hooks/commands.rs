@@ -37,7 +37,10 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
         stdout: keep(command.show_stdout),
         stderr: keep(command.show_stderr),
     };
-    let finished = process::run(&spec, &mut |stream| output_file(context, stream));
+    let finished = match wrong_folder(command) {
+        Some(why) => process::Finished::not_started(why),
+        None => process::run(&spec, &mut |stream| output_file(context, stream)),
+    };
     let run = CommandRun {
         command: command.clone(),
         is_success: finished.status.is_success(),
@@ -52,6 +55,24 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     let verdict = verdict(&run, context);
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
     (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
+}
+
+/// Why a command cannot run in the folder that is configured for it. The default needs no look.
+fn wrong_folder(command: &Command) -> Option<String> {
+    if command.cwd == command.work {
+        return None;
+    }
+    let name = command.cwd.strip_prefix(&command.work).unwrap_or(&command.cwd).display();
+    let work = command.work.display();
+    match (command.cwd.canonicalize(), command.work.canonicalize()) {
+        (Ok(real), Ok(work)) if real.starts_with(&work) && real.is_dir() => None,
+        (Ok(real), _) if !real.is_dir() => Some(format!("its `cwd` {name} is no folder in {work}")),
+        (Ok(real), _) => Some(format!("its `cwd` {name} leads out of {work}, to {}", real.display())),
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
+            Some(format!("its `cwd` {name} does not exist in {work}"))
+        }
+        (Err(error), _) => Some(format!("its `cwd` {name} in {work}: {error}")),
+    }
 }
 
 fn output_file(context: &Context<'_>, stream: &'static str) -> io::Result<(File, PathBuf)> {

@@ -11,8 +11,28 @@ const MAX_DEPTH: usize = 8;
 /// An agent's file is never this large.
 const MAX_BYTES: u64 = 4 << 20;
 
+/// The tools with which an agent changes files. A shell could, but agents that only look around have one too.
+const WRITING: [&str; 5] = ["Write", "Edit", "MultiEdit", "NotebookEdit", "*"];
+
+/// What an agent's file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Agent {
+    name: String,
+    /// It has a tool that changes files.
+    can_write: bool,
+}
+
 /// The names of the project's or the user's agents, in the order of their files.
 pub(crate) fn names(project: &Path, scope: Scope) -> Vec<String> {
+    all(project, scope).into_iter().map(|agent| agent.name).collect()
+}
+
+/// The names of those that can change files: only they can fix what a check finds.
+pub(crate) fn writers(project: &Path, scope: Scope) -> Vec<String> {
+    all(project, scope).into_iter().filter(|agent| agent.can_write).map(|agent| agent.name).collect()
+}
+
+fn all(project: &Path, scope: Scope) -> Vec<Agent> {
     let folder = match scope {
         Scope::User => user_folder().map(|folder| folder.join("agents")),
         Scope::Project | Scope::Local => Some(project.join(".claude/agents")),
@@ -21,7 +41,7 @@ pub(crate) fn names(project: &Path, scope: Scope) -> Vec<String> {
     if let Some(folder) = folder {
         collect(&folder, MAX_DEPTH, &mut paths);
     }
-    paths.iter().filter_map(|path| name(&files::read_text(path, MAX_BYTES).ok()?)).collect()
+    paths.iter().filter_map(|path| agent(&files::read_text(path, MAX_BYTES).ok()?)).collect()
 }
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
@@ -37,18 +57,42 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The `name` in the frontmatter. Only its own line is read as YAML: descriptions often are none, and Claude Code accepts them.
-fn name(text: &str) -> Option<String> {
+fn agent(text: &str) -> Option<Agent> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let (first, rest) = lines.split_first()?;
     let end = rest.iter().position(|line| *line == "---").filter(|_| *first == "---")?;
-    let value = rest.iter().take(end).find_map(|line| {
-        let rest = ["name", "\"name\"", "'name'"].iter().find_map(|key| line.strip_prefix(key))?;
-        rest.trim_start().strip_prefix(':')
-    })?;
-    let name: String = serde_saphyr::from_str(value.trim()).ok()?;
-    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+    let lines = rest.get(..end)?;
+    let name: String = serde_saphyr::from_str(value(lines, "name")?.0).ok()?;
+    let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty())?;
+    let writes = |tools: &[String]| tools.iter().any(|tool| WRITING.contains(&tool.as_str()));
+    let allowed = tools(lines, "tools").is_none_or(|tools| writes(&tools));
+    let denied = tools(lines, "disallowedTools").unwrap_or_default();
+    let is_denied = ["Write", "Edit"].iter().all(|tool| denied.iter().any(|one| one == tool));
+    let plans = value(lines, "permissionMode").is_some_and(|(mode, _)| mode == "plan");
+    Some(Agent { name, can_write: allowed && !is_denied && !plans })
+}
+
+/// The value of a key of the frontmatter, and the lines behind it. Only its own line is read as YAML: descriptions often are
+/// none, and Claude Code accepts them.
+fn value<'a>(lines: &'a [&'a str], key: &str) -> Option<(&'a str, &'a [&'a str])> {
+    let spelt = [key.to_owned(), format!("\"{key}\""), format!("'{key}'")];
+    lines.iter().enumerate().find_map(|(at, line)| {
+        let rest = spelt.iter().find_map(|key| line.strip_prefix(key.as_str()))?;
+        let value = rest.trim_start().strip_prefix(':')?.trim();
+        Some((value, lines.get(at + 1..).unwrap_or_default()))
+    })
+}
+
+/// A list of tools, however it is written: `Read, Write`, `[Read, Write]`, or one to a line. None where there is none.
+fn tools(lines: &[&str], key: &str) -> Option<Vec<String>> {
+    let (value, below) = value(lines, key)?;
+    let below = below.iter().map_while(|line| line.trim_start().strip_prefix("- "));
+    let words = value.trim_matches(['[', ']']).split(',').chain(below.take_while(|_| value.is_empty()));
+    // `Agent(coder)` is the tool with a rule.
+    let words = words.map(|word| word.trim().trim_matches(['"', '\'']).split('(').next().unwrap_or_default());
+    let tools: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    (!tools.is_empty()).then_some(tools)
 }
 
 #[cfg(test)]
@@ -68,7 +112,27 @@ mod tests {
             ("no frontmatter", None),
             ("", None),
         ] {
-            assert_eq!(name(text).as_deref(), expected, "{text:?}");
+            assert_eq!(agent(text).map(|agent| agent.name).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_agents_with_a_tool_for_it_can_write() {
+        for (frontmatter, expected) in [
+            ("", true),
+            ("tools:", true),
+            ("tools: \"*\"", true),
+            ("tools: Read, Edit, Bash", true),
+            ("tools: [\"Read\", 'Write']", true),
+            ("tools:\n  - Read\n  - NotebookEdit\nmodel: x", true),
+            ("tools: Read, Grep, Bash", false),
+            ("tools:\n- Read\n- Grep\nmodel: Write", false),
+            ("disallowedTools: Write, Edit", false),
+            ("disallowedTools: Edit", true),
+            ("permissionMode: plan", false),
+        ] {
+            let text = format!("---\nname: x\n{frontmatter}\n---\nTools: Write\n");
+            assert_eq!(agent(&text).unwrap().can_write, expected, "{frontmatter:?}");
         }
     }
 }

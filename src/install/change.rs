@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::backups::{Backups, Copy};
 use super::registration;
 use super::scope::{Scope, is_users_own};
-use super::settings::{self, Refusal, Registration, Settings};
+use super::settings::{self, Foreign, Refusal, Registration, Settings};
 use super::user_file::UserFile;
 use crate::config::ConclaudeConfig;
 use crate::des::gates::shell_quote;
@@ -96,12 +96,22 @@ pub(crate) struct Change {
 impl Change {
     /// Reads the settings file and adds what is needed.
     pub(crate) fn of(scope: Scope, project: &Path, config: &ConclaudeConfig) -> io::Result<Change> {
+        Change::without(scope, project, config, &[])
+    }
+
+    /// The same, without hooks of the user's that the config has taken over.
+    pub(crate) fn without(
+        scope: Scope,
+        project: &Path,
+        config: &ConclaudeConfig,
+        taken: &[Foreign],
+    ) -> io::Result<Change> {
         let (settings_file, program) = (SettingsFile::of(scope, project)?, program()?);
         let before = settings_file.file.read()?;
         let needed = registration::needed(config, &program, scope);
-        let after =
-            installed(before.as_deref().unwrap_or_default(), settings_file.backups().before(), &needed)
-                .map_err(|refusal| settings_file.file.refused(&refusal))?;
+        let after = settings::without(before.as_deref().unwrap_or_default(), taken)
+            .and_then(|start| installed(&start, settings_file.backups().before(), &needed))
+            .map_err(|refusal| settings_file.file.refused(&refusal))?;
         Ok(Change { settings_file, before, after, scope, program })
     }
 

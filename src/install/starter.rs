@@ -1,7 +1,9 @@
-//! The config that `conclaude init` writes, based on what is in the project. Everything in it is commented out: a tool
-//! that starts to run commands unasked is not one to trust.
+//! The config that `conclaude init` writes, based on what is in the project. Its rules are commented out unless the user
+//! wants them live: a tool that starts to run commands unasked is not one to trust.
 
 use serde_json::Value;
+
+use super::import::Imported;
 
 mod detect;
 
@@ -10,93 +12,197 @@ pub(crate) use detect::{Kind, detect};
 /// The path of the schema for editors, relative to the config.
 pub(crate) const SCHEMA: &str = ".conclaude/schema.json";
 
-pub(crate) fn text(kinds: &[Kind], agents: &[String]) -> String {
-    let files: Vec<&str> = kinds.iter().map(|kind| kind.file).collect();
-    let found = match (files.as_slice(), agents) {
-        ([], []) => "Found here: no build file of a known kind, and no agents".into(),
-        (files, []) => format!("Found here: {}; no agents of your own yet", files.join(", ")),
-        ([], agents) => format!("Found here: the agents {}", agents.join(", ")),
-        (files, agents) => format!("Found here: {}; the agents {}", files.join(", "), agents.join(", ")),
+/// The agent of Claude Code itself that does the work; Explore and Plan only look around.
+const GENERAL: &str = "general-purpose";
+
+const LINES: &str = "maxOutputLines: 50   # of what it prints, which is shown when it fails";
+const TIMEOUT: &str = "timeout: 600         # seconds; then it is killed with all its children";
+const BLOCK: &str = "onFailure: block     # the agent must fix it first; `warn` only reports it";
+
+const START: &str = "\
+## Commands when a subagent starts. They can show and prepare things, but never block.
+# subagentStart:
+#   commands:
+#     \"*\":
+#       - run: \"git status --short\"
+";
+
+const DES: &str = "\
+## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+# des:
+#   scope: block          # block | warn | off: files outside of the step's patterns
+#   evidence: []          # phases that only count if `conclaude des run` recorded them
+";
+
+const MAX_BLOCKS: &str = "\
+## How often the stop of one agent is blocked, for whatever reason, before it is allowed (1-7).
+# maxBlocks: 3
+";
+
+const NOTIFICATIONS: &str = "\
+## A desktop notification when something failed.
+# notifications:
+#   enabled: true
+#   hooks: [\"SubagentStop\"]
+#   showErrors: true
+#   showSystemEvents: false
+";
+
+/// What a config is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Starter<'a> {
+    pub(crate) kinds: &'a [Kind],
+    /// The agents that can change files.
+    pub(crate) writers: &'a [String],
+    /// The checks are switched on, not commented out.
+    pub(crate) live: bool,
+    /// What is taken over from hooks or an older config. It takes the place of what would be suggested.
+    pub(crate) imported: &'a Imported,
+}
+
+/// One command that checks the project.
+struct Check<'a> {
+    run: &'a str,
+    what: &'static str,
+    folder: &'a str,
+}
+
+impl Starter<'_> {
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.heading();
+        for section in self.imported.sections() {
+            text.push_str(&format!("\n{section}"));
+        }
+        let stop = self.stop();
+        let suggestions = [
+            ("subagentStop", stop.as_str()),
+            ("subagentStart", START),
+            ("des", DES),
+            ("maxBlocks", MAX_BLOCKS),
+            ("notifications", NOTIFICATIONS),
+        ];
+        for (_, section) in suggestions.iter().filter(|(name, _)| !self.imported.has(name)) {
+            text.push_str(&format!("\n{section}"));
+        }
+        text
+    }
+
+    /// Whether something runs without any edit.
+    pub(crate) fn is_live(&self) -> bool {
+        !self.imported.is_empty() || (self.live && !self.checks().is_empty())
+    }
+
+    fn heading(&self) -> String {
+        let promise = match (self.live, self.imported.is_empty()) {
+            _ if !self.is_live() => "Nothing runs until you uncomment it.",
+            (false, false) => "What was taken over runs; the rest does when you uncomment it.",
+            _ => "What is not commented out runs.",
+        };
+        let left = self.imported.left.iter().map(|what| format!("## Not taken over: {}\n", one_line(what)));
+        let left: String = left.collect();
+        format!(
+            "# yaml-language-server: $schema=./{SCHEMA}\n\
+             ##\n\
+             ## What conclaude does when subagents start and stop. {promise}\n\
+             ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.\n\
+             ##\n\
+             ## {}.\n{left}",
+            one_line(&self.found())
+        )
+    }
+
+    fn found(&self) -> String {
+        let files = based_on(self.kinds);
+        let files = if files.is_empty() { "no build file of a known kind".into() } else { files };
+        match self.writers {
+            [] => format!("Found here: {files}; no agents of your own that can write"),
+            agents => format!("Found here: {files}; agents that can write: {}", agents.join(", ")),
+        }
+    }
+
+    /// The checks, for the agents that can fix what they find.
+    fn stop(&self) -> String {
+        let checks = self.checks();
+        let mut lines = vec![
+            "subagentStop:".to_owned(),
+            "  commands:".to_owned(),
+            format!("    {}:", Value::from(self.pattern())),
+        ];
+        if checks.is_empty() {
+            lines.push("      - run: \"git diff --check\"".into());
+            lines.push("        message: \"Conflict markers or white space at the end of a line\"".into());
+            lines.extend([LINES, BLOCK].iter().map(|line| format!("        {line}")));
+        }
+        for check in &checks {
+            lines.extend(check.lines());
+        }
+        let mark = if self.live && !checks.is_empty() { "" } else { "# " };
+        let lines: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
+        let hint = if checks.is_empty() {
+            "## No lint or test command was found here: write yours instead of this one.\n"
+        } else {
+            ""
+        };
+        format!(
+            "## Commands when a subagent stops, by its name: * ? [a-z] {{a,b}} work, and \"*\" is every one.\n\
+             ## Agents that only read, such as Explore and Plan, cannot fix anything: a check should not block them.\n\
+             {hint}{lines}"
+        )
+    }
+
+    /// One pattern for all that can write. A name that is a pattern itself cannot be in it.
+    fn pattern(&self) -> String {
+        let is_plain =
+            |name: &&str| *name != GENERAL && !name.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\']);
+        let own = self.writers.iter().map(String::as_str).filter(is_plain);
+        let names: Vec<&str> = std::iter::once(GENERAL).chain(own).collect();
+        if names.len() == 1 { GENERAL.to_owned() } else { format!("{{{}}}", names.join(",")) }
+    }
+
+    /// Lints first: they are fast, and what they find often explains a test that fails.
+    fn checks(&self) -> Vec<Check<'_>> {
+        let lints = self.kinds.iter().map(|kind| (kind, kind.lint.as_deref(), "Linting failed"));
+        let tests = self.kinds.iter().map(|kind| (kind, kind.test.as_deref(), "Tests failed"));
+        lints
+            .chain(tests)
+            .filter_map(|(kind, run, what)| Some(Check { run: run?, what, folder: &kind.folder }))
+            .collect()
+    }
+}
+
+impl Check<'_> {
+    fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("      - run: {}", Value::from(self.run))];
+        let mut key = |line: &str| lines.push(format!("        {line}"));
+        if self.folder.is_empty() {
+            key(&format!("message: {}", Value::from(self.what)));
+        } else {
+            key(&format!("cwd: {}", Value::from(self.folder)));
+            key(&format!("message: {}", Value::from(format!("{} in {}", self.what, self.folder))));
+        }
+        [LINES, TIMEOUT, BLOCK].iter().for_each(|line| key(line));
+        lines
+    }
+}
+
+/// The files that say what kinds of project there are.
+pub(crate) fn based_on(kinds: &[Kind]) -> String {
+    let path = |kind: &Kind| match kind.folder.as_str() {
+        "" => kind.file.to_owned(),
+        folder => format!("{folder}/{}", kind.file),
     };
-    let found: String = found.chars().filter(|c| !c.is_control()).collect();
-    format!(
-        "# yaml-language-server: $schema=./{SCHEMA}\n\
-         ##\n\
-         ## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.\n\
-         ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.\n\
-         ##\n\
-         ## {found}.\n\
-         \n\
-         ## Commands when a subagent stops, by its name: * ? [a-z] {{a,b}} work, and \"*\" is every one.\n\
-         # subagentStop:\n\
-         #   commands:\n\
-         {}\
-         \n\
-         ## Commands when a subagent starts. They can show and prepare things, but never block.\n\
-         # subagentStart:\n\
-         #   commands:\n\
-         #     \"*\":\n\
-         #       - run: \"git status --short\"\n\
-         \n\
-         ## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.\n\
-         # des:\n\
-         #   scope: block          # block | warn | off: files outside of the step's patterns\n\
-         #   evidence: []          # phases that only count if `conclaude des run` recorded them\n\
-         \n\
-         ## How often the stop of one agent is blocked, for whatever reason, before it is allowed (1-7).\n\
-         # maxBlocks: 3\n\
-         \n\
-         ## A desktop notification when something failed.\n\
-         # notifications:\n\
-         #   enabled: true\n\
-         #   hooks: [\"SubagentStop\"]\n\
-         #   showErrors: true\n\
-         #   showSystemEvents: false\n",
-        commands(kinds, agents)
-    )
+    kinds.iter().map(path).collect::<Vec<_>>().join(", ")
+}
+
+/// A comment must not end early: names of files and agents are others' texts.
+fn one_line(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 /// What the user gets by uncommenting everything: what is registered now should do for that too.
 pub(crate) fn uncommented(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("##")).skip(1);
     lines.map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line))).collect()
-}
-
-/// The agent's pattern: the first agent whose name speaks of such work, else all.
-fn pattern<'a>(agents: &'a [String], words: &[&str]) -> &'a str {
-    let speaks = |name: &&String| words.iter().any(|word| name.to_lowercase().contains(word));
-    agents.iter().find(speaks).map_or("*", String::as_str)
-}
-
-fn commands(kinds: &[Kind], agents: &[String]) -> String {
-    let coder = pattern(agents, &["cod", "dev", "impl", "engineer", "front", "back", "build", "refactor"]);
-    let tester = pattern(agents, &["test", "qa", "verif", "quality"]);
-    let lints =
-        kinds.iter().filter_map(|kind| kind.lint.as_deref()).map(|run| (coder, run, "Linting failed"));
-    let tests = kinds.iter().filter_map(|kind| kind.test.as_deref()).map(|run| (tester, run, "Tests failed"));
-    let mut all: Vec<(&str, &str, &str)> = lints.chain(tests).collect();
-    if all.is_empty() {
-        all.push(("*", "make check", "The checks failed"));
-    }
-    let mut text = String::new();
-    let mut patterns: Vec<&str> = all.iter().map(|(pattern, ..)| *pattern).collect();
-    patterns.dedup();
-    for pattern in patterns {
-        text.push_str(&format!("#     {}:\n", Value::from(pattern)));
-        for (_, run, message) in all.iter().filter(|(own, ..)| *own == pattern) {
-            text.push_str(&format!(
-                "#       - run: {}\n\
-                 #         message: {}\n\
-                 #         showStdout: true\n\
-                 #         maxOutputLines: 50\n\
-                 #         timeout: 600         # seconds; then it is killed with all its children\n\
-                 #         onFailure: block     # the agent must fix it first; `warn` only reports it\n",
-                Value::from(*run),
-                Value::from(*message)
-            ));
-        }
-    }
-    text
 }
 
 #[cfg(test)]
@@ -106,43 +212,50 @@ mod tests {
     use super::*;
     use crate::config::ConclaudeConfig;
 
+    fn kind(file: &'static str, folder: &str, lint: Option<&str>) -> Kind {
+        let text = |run: &str| run.to_owned();
+        Kind { file, folder: folder.into(), lint: lint.map(text), test: Some("npm run test".into()) }
+    }
+
     #[test]
-    fn what_is_written_is_valid_as_it_is_and_uncommented() {
-        let kinds = [
-            Kind {
-                file: "package.json",
-                lint: Some("npm run \"lint\": x".into()),
-                test: Some("npm run test".into()),
-            },
-            Kind { file: "go.mod", lint: Some("go vet ./...".into()), test: None },
-        ];
-        for agents in
-            [vec![], vec!["coder".to_owned(), "qa: \"strict\"".to_owned()], vec!["reviewer".to_owned()]]
-        {
+    fn what_is_written_is_valid_as_it_is_live_and_uncommented() {
+        let kinds = [kind("package.json", "", Some("npm run \"lint\": x")), kind("go.mod", "a b/#c", None)];
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for writers in [own(&[]), own(&["coder", "qa: \"strict\"", "x\n- y", "{a"]), own(&[GENERAL])] {
             for kinds in [&kinds[..], &kinds[..1], &[]] {
-                let text = text(kinds, &agents);
+                let starter =
+                    Starter { kinds, writers: &writers, live: false, imported: &Imported::default() };
                 let path = Path::new("x.yaml");
-                assert_eq!(ConclaudeConfig::parse(&text, path).unwrap(), ConclaudeConfig::default());
-                let all = uncommented(&text);
-                let config =
-                    ConclaudeConfig::parse(&all, path).unwrap_or_else(|error| panic!("{error}\n{all}"));
-                assert!(config.commands() >= 2, "{all}");
-                assert_eq!(config.warnings(), Vec::<String>::new(), "{all}");
+                let parse = |text: &str| {
+                    ConclaudeConfig::parse(text, path).unwrap_or_else(|error| panic!("{error}\n{text}"))
+                };
+                assert_eq!(parse(&starter.text()), ConclaudeConfig::default());
+                let all = parse(&uncommented(&starter.text()));
+                assert!(all.commands() >= 2);
+                assert_eq!(all.warnings(), Vec::<String>::new());
+                let live = Starter { live: true, ..starter };
+                assert_eq!(parse(&live.text()).commands() > 0, !kinds.is_empty());
+                assert_eq!(live.is_live(), !kinds.is_empty());
             }
         }
     }
 
     #[test]
-    fn commands_go_to_the_agents_whose_work_they_check() {
-        let kinds = [Kind { file: "Cargo.toml", lint: Some("lint".into()), test: Some("test".into()) }];
-        let all = uncommented(&text(&kinds, &["planner".into(), "backend-coder".into(), "tester".into()]));
-        let config = ConclaudeConfig::parse(&all, Path::new("x")).unwrap();
+    fn checks_are_for_agents_that_can_write() {
+        let kinds = [kind("Cargo.toml", "", Some("lint"))];
+        let writers = ["coder".to_owned(), "bad,name".to_owned(), "tester".to_owned()];
+        let starter =
+            Starter { kinds: &kinds, writers: &writers, live: true, imported: &Imported::default() };
+        let config = ConclaudeConfig::parse(&starter.text(), Path::new("x")).unwrap();
         let section = config.section(crate::event::EventKind::SubagentStop).unwrap();
-        let patterns: Vec<(&str, &str)> = section
-            .entries()
-            .iter()
-            .map(|(pattern, commands)| (pattern.as_str(), commands[0].run.as_str()))
-            .collect();
-        assert_eq!(patterns, [("backend-coder", "lint"), ("tester", "test")]);
+        let [(pattern, commands)] = section.entries() else { panic!("{:?}", section.entries()) };
+        assert_eq!(pattern.as_str(), "{general-purpose,coder,tester}");
+        for (name, expected) in
+            [("general-purpose", true), ("tester", true), ("Explore", false), ("Plan", false)]
+        {
+            assert_eq!(pattern.matches(name, None).unwrap(), expected, "{name}");
+        }
+        let runs: Vec<&str> = commands.iter().map(|command| command.run.as_str()).collect();
+        assert_eq!(runs, ["lint", "npm run test"]);
     }
 }

@@ -544,3 +544,37 @@ fn that_everything_is_switched_off_is_named_and_the_registration_is_tried_all_th
     good: `[BIN] SubagentStop` answers as it should, in [N] ms
     ");
 }
+
+#[test]
+fn before_install_there_is_one_problem() {
+    let test = Test::stop().config(CONFIG).file(".claude/agents/coder.md", "---\nname: coder\n---\n");
+    let root = test.root();
+    let output = doctor(&root, &root.join(".home"), "2.1.325").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(filtered(&String::from_utf8(output.stdout).unwrap(), &root), @"
+    conclaude [VERSION] in [ROOT]
+
+    ✗ settings     conclaude is not registered with Claude Code for this project
+                   → conclaude install
+    ✓ config       .conclaude.yaml is valid: 1 command
+    ✓ patterns     1 pattern: each matches a known agent (1 of your own)
+    ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
+    ✓ audit        0 records, the chain is whole
+    ✓ client       Claude Code 2.1.325
+
+    1 problem, 0 warnings
+    ");
+}
+
+#[test]
+fn a_hook_of_the_users_that_runs_the_same_command_is_named() {
+    let hook = r#"{"hooks": {"SubagentStop": [{"matcher": "coder", "hooks": [{"type": "command", "command": "touch ran"}]}]}}"#;
+    let test = Test::stop().config(CONFIG).file(".claude/settings.json", hook);
+    run_in(&test.root(), &["install"]);
+    insta::assert_snapshot!(checks(&test, "hooks"), @"
+    exit 0
+    warning: `touch ran` runs twice at SubagentStop: by the config, and as a hook of your own in .claude/settings.json → conclaude init --import --project
+    ");
+    run_in(&test.root(), &["init", "--import"]);
+    insta::assert_snapshot!(checks(&test, "hooks"), @"exit 0");
+}

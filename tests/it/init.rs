@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{Test, run_in};
+use crate::common::{Test, program, run_in};
 
 fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).unwrap()
@@ -34,35 +34,31 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     ## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
-    ## Found here: package.json, Cargo.toml; the agents coder.
+    ## Found here: package.json, Cargo.toml; agents that can write: coder.
 
     ## Commands when a subagent stops, by its name: * ? [a-z] {a,b} work, and "*" is every one.
+    ## Agents that only read, such as Explore and Plan, cannot fix anything: a check should not block them.
     # subagentStop:
     #   commands:
-    #     "coder":
+    #     "{general-purpose,coder}":
     #       - run: "npm run lint"
     #         message: "Linting failed"
-    #         showStdout: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
     #       - run: "cargo clippy --all-targets -- -D warnings"
     #         message: "Linting failed"
-    #         showStdout: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
-    #     "*":
     #       - run: "npm run test"
     #         message: "Tests failed"
-    #         showStdout: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
     #       - run: "cargo test"
     #         message: "Tests failed"
-    #         showStdout: true
-    #         maxOutputLines: 50
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
     #         timeout: 600         # seconds; then it is killed with all its children
     #         onFailure: block     # the agent must fix it first; `warn` only reports it
 
@@ -117,6 +113,7 @@ fn a_config_that_exists_is_left_alone() {
         exit 1
         conclaude: [ROOT]/[CONFIG] exists already, and is left as it is
           `conclaude install` registers conclaude for it
+          `conclaude init --import` takes over hooks of your own, and a config of the original conclaude
           `conclaude init --force` starts again, and keeps a copy
         "); }
         assert_eq!(read(root.join(name)), "maxBlocks: 5\n");
@@ -156,28 +153,27 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     exit 0
     --- [ROOT]/.conclaude.yaml
     +++ [ROOT]/.conclaude.yaml
-    @@ -0,0 +1,44 @@
+    @@ -0,0 +1,43 @@
     +# yaml-language-server: $schema=./.conclaude/schema.json
     +##
     +## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
     +## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     +##
-    +## Found here: go.mod; no agents of your own yet.
+    +## Found here: go.mod; no agents of your own that can write.
     +
     +## Commands when a subagent stops, by its name: * ? [a-z] {a,b} work, and "*" is every one.
+    +## Agents that only read, such as Explore and Plan, cannot fix anything: a check should not block them.
     +# subagentStop:
     +#   commands:
-    +#     "*":
+    +#     "general-purpose":
     +#       - run: "go vet ./..."
     +#         message: "Linting failed"
-    +#         showStdout: true
-    +#         maxOutputLines: 50
+    +#         maxOutputLines: 50   # of what it prints, which is shown when it fails
     +#         timeout: 600         # seconds; then it is killed with all its children
     +#         onFailure: block     # the agent must fix it first; `warn` only reports it
     +#       - run: "go test ./..."
     +#         message: "Tests failed"
-    +#         showStdout: true
-    +#         maxOutputLines: 50
+    +#         maxOutputLines: 50   # of what it prints, which is shown when it fails
     +#         timeout: 600         # seconds; then it is killed with all its children
     +#         onFailure: block     # the agent must fix it first; `warn` only reports it
     +
@@ -325,4 +321,379 @@ fn a_config_further_up_belongs_to_something_larger() {
     let inner = test.root().join("inner");
     assert_eq!(run_in(&inner, &["init"]).0, Some(0));
     assert!(inner.join(".conclaude.yaml").exists() && inner.join(".claude/settings.json").exists());
+}
+
+/// A project with a lock file, scripts and agents: what `init --yes` is for.
+fn npm_project() -> Test {
+    let lint = "sh -c 'echo src/a.js: unused >&2; test -e fixed'";
+    Test::stop()
+        .file("package.json", format!(r#"{{"scripts": {{"lint": "{}"}}}}"#, lint.replace('"', "\\\"")))
+        .file("package-lock.json", "{}")
+        .file(".claude/agents/coder.md", "---\nname: coder\ntools: Read, Edit\n---\n")
+        .file(".claude/agents/reviewer.md", "---\nname: reviewer\ntools: Read, Grep\n---\n")
+}
+
+/// A folder with an `npm` that runs the script of package.json.
+fn fake_npm(root: &Path) -> String {
+    let script =
+        "#!/bin/sh\n[ \"$1 $2\" = \"run lint\" ] || exit 9\necho 'src/a.js: unused' >&2\ntest -e fixed\n";
+    program::script(root.join("bin/npm"), script);
+    format!("{}:/usr/bin:/bin", root.join("bin").display())
+}
+
+#[test]
+fn yes_writes_rules_that_work_at_once() {
+    let test = npm_project();
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--yes"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml, based on package.json
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    let config = read(root.join(".conclaude.yaml"));
+    insta::assert_snapshot!(config.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n"), @r#"
+    # yaml-language-server: $schema=./.conclaude/schema.json
+    ##
+    ## What conclaude does when subagents start and stop. What is not commented out runs.
+    ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
+    ##
+    ## Found here: package.json; agents that can write: coder.
+
+    ## Commands when a subagent stops, by its name: * ? [a-z] {a,b} work, and "*" is every one.
+    ## Agents that only read, such as Explore and Plan, cannot fix anything: a check should not block them.
+    subagentStop:
+      commands:
+        "{general-purpose,coder}":
+          - run: "npm run lint"
+            message: "Linting failed"
+            maxOutputLines: 50   # of what it prints, which is shown when it fails
+            timeout: 600         # seconds; then it is killed with all its children
+            onFailure: block     # the agent must fix it first; `warn` only reports it
+    "#);
+    assert_eq!(run_in(&root, &["validate"]).0, Some(0));
+    let path = fake_npm(&root);
+    let done = test.env("PATH", &path).run().status(2);
+    insta::assert_snapshot!(done.steady(&done.stderr), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ Linting failed
+      `npm run lint` exited with code 1
+      src/a.js: unused
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
+#[test]
+fn agents_that_cannot_fix_anything_are_not_blocked() {
+    for agent in ["Explore", "Plan", "reviewer"] {
+        let test = npm_project();
+        run_in(&test.root(), &["init", "--yes"]);
+        let path = fake_npm(&test.root());
+        test.agent(agent).env("PATH", &path).run().silent();
+    }
+}
+
+#[test]
+fn each_workspace_is_checked_in_its_own_folder() {
+    let test = Test::stop()
+        .file("package.json", r#"{"workspaces": ["packages/*"]}"#)
+        .file("packages/a/package.json", r#"{"scripts": {"lint": "x"}}"#)
+        .file("packages/b/package.json", r#"{"scripts": {"lint": "x"}}"#)
+        .file("packages/b/fixed", "");
+    let root = test.root();
+    run_in(&root, &["init", "--yes"]);
+    let path = fake_npm(&root);
+    let done = test.agent("general-purpose").env("PATH", &path).run().status(2);
+    insta::assert_snapshot!(done.steady(&done.stderr), @"
+    conclaude: general-purpose (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ Linting failed in packages/a
+      `npm run lint` exited with code 1
+      src/a.js: unused
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
+#[test]
+fn a_target_that_does_not_exist_is_never_suggested() {
+    let test = Test::stop().file("Makefile", "all:\n\tcc x.c\n");
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--yes"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    next: uncomment what you want there, then `conclaude doctor` checks the installation
+    ");
+    let config = read(root.join(".conclaude.yaml"));
+    assert!(!config.contains("make "), "{config}");
+    insta::assert_snapshot!(config.split("\n\n").nth(1).unwrap(), @r#"
+    ## Commands when a subagent stops, by its name: * ? [a-z] {a,b} work, and "*" is every one.
+    ## Agents that only read, such as Explore and Plan, cannot fix anything: a check should not block them.
+    ## No lint or test command was found here: write yours instead of this one.
+    # subagentStop:
+    #   commands:
+    #     "general-purpose":
+    #       - run: "git diff --check"
+    #         message: "Conflict markers or white space at the end of a line"
+    #         maxOutputLines: 50   # of what it prints, which is shown when it fails
+    #         onFailure: block     # the agent must fix it first; `warn` only reports it
+    "#);
+}
+
+const HOOKS: &str = r#"{
+  "model": "opus",
+  "hooks": {
+    "SubagentStop": [
+      {
+        "matcher": "coder",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "npm run lint",
+            "timeout": 60
+          }
+        ]
+      }
+    ],
+    "Stop": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "say done"
+          }
+        ]
+      }
+    ]
+  }
+}
+"#;
+
+#[test]
+fn a_hook_that_would_run_the_same_command_twice_is_named() {
+    let test = npm_project().file(".claude/settings.json", HOOKS);
+    insta::assert_snapshot!(transcript(&test.root(), &["init"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml, based on package.json
+    warning: `npm run lint` is a hook of SubagentStop in [ROOT]/.claude/settings.json as well, and would run twice: remove it there, or `conclaude init --import --project`
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.claude/settings.json.before-conclaude
+    next: uncomment what you want there, then `conclaude doctor` checks the installation
+    ");
+}
+
+#[test]
+fn import_takes_hooks_over_and_out_of_the_settings() {
+    let test = npm_project().file(".claude/settings.json", HOOKS);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml, based on package.json
+    took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
+      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
+    not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.claude/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    let config = read(root.join(".conclaude.yaml"));
+    insta::assert_snapshot!(config.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n"), @r#"
+    # yaml-language-server: $schema=./.conclaude/schema.json
+    ##
+    ## What conclaude does when subagents start and stop. What was taken over runs; the rest does when you uncomment it.
+    ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
+    ##
+    ## Found here: package.json; agents that can write: coder.
+    ## Not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+
+    subagentStop:
+      commands:
+        "coder":
+          - run: "npm run lint"
+            timeout: 60
+    "#);
+    let settings = read(root.join(".claude/settings.json"));
+    assert!(!settings.contains("npm run lint") && settings.contains("say done"), "{settings}");
+    assert_eq!(read(root.join(".claude/settings.json.before-conclaude")), HOOKS);
+    let again = transcript(&root, &["init", "--import"]);
+    insta::assert_snapshot!(again, @"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.claude/settings.json.previous-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    let path = fake_npm(&root);
+    insta::assert_snapshot!(test.env("PATH", &path).run().message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `npm run lint` exited with code 1
+      src/a.js: unused
+    ");
+}
+
+#[test]
+fn an_import_that_is_only_tried_shows_both_files_and_changes_none() {
+    let test = npm_project().file(".claude/settings.json", HOOKS);
+    let root = test.root();
+    let shown = transcript(&root, &["init", "--import", "--dry-run"]);
+    for line in
+        ["+subagentStop:", "+      - run: \"npm run lint\"", "-            \"command\": \"npm run lint\","]
+    {
+        assert!(shown.lines().any(|own| own == line), "{line:?} is not in\n{shown}");
+    }
+    assert_eq!(read(root.join(".claude/settings.json")), HOOKS);
+    assert!(!root.join(".conclaude.yaml").exists());
+}
+
+#[test]
+fn import_takes_a_config_of_the_original_over() {
+    let original = "\
+stop:
+  commands:
+    - run: npm test
+subagentStop:
+  commands:
+    \"cod*\":
+      - run: npm run lint
+        showStderr: true
+        showCommand: false
+preToolUse:
+  uneditableFiles: [\"*.lock\"]
+notifications:
+  enabled: true
+  hooks: [\"SubagentStop\"]
+";
+    let test = npm_project().config(original);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
+    exit 0
+    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    wrote [ROOT]/.conclaude.yaml, based on package.json
+    not taken over: `stop.commands`: not supported here; keep them as hooks of Stop in .claude/settings.json
+    not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
+    not taken over: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    "#);
+    let config = read(root.join(".conclaude.yaml"));
+    insta::assert_snapshot!(config, @r#"
+    # yaml-language-server: $schema=./.conclaude/schema.json
+    ##
+    ## What conclaude does when subagents start and stop. What was taken over runs; the rest does when you uncomment it.
+    ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
+    ##
+    ## Found here: package.json; agents that can write: coder.
+    ## Not taken over: `stop.commands`: not supported here; keep them as hooks of Stop in .claude/settings.json
+    ## Not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
+    ## Not taken over: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
+
+    subagentStop:
+      commands:
+        "cod*":
+          - run: "npm run lint"
+            showStderr: true
+
+    notifications:
+      enabled: true
+      hooks: ["SubagentStop"]
+
+    ## Commands when a subagent starts. They can show and prepare things, but never block.
+    # subagentStart:
+    #   commands:
+    #     "*":
+    #       - run: "git status --short"
+
+    ## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+    # des:
+    #   scope: block          # block | warn | off: files outside of the step's patterns
+    #   evidence: []          # phases that only count if `conclaude des run` recorded them
+
+    ## How often the stop of one agent is blocked, for whatever reason, before it is allowed (1-7).
+    # maxBlocks: 3
+    "#);
+    assert_eq!(read(root.join(".conclaude.yaml.before-init")), original);
+    assert_eq!(run_in(&root, &["validate"]).0, Some(0));
+    let broken = Test::stop().config("subagentStop: [\n");
+    let shown = transcript(&broken.root(), &["init", "--import"]);
+    assert!(shown.starts_with("exit 1\nconclaude: invalid config"), "{shown}");
+    assert_eq!(read(broken.root().join(".conclaude.yaml")), "subagentStop: [\n");
+}
+
+#[test]
+fn import_adds_to_a_config_that_exists() {
+    let test = Test::stop().config("maxBlocks: 5 # enough\n").file(".claude/settings.local.json", HOOKS);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import", "--local"]), @"
+    exit 0
+    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    wrote [ROOT]/.conclaude.yaml
+    took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
+      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
+    not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+    registered conclaude in [ROOT]/.claude/settings.local.json
+    the file as it was is kept in [ROOT]/.claude/settings.local.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    insta::assert_snapshot!(read(root.join(".conclaude.yaml")), @r#"
+    maxBlocks: 5 # enough
+
+    subagentStop:
+      commands:
+        "coder":
+          - run: "npm run lint"
+            timeout: 60
+    "#);
+    insta::assert_snapshot!(transcript(&root, &["init", "--import", "--user"]), @"
+    exit 1
+    conclaude: --import takes over hooks of a project, and yours are for all of them: use it without --user, or with --local
+    ");
+}
+
+#[test]
+fn steps_writes_a_slash_command_beside_whatever_config_there_is() {
+    let test = Test::stop().config("maxBlocks: 5\n");
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--steps"]), @"
+    exit 0
+    wrote [ROOT]/.claude/commands/step.md: `/step 01` in Claude Code starts the step whose file name begins with 01
+    ");
+    insta::assert_snapshot!(read(root.join(".claude/commands/step.md")), @"
+    ---
+    description: Start a gated step (conclaude) with a subagent, such as /step 01
+    argument-hint: STEP [AGENT]
+    allowed-tools: Bash(conclaude des status:*), Bash(conclaude des prompt:*), Bash(conclaude des check:*), Agent, Task
+    ---
+    Start the step `$ARGUMENTS`. Its first word names the step, a second word the subagent that is to do it.
+
+    1. Run `conclaude des status`. The step is the one whose file name begins with the first word. If none or several do,
+       show me the list and stop.
+    2. If no subagent was named, take the one of this project that suits the step; `general-purpose` if none does.
+    3. Run `conclaude des prompt FILE --agent AGENT` and call that subagent once with the Agent tool. Its prompt is the whole
+       output, unchanged, with the comments (`<!-- DES-… -->`) at the start; below it you may add what the agent must know.
+    4. Do no part of the step yourself, and do not edit the step file. If the call is denied, show me why.
+    5. When the agent has stopped, run `conclaude des check FILE` and report in three lines: what was done, whether the step is
+       complete, and what is missing.
+    ");
+    assert_eq!(read(root.join(".conclaude.yaml")), "maxBlocks: 5\n");
+    assert!(!root.join(".claude/settings.json").exists());
+    insta::assert_snapshot!(transcript(&root, &["init", "--steps"]), @"
+    exit 0
+    [ROOT]/.claude/commands/step.md is there already
+    ");
+    let own = Test::stop().file(".claude/commands/step.md", "mine\n");
+    insta::assert_snapshot!(transcript(&own.root(), &["init", "--steps"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    warning: [ROOT]/.claude/commands/step.md is another command, and is left as it is; `--force` replaces it, and keeps a copy
+    next: uncomment what you want there, then `conclaude doctor` checks the installation
+    ");
+    assert_eq!(read(own.root().join(".claude/commands/step.md")), "mine\n");
 }

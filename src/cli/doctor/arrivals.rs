@@ -20,7 +20,11 @@ pub(super) struct Arrival {
     pub(super) words: String,
 }
 
+/// When each event that is needed last arrived. Before conclaude is registered none can: that is one problem, not many.
 pub(super) fn arrivals(installation: &Installation) -> Vec<Arrival> {
+    if installation.locations().is_empty() {
+        return Vec::new();
+    }
     let needed = registration::needed(&installation.effective_config(), "conclaude", Scope::Project);
     let folder = installation.root.folder.join(store::FOLDER).join("state/last");
     let one = |event: EventKind| {
@@ -43,8 +47,7 @@ fn ago(time: SystemTime) -> String {
 }
 
 pub(super) fn check(installation: &Installation, arrivals: &[Arrival]) -> Option<Check> {
-    let registered = !installation.locations().is_empty();
-    if !registered || arrivals.iter().any(|arrival| arrival.last.is_some()) {
+    if arrivals.is_empty() || arrivals.iter().any(|arrival| arrival.last.is_some()) {
         return None;
     }
     store::expect_arrivals(&installation.root.folder);

@@ -53,7 +53,9 @@ pub(super) fn show(out: &mut impl Write, report: &Report) -> io::Result<()> {
             writeln!(out, "  {answer}")?;
         }
     }
-    writeln!(out, "\nWhen events last really arrived here:")?;
+    if !report.arrivals.is_empty() {
+        writeln!(out, "\nWhen events last really arrived here:")?;
+    }
     for arrival in &report.arrivals {
         writeln!(out, "  {:<17} {}", arrival.event, arrival.words)?;
     }

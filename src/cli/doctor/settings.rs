@@ -3,9 +3,11 @@
 use super::check::{Check, short};
 use super::installation::Installation;
 use crate::hooks::switch;
+use crate::install::duplicates::{self, Duplicate};
 use crate::install::registration::{self, Found, program_of};
 use crate::install::scope::Scope;
 use crate::install::settings::{self, SWITCH};
+use crate::messages;
 use crate::text::count;
 
 /// Settings that can be read, in which everything needed is registered for long enough.
@@ -67,6 +69,26 @@ fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
         Check::warning("settings", text, &editor)
     }));
     checks
+}
+
+/// Hooks that the user wrote and that run what the config runs as well.
+pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
+    let found = duplicates::duplicates(&installation.project, &installation.effective_config());
+    let check = |twice: Duplicate| {
+        let name = short(&twice.path, &installation.project);
+        let text = format!(
+            "`{}` runs twice at {}: by the config, and as a hook of your own in {name}",
+            messages::short(&twice.run),
+            twice.event
+        );
+        // Hooks for all projects are not for one of them to remove.
+        let fix = match twice.scope {
+            Scope::User => format!("${{EDITOR:-vi}} {}", twice.path.display()),
+            scope => format!("conclaude init --import {}", scope.flag()),
+        };
+        Check::warning("hooks", text, fix)
+    };
+    found.into_iter().map(check).collect()
 }
 
 /// A folder below the project's, in which a session would not read its settings.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::config::FolderBelow;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::config::tree::Node;
 use crate::dialect::claude::abilities::{self, Blocking};
@@ -49,6 +50,7 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
         Node::Text(text) if is_duration(schema) => {
             seconds_in(text).is_some_and(|seconds| is_in_range(seconds.into(), schema))
         }
+        Node::Text(text) if is_folder(schema) => FolderBelow::is_valid(text) && !text.trim().is_empty(),
         Node::Text(text) if is_type(schema, "string") => {
             !must_not_be_blank(schema) || !text.trim().is_empty()
         }
@@ -56,6 +58,10 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
         Node::Bool(_) => is_type(schema, "boolean"),
         _ => false,
     }
+}
+
+fn is_folder(schema: &Value) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(FolderBelow::FORMAT)
 }
 
 fn must_not_be_blank(schema: &Value) -> bool {
@@ -78,6 +84,9 @@ pub(super) fn expected(alternatives: &[&Value]) -> String {
 }
 
 fn expected_one(schema: &Value) -> String {
+    if is_folder(schema) {
+        return "a folder below that of the config: a relative path without `..`".into();
+    }
     let choices = choices(schema);
     match choices.as_slice() {
         [] => {}

@@ -37,7 +37,10 @@ pub(crate) fn keep_only(text: &str, wanted: &[Registration]) -> Result<String, R
 }
 
 /// Changes what follows a byte order mark, which Claude Code accepts.
-fn edit(text: &str, change: impl FnOnce(String) -> Result<String, Refusal>) -> Result<String, Refusal> {
+pub(super) fn edit(
+    text: &str,
+    change: impl FnOnce(String) -> Result<String, Refusal>,
+) -> Result<String, Refusal> {
     match text.strip_prefix(BOM) {
         Some(rest) => Ok(format!("{BOM}{}", change(rest.to_owned())?)),
         None => change(text.to_owned()),
@@ -102,7 +105,9 @@ fn remove_one(text: &str, may_go: &dyn Fn(&str) -> bool) -> Result<Option<String
 }
 
 /// The object `hooks`, and its index among the members of the file.
-fn hooks_member<'o, 'a>(document: &'o Document<'a>) -> Result<Option<(usize, &'o Object<'a>)>, Refusal> {
+pub(super) fn hooks_member<'o, 'a>(
+    document: &'o Document<'a>,
+) -> Result<Option<(usize, &'o Object<'a>)>, Refusal> {
     check_duplicates(&document.root, "the settings file")?;
     let mut members = document.root.properties.iter().enumerate();
     match members.find(|(_, member)| member.name.as_str() == "hooks") {
@@ -129,7 +134,7 @@ fn check_duplicates(object: &Object<'_>, what: &str) -> Result<(), Refusal> {
     }
 }
 
-fn list_of<'o, 'a>(node: &'o Node<'a>, event: &str) -> Result<&'o Array<'a>, Refusal> {
+pub(super) fn list_of<'o, 'a>(node: &'o Node<'a>, event: &str) -> Result<&'o Array<'a>, Refusal> {
     match node {
         Node::Array(list) => Ok(list),
         _ => Err(Refusal(format!("`hooks.{event}` is not a list"))),

@@ -68,7 +68,7 @@ fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Regi
 }
 
 /// Whether a command line calls us for this event among other things.
-fn calls_us(command: &str, event: &str) -> bool {
+pub(super) fn calls_us(command: &str, event: &str) -> bool {
     let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
     words.windows(2).any(|pair| pair == ["conclaude", event])
 }

@@ -1,4 +1,5 @@
-//! What kinds of project a folder holds, and how one checks each.
+//! What kinds of project a folder and its workspaces hold, and how one checks each. Only what will work is suggested:
+//! scripts and targets that exist, tools that the project names, the package manager of its lock file.
 
 use std::path::Path;
 
@@ -6,39 +7,142 @@ use serde_json::Value;
 
 use crate::files;
 
+mod targets;
+mod toml;
+mod workspaces;
+
+/// A build file is never this large.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Cargo checks more members than that better all at once.
+const MAX_MEMBERS: usize = 20;
+
 /// A kind of project that was found, and how one checks it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// The file that says so.
     pub(crate) file: &'static str,
+    /// Where it is, relative to the root; empty for the root itself.
+    pub(crate) folder: String,
     pub(crate) lint: Option<String>,
     pub(crate) test: Option<String>,
 }
 
-/// What is in the folder.
-pub(crate) fn detect(folder: &Path) -> Vec<Kind> {
-    let read = |name: &str| files::read_text(&folder.join(name), 4 << 20).ok();
-    let exists = |name: &str| folder.join(name).exists();
-    [
-        read("package.json").map(|text| node(&text, &exists)),
-        read("Cargo.toml").map(|text| rust(&text)),
-        read("pyproject.toml").map(|text| python(&text, &exists)),
-        read("go.mod").map(|_| go(&exists)),
+/// A folder that is looked at.
+struct Place<'a> {
+    root: &'a Path,
+    folder: &'a str,
+}
+
+impl Place<'_> {
+    fn read(&self, name: &str) -> Option<String> {
+        let text = files::read_text(&self.root.join(self.folder).join(name), MAX_BYTES).ok()?;
+        Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
+    }
+
+    fn exists(&self, name: &str) -> bool {
+        self.root.join(self.folder).join(name).exists()
+    }
+
+    /// Also in the root: a monorepo has one lock file.
+    fn has_lock(&self, name: &str) -> bool {
+        self.exists(name) || self.root.join(name).exists()
+    }
+}
+
+/// What is in the folder, and in the workspaces that its files name.
+pub(crate) fn detect(root: &Path) -> Vec<Kind> {
+    let place = Place { root, folder: "" };
+    let mut all: Vec<Kind> = [
+        node_and_members(&place),
+        rust_and_members(&place),
+        python_and_members(&place),
+        go_and_members(&place),
     ]
     .into_iter()
     .flatten()
-    .collect()
+    .collect();
+    let has = |wanted: fn(&Kind) -> bool| all.iter().any(wanted);
+    let runner = runner(&place, has(|kind| kind.lint.is_some()), has(|kind| kind.test.is_some()));
+    all.extend(runner);
+    all
 }
 
-fn node(text: &str, exists: &dyn Fn(&str) -> bool) -> Kind {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let json: Value = serde_json::from_str(text).unwrap_or_default();
-    let (manager, execute) = match () {
-        () if exists("pnpm-lock.yaml") => ("pnpm", "pnpm exec"),
-        () if exists("yarn.lock") => ("yarn", "yarn"),
-        () if exists("bun.lock") || exists("bun.lockb") => ("bun", "bunx"),
-        () => ("npm", "npx"),
-    };
+/// The kind of each member that has the file.
+fn members(root: &Path, patterns: &[String], file: &str, kind: fn(&Place<'_>) -> Option<Kind>) -> Vec<Kind> {
+    let folders = workspaces::folders(root, patterns, file).into_iter();
+    let kinds = folders.filter_map(|folder| {
+        let kind = kind(&Place { root, folder: &folder })?;
+        Some(Kind { folder, ..kind })
+    });
+    kinds.collect()
+}
+
+fn node_and_members(place: &Place<'_>) -> Vec<Kind> {
+    let Some(root) = node(place) else { return Vec::new() };
+    let patterns = workspaces::of_node(&package_json(place), place.read("pnpm-workspace.yaml").as_deref());
+    let members = members(place.root, &patterns, "package.json", node);
+    // A script of the root that checks all workspaces is better than one command for each.
+    let lints = root.lint.is_some();
+    let tests = root.test.is_some();
+    let only_rest =
+        |kind: Kind| Kind { lint: kind.lint.filter(|_| !lints), test: kind.test.filter(|_| !tests), ..kind };
+    let of_root = scripts_cover_members(&package_json(place));
+    let members = members.into_iter().map(|kind| if of_root { only_rest(kind) } else { kind });
+    std::iter::once(root).chain(members).filter(|kind| kind.folder.is_empty() || kind.has_checks()).collect()
+}
+
+/// Whether the scripts of the root run those of the workspaces: then they need no commands of their own.
+fn scripts_cover_members(json: &Value) -> bool {
+    let scripts = json.get("scripts").and_then(Value::as_object).into_iter().flatten();
+    let mut checks = scripts.filter(|(name, _)| matches!(name.as_str(), "lint" | "test"));
+    let words = [
+        "--workspaces",
+        "-ws",
+        " -r ",
+        "--recursive",
+        "workspaces foreach",
+        "turbo",
+        "nx ",
+        "lerna",
+        "--filter",
+    ];
+    checks.any(|(_, script)| script.as_str().is_some_and(|text| words.iter().any(|word| text.contains(word))))
+}
+
+impl Kind {
+    fn has_checks(&self) -> bool {
+        self.lint.is_some() || self.test.is_some()
+    }
+}
+
+fn package_json(place: &Place<'_>) -> Value {
+    serde_json::from_str(&place.read("package.json").unwrap_or_default()).unwrap_or_default()
+}
+
+/// The package manager and how it runs a tool: by lock file, else by what `packageManager` says.
+fn node_manager(place: &Place<'_>, json: &Value) -> (&'static str, &'static str) {
+    let locks = [
+        ("pnpm-lock.yaml", "pnpm"),
+        ("yarn.lock", "yarn"),
+        ("bun.lock", "bun"),
+        ("bun.lockb", "bun"),
+        ("package-lock.json", "npm"),
+    ];
+    let named = json.get("packageManager").and_then(Value::as_str).unwrap_or_default();
+    let by_lock = locks.iter().find(|(lock, _)| place.has_lock(lock)).map(|(_, manager)| *manager);
+    match by_lock.unwrap_or_else(|| named.split('@').next().unwrap_or_default()) {
+        "pnpm" => ("pnpm", "pnpm exec"),
+        "yarn" => ("yarn", "yarn"),
+        "bun" => ("bun", "bunx"),
+        _ => ("npm", "npx"),
+    }
+}
+
+fn node(place: &Place<'_>) -> Option<Kind> {
+    place.read("package.json")?;
+    let json = package_json(place);
+    let (manager, execute) = node_manager(place, &json);
     let script =
         |name: &str| json.get("scripts").and_then(|scripts| scripts.get(name)).and_then(Value::as_str);
     let depends = |name: &str| {
@@ -54,108 +158,118 @@ fn node(text: &str, exists: &dyn Fn(&str) -> bool) -> Kind {
     // What `npm init` writes is no test.
     let test = script("test").filter(|script| !script.contains("no test specified"));
     // `bun test` is another thing than the script of that name.
-    Kind { file: "package.json", lint, test: test.map(|_| format!("{manager} run test")) }
+    let test = test.map(|_| format!("{manager} run test"));
+    Some(Kind { file: "package.json", lint, test, folder: String::new() })
 }
 
-fn rust(text: &str) -> Kind {
-    let all = if text.lines().any(|line| line.trim() == "[workspace]") { " --workspace" } else { "" };
+fn rust_and_members(place: &Place<'_>) -> Vec<Kind> {
+    let Some(text) = place.read("Cargo.toml") else { return Vec::new() };
+    let patterns = workspaces::of_toml(&text, "workspace");
+    let members = members(place.root, &patterns, "Cargo.toml", rust);
+    if members.is_empty() || members.len() > MAX_MEMBERS {
+        let all = if toml::has_table(&text, "workspace") { " --workspace" } else { "" };
+        return vec![cargo(all)];
+    }
+    let root = toml::has_table(&text, "package").then(|| cargo(""));
+    root.into_iter().chain(members).collect()
+}
+
+fn rust(_: &Place<'_>) -> Option<Kind> {
+    Some(cargo(""))
+}
+
+fn cargo(all: &str) -> Kind {
     Kind {
         file: "Cargo.toml",
         lint: Some(format!("cargo clippy{all} --all-targets -- -D warnings")),
         test: Some(format!("cargo test{all}")),
+        folder: String::new(),
     }
 }
 
-fn python(text: &str, exists: &dyn Fn(&str) -> bool) -> Kind {
+fn python_and_members(place: &Place<'_>) -> Vec<Kind> {
+    let Some(text) = place.read("pyproject.toml") else { return Vec::new() };
+    let patterns = workspaces::of_toml(&text, "tool.uv.workspace");
+    let members = members(place.root, &patterns, "pyproject.toml", python);
+    let members = members.into_iter().filter(Kind::has_checks);
+    python(place).into_iter().chain(members).collect()
+}
+
+fn python(place: &Place<'_>) -> Option<Kind> {
+    let text = place.read("pyproject.toml")?;
     let run = match () {
-        () if exists("uv.lock") => "uv run ",
-        () if exists("poetry.lock") => "poetry run ",
-        () if exists("pdm.lock") => "pdm run ",
+        () if place.has_lock("uv.lock") => "uv run ",
+        () if place.has_lock("poetry.lock") => "poetry run ",
+        () if place.has_lock("pdm.lock") => "pdm run ",
         () => "",
     };
-    let known = [("ruff", "ruff check ."), ("flake8", "flake8"), ("pylint", "pylint src")];
-    let linter =
-        known.iter().find(|(name, _)| text.contains(name)).map_or("ruff check .", |(_, command)| command);
-    let tester =
-        if text.contains("pytest") || !exists("manage.py") { "pytest" } else { "python manage.py test" };
-    Kind {
+    let names =
+        |tool: &str, files: &[&str]| text.contains(tool) || files.iter().any(|file| place.exists(file));
+    // Only what the project names is there to be run.
+    let lint = match () {
+        () if names("ruff", &["ruff.toml", ".ruff.toml"]) => Some("ruff check ."),
+        () if names("flake8", &[".flake8"]) => Some("flake8"),
+        () if names("pylint", &[".pylintrc"]) => Some("pylint --recursive=y ."),
+        () => None,
+    };
+    let test = match () {
+        () if names("pytest", &["pytest.ini", "conftest.py", "tests/conftest.py"]) => Some("pytest"),
+        () if place.exists("manage.py") => Some("python manage.py test"),
+        () => None,
+    };
+    let command = |tool: &str| format!("{run}{tool}");
+    Some(Kind {
         file: "pyproject.toml",
-        lint: Some(format!("{run}{linter}")),
-        test: Some(format!("{run}{tester}")),
-    }
+        lint: lint.map(command),
+        test: test.map(command),
+        folder: String::new(),
+    })
 }
 
-fn go(exists: &dyn Fn(&str) -> bool) -> Kind {
+fn go_and_members(place: &Place<'_>) -> Vec<Kind> {
+    let patterns = place.read("go.work").map(|text| workspaces::of_go(&text)).unwrap_or_default();
+    go(place).into_iter().chain(members(place.root, &patterns, "go.mod", go)).collect()
+}
+
+fn go(place: &Place<'_>) -> Option<Kind> {
+    place.read("go.mod")?;
     let configs = [".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"];
-    let lint = if configs.iter().any(|name| exists(name)) { "golangci-lint run" } else { "go vet ./..." };
-    Kind { file: "go.mod", lint: Some(lint.into()), test: Some("go test ./...".into()) }
+    let has_config = configs.iter().any(|name| place.has_lock(name));
+    let lint = if has_config { "golangci-lint run" } else { "go vet ./..." };
+    Some(Kind {
+        file: "go.mod",
+        lint: Some(lint.into()),
+        test: Some("go test ./...".into()),
+        folder: String::new(),
+    })
+}
+
+/// A Makefile or a justfile, for what nothing else gave a command for.
+fn runner(place: &Place<'_>, has_lint: bool, has_test: bool) -> Option<Kind> {
+    type Read = fn(&str) -> Vec<&str>;
+    let known: [(&'static str, &str, Read); 6] = [
+        ("justfile", "just", targets::of_just),
+        ("Justfile", "just", targets::of_just),
+        (".justfile", "just", targets::of_just),
+        ("GNUmakefile", "make", targets::of_make),
+        ("Makefile", "make", targets::of_make),
+        ("makefile", "make", targets::of_make),
+    ];
+    // The first of them that helps.
+    known.into_iter().find_map(|(file, program, read)| {
+        let text = place.read(file)?;
+        let names = read(&text);
+        let target = |wanted: &[&str]| {
+            wanted.iter().find(|name| names.contains(name)).map(|name| format!("{program} {name}"))
+        };
+        let (lint, test) = (target(&["lint"]), target(&["test", "tests"]));
+        // `check` usually means all of it.
+        let check = target(&["check"]).filter(|_| lint.is_none() && test.is_none() && !has_test);
+        let (lint, test) = (lint.filter(|_| !has_lint), test.filter(|_| !has_test).or(check));
+        let kind = Kind { file, lint, test, folder: String::new() };
+        kind.has_checks().then_some(kind)
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            std::fs::write(folder.path().join(name), text).unwrap();
-        }
-        folder
-    }
-
-    #[test]
-    fn every_kind_of_project_gets_its_own_commands() {
-        for (files, lint, test) in [
-            (
-                vec![("package.json", r#"{"scripts":{"lint":"x","test":"y"}}"#)],
-                Some("npm run lint"),
-                Some("npm run test"),
-            ),
-            (
-                vec![("package.json", r#"{"scripts":{"lint":"x"}}"#), ("pnpm-lock.yaml", "")],
-                Some("pnpm run lint"),
-                None,
-            ),
-            (
-                vec![
-                    (
-                        "package.json",
-                        r#"{"devDependencies":{"eslint":"9"},"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#,
-                    ),
-                    ("yarn.lock", ""),
-                ],
-                Some("yarn eslint ."),
-                None,
-            ),
-            (vec![("package.json", "broken")], None, None),
-            (
-                vec![("Cargo.toml", "[package]")],
-                Some("cargo clippy --all-targets -- -D warnings"),
-                Some("cargo test"),
-            ),
-            (
-                vec![("Cargo.toml", "[workspace]\nmembers = []")],
-                Some("cargo clippy --workspace --all-targets -- -D warnings"),
-                Some("cargo test --workspace"),
-            ),
-            (
-                vec![("pyproject.toml", "[tool.ruff]"), ("uv.lock", "")],
-                Some("uv run ruff check ."),
-                Some("uv run pytest"),
-            ),
-            (vec![("pyproject.toml", "dev = [\"flake8\"]")], Some("flake8"), Some("pytest")),
-            (vec![("go.mod", "module x")], Some("go vet ./..."), Some("go test ./...")),
-            (
-                vec![("go.mod", "module x"), (".golangci.yml", "")],
-                Some("golangci-lint run"),
-                Some("go test ./..."),
-            ),
-        ] {
-            let folder = folder(&files);
-            let kinds = detect(folder.path());
-            assert_eq!(kinds.len(), 1, "{files:?}");
-            assert_eq!((kinds[0].lint.as_deref(), kinds[0].test.as_deref()), (lint, test), "{files:?}");
-        }
-        assert_eq!(detect(folder(&[]).path()), []);
-    }
-}
+mod tests;

@@ -1,0 +1,117 @@
+//! What the config will be: a new one, an older one taken over, or the one that is there with more sections.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{Request, diff};
+use crate::config::ConclaudeConfig;
+use crate::install::import::{self, Imported};
+use crate::install::scope::Scope;
+use crate::install::starter::{self, Starter};
+use crate::install::user_file::UserFile;
+use crate::install::{agents, duplicates};
+
+pub(super) struct Draft {
+    /// The config that is there.
+    pub(super) before: Option<String>,
+    pub(super) after: String,
+    /// What is registered should do for this: all that is suggested, once the user wants it.
+    pub(super) config: ConclaudeConfig,
+    pub(super) imported: Imported,
+    /// The files that it is based on.
+    pub(super) based_on: String,
+    /// False where there is nothing to add to the config that is there.
+    pub(super) is_needed: bool,
+    is_live: bool,
+}
+
+impl Draft {
+    pub(super) fn new(request: &Request, folder: &Path, target: &UserFile) -> io::Result<Draft> {
+        let before = target.read()?;
+        if !request.import {
+            return Draft::starter(request, folder, target, before, Imported::default());
+        }
+        let scope = request.which.scope();
+        if scope == Scope::User {
+            return Err(io::Error::other(
+                "--import takes over hooks of a project, and yours are for all of them: use it without --user, or with --local",
+            ));
+        }
+        let hooks = duplicates::hooks(scope, folder).map(|(_, hooks)| hooks).unwrap_or_default();
+        let Some(text) = before.clone().filter(|text| !text.trim().is_empty()) else {
+            let mut imported = Imported::default();
+            imported.add_hooks(hooks, None);
+            return Draft::starter(request, folder, target, before, imported);
+        };
+        match ConclaudeConfig::parse(&text, &target.path) {
+            Ok(config) => {
+                let mut imported = Imported::default();
+                imported.add_hooks(hooks, Some(&config));
+                Draft::extended(target, text, imported)
+            }
+            Err(error) => {
+                let mut imported =
+                    import::original(&text).ok_or_else(|| io::Error::other(error.to_string()))?;
+                let taken = parse(&imported.sections().concat(), target)?;
+                imported.add_hooks(hooks, Some(&taken));
+                Draft::starter(request, folder, target, before, imported)
+            }
+        }
+    }
+
+    /// A new config, with what is taken over in the place of suggestions.
+    fn starter(
+        request: &Request,
+        folder: &Path,
+        target: &UserFile,
+        before: Option<String>,
+        imported: Imported,
+    ) -> io::Result<Draft> {
+        let kinds = starter::detect(folder);
+        let writers = agents::writers(folder, Scope::Project);
+        let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };
+        let (after, is_live) = (starter.text(), starter.is_live());
+        // The registered timeouts should do for the commands that are suggested, once the user wants them.
+        let config = parse(&starter::uncommented(&after), target)?;
+        Ok(Draft {
+            before,
+            after,
+            config,
+            based_on: starter::based_on(&kinds),
+            is_needed: true,
+            is_live,
+            imported,
+        })
+    }
+
+    /// The config that is there, with sections more.
+    fn extended(target: &UserFile, before: String, imported: Imported) -> io::Result<Draft> {
+        let line_end = if before.ends_with('\n') { "" } else { "\n" };
+        let added: String = imported.sections().iter().map(|section| format!("\n{section}")).collect();
+        let after = if added.is_empty() { before.clone() } else { format!("{before}{line_end}{added}") };
+        let config = parse(&after, target)?;
+        let (is_needed, is_live) = (after != before, config.commands() > 0);
+        let based_on = String::new();
+        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported })
+    }
+
+    pub(super) fn show(&self, target: &UserFile, out: &mut impl Write) -> io::Result<()> {
+        if !self.is_needed {
+            return writeln!(out, "{} is left as it is", target.path.display());
+        }
+        diff::print(out, &target.path, self.before.as_deref().unwrap_or_default(), &self.after)
+    }
+
+    /// What the user does now.
+    pub(super) fn next(&self) -> &'static str {
+        if self.is_live {
+            "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
+        } else {
+            "uncomment what you want there, then `conclaude doctor` checks the installation"
+        }
+    }
+}
+
+fn parse(text: &str, target: &UserFile) -> io::Result<ConclaudeConfig> {
+    ConclaudeConfig::parse(text, &target.path).map_err(|error| io::Error::other(error.to_string()))
+}

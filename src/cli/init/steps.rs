@@ -1,0 +1,34 @@
+//! The slash command that starts a step.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{Request, diff, files, free_name};
+use crate::install::step_command::{PATH, TEXT};
+use crate::install::user_file::UserFile;
+
+/// Writes it, but never over another one without `--force`, and then with a copy.
+pub(super) fn write(request: &Request, folder: &Path, out: &mut impl Write) -> io::Result<()> {
+    let file = UserFile { path: folder.join(PATH) };
+    let path = file.path.display();
+    match file.read()? {
+        Some(text) if text == TEXT => return writeln!(out, "{path} is there already"),
+        Some(_) if !request.force => {
+            return writeln!(
+                out,
+                "warning: {path} is another command, and is left as it is; `--force` replaces it, and keeps a copy"
+            );
+        }
+        before if request.dry_run => {
+            return diff::print(out, &file.path, before.as_deref().unwrap_or_default(), TEXT);
+        }
+        Some(before) => {
+            let copy = free_name(&file.path);
+            files::write_atomically(&copy, before.as_bytes())?;
+            writeln!(out, "the command as it was is kept in {}", copy.display())?;
+        }
+        None => {}
+    }
+    file.write(Some(TEXT))?;
+    writeln!(out, "wrote {path}: `/step 01` in Claude Code starts the step whose file name begins with 01")
+}

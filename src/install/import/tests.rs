@@ -1,0 +1,133 @@
+use serde_json::json;
+
+use super::*;
+use crate::install::settings::foreign;
+
+fn sections(imported: &Imported) -> String {
+    let left: String = imported.left.iter().map(|what| format!("left: {what}\n")).collect();
+    format!("{}{left}", imported.sections().concat())
+}
+
+#[test]
+fn a_hook_becomes_a_command_for_the_same_agents() {
+    let settings = json!({"hooks": {
+        "SubagentStop": [
+            {"matcher": "coder|tester", "hooks": [
+                {"type": "command", "command": "npm run lint", "timeout": 60},
+                {"type": "command", "command": "test -e x || exit 2", "async": false},
+            ]},
+            {"matcher": "^cod", "hooks": [{"type": "command", "command": "regex"}]},
+            {"hooks": [{"type": "prompt", "prompt": "Is it done?"}, {"type": "command", "command": "bg", "async": true}]},
+        ],
+        "SubagentStart": [{"matcher": "*", "hooks": [{"type": "command", "command": "echo \"hi\"", "timeout": 9000}]}],
+        "Stop": [{"hooks": [{"type": "command", "command": "make"}]}],
+        "Unheard": [{"hooks": [{"type": "command", "command": "x"}]}],
+    }});
+    let mut imported = Imported::default();
+    imported.add_hooks(foreign(&settings.to_string()), None);
+    insta::assert_snapshot!(sections(&imported), @r#"
+    subagentStop:
+      commands:
+        "{coder,tester}":
+          - run: "npm run lint"
+            timeout: 60
+          - run: "test -e x || exit 2"
+            onFailure: "block"
+    subagentStart:
+      commands:
+        "*":
+          - run: "echo \"hi\""
+    left: the hook `regex` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
+    left: the hook `prompt` of SubagentStop: it is no command; it stays where it is
+    left: the hook `bg` of SubagentStop: it has `async`, which a command cannot have; it stays where it is
+    left: the hook `make` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+    left: the hook `x` of Unheard: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+    "#);
+    let taken: Vec<&str> = imported.hooks.iter().filter_map(Foreign::command).collect();
+    assert_eq!(taken, ["npm run lint", "test -e x || exit 2", "echo \"hi\""]);
+}
+
+#[test]
+fn a_hook_that_the_config_has_is_removed_and_another_one_named() {
+    let settings = json!({"hooks": {"SubagentStop": [{"hooks": [{"command": "npm run lint"}, {"command": "npm test"}]}]}});
+    let text = "subagentStop: {commands: {'*': [{run: npm run lint}]}}";
+    let config = ConclaudeConfig::parse(text, Path::new("x")).unwrap();
+    let mut imported = Imported::default();
+    imported.add_hooks(foreign(&settings.to_string()), Some(&config));
+    assert_eq!(imported.hooks.len(), 1);
+    assert!(imported.is_empty());
+    for (pattern, matcher, expected) in [
+        ("{coder,x}", Some("coder | x"), true),
+        ("coder", Some("coder|x"), false),
+        ("coder", None, false),
+        ("*", None, true),
+    ] {
+        assert_eq!(covers(&Pattern::try_from(pattern.to_owned()).unwrap(), matcher), expected, "{pattern}");
+    }
+    insta::assert_snapshot!(sections(&imported), @r#"left: the hook `npm test` of SubagentStop: the config has a section `subagentStop` already; add it there by hand under "*", and remove the hook"#);
+}
+
+#[test]
+fn a_config_of_the_original_is_taken_over_as_far_as_it_goes() {
+    let text = r#"
+stop:
+  commands:
+    - run: npm test
+      showStdout: true
+  infinite: false
+  rounds: 3
+subagentStop:
+  commands:
+    coder:
+      - run: npm run lint
+        showStdout: true
+        showCommand: false
+        message: Linting failed
+        maxOutputLines: null
+        timeout: 60
+    "test*":
+      - run: npm test
+        notifyPerCommand: true
+preToolUse:
+  preventRootAdditions: true
+  uneditableFiles: ["*.lock"]
+  preventAdditions: []
+  generatedFileMessage: null
+notifications:
+  enabled: true
+  hooks: ["Stop", "SubagentStop", "Bogus"]
+  showErrors: true
+permissionRequest:
+  default: deny
+gitWorktree:
+  enabled: true
+"#;
+    let imported = original(text).unwrap();
+    insta::assert_snapshot!(sections(&imported), @r#"
+    subagentStop:
+      commands:
+        "coder":
+          - run: "npm run lint"
+            showStdout: true
+            message: "Linting failed"
+            timeout: 60
+        "test*":
+          - run: "npm test"
+    notifications:
+      enabled: true
+      hooks: ["Stop","SubagentStop"]
+      showErrors: true
+    left: `stop.commands`: not supported here; keep them as hooks of Stop in .claude/settings.json
+    left: `stop.rounds`: not supported here
+    left: `showCommand` of "npm run lint" in `subagentStop`: not supported here
+    left: `notifyPerCommand` of "npm test" in `subagentStop`: not supported here
+    left: `preToolUse.preventRootAdditions`: not supported here
+    left: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
+    left: `notifications.hooks`: "Bogus" is not known here
+    left: `permissionRequest.default`: not supported here; write `permissions` in .claude/settings.json
+    left: `gitWorktree.enabled`: not supported here
+    "#);
+    assert!(ConclaudeConfig::parse(&imported.sections().concat(), Path::new("x")).is_ok());
+    assert_eq!(original("- a list"), None);
+    assert_eq!(original("a: [1"), None);
+}

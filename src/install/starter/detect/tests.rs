@@ -1,0 +1,143 @@
+use super::*;
+
+type Found<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+
+/// What is found in a folder with these files, as folder, lint and test.
+#[track_caller]
+fn check(files: &[(&str, &str)], expected: &[Found<'_>]) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let kinds = detect(folder.path());
+    let found: Vec<Found<'_>> =
+        kinds.iter().map(|kind| (kind.folder.as_str(), kind.lint.as_deref(), kind.test.as_deref())).collect();
+    assert_eq!(found, expected, "{files:?}");
+}
+
+const SCRIPTS: &str = r#"{"scripts":{"lint":"x","test":"y"}}"#;
+const CLIPPY: Option<&str> = Some("cargo clippy --all-targets -- -D warnings");
+
+#[test]
+fn the_lock_file_names_the_package_manager() {
+    for (lock, lint, test) in [
+        ("x", "npm run lint", "npm run test"),
+        ("package-lock.json", "npm run lint", "npm run test"),
+        ("pnpm-lock.yaml", "pnpm run lint", "pnpm run test"),
+        ("yarn.lock", "yarn run lint", "yarn run test"),
+        ("bun.lock", "bun run lint", "bun run test"),
+        ("bun.lockb", "bun run lint", "bun run test"),
+    ] {
+        check(&[("package.json", SCRIPTS), (lock, "")], &[("", Some(lint), Some(test))]);
+    }
+    let named = r#"{"packageManager":"pnpm@10.1.0","scripts":{"lint":"x"}}"#;
+    check(&[("package.json", named)], &[("", Some("pnpm run lint"), None)]);
+    let npm_init = r#"{"devDependencies":{"eslint":"9"},"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#;
+    check(&[("package.json", npm_init), ("yarn.lock", "")], &[("", Some("yarn eslint ."), None)]);
+    check(&[("package.json", "broken")], &[("", None, None)]);
+    for (lock, lint, test) in [
+        ("uv.lock", "uv run ruff check .", "uv run pytest"),
+        ("poetry.lock", "poetry run ruff check .", "poetry run pytest"),
+        ("x", "ruff check .", "pytest"),
+    ] {
+        let project = "[tool.ruff]\n[tool.pytest.ini_options]\n";
+        check(&[("pyproject.toml", project), (lock, "")], &[("", Some(lint), Some(test))]);
+    }
+}
+
+#[test]
+fn only_what_is_there_is_suggested() {
+    check(&[], &[]);
+    check(&[("pyproject.toml", "[project]")], &[("", None, None)]);
+    check(
+        &[("pyproject.toml", "dev = [\"flake8\"]"), ("manage.py", "")],
+        &[("", Some("flake8"), Some("python manage.py test"))],
+    );
+    check(&[("go.mod", "module x")], &[("", Some("go vet ./..."), Some("go test ./..."))]);
+    check(
+        &[("go.mod", "module x"), (".golangci.yml", "")],
+        &[("", Some("golangci-lint run"), Some("go test ./..."))],
+    );
+    check(&[("Cargo.toml", "[package]")], &[("", CLIPPY, Some("cargo test"))]);
+}
+
+#[test]
+fn a_makefile_or_justfile_gives_targets_that_exist_where_nothing_else_does() {
+    check(&[("Makefile", "all:\n\tcc x.c\n")], &[]);
+    check(
+        &[("Makefile", "lint:\n\tx\ntest: all\n\ty\ncheck: lint\n")],
+        &[("", Some("make lint"), Some("make test"))],
+    );
+    check(&[("Makefile", "check:\n\tx\n")], &[("", None, Some("make check"))]);
+    check(&[("justfile", "lint:\n  x\n"), ("Makefile", "lint:\n\tx\n")], &[("", Some("just lint"), None)]);
+    check(&[("Cargo.toml", "[package]"), ("Makefile", "test:\n\tx\n")], &[("", CLIPPY, Some("cargo test"))]);
+    check(
+        &[("pyproject.toml", "[project]"), ("Makefile", "test:\n\tx\n")],
+        &[("", None, None), ("", None, Some("make test"))],
+    );
+}
+
+#[test]
+fn each_workspace_of_a_monorepo_has_its_own_commands() {
+    let lint_only = r#"{"scripts":{"lint":"x"}}"#;
+    check(
+        &[
+            ("package.json", r#"{"workspaces":["packages/*"]}"#),
+            ("packages/a/package.json", SCRIPTS),
+            ("packages/b/package.json", lint_only),
+            ("packages/c/package.json", "{}"),
+            ("yarn.lock", ""),
+        ],
+        &[
+            ("", None, None),
+            ("packages/a", Some("yarn run lint"), Some("yarn run test")),
+            ("packages/b", Some("yarn run lint"), None),
+        ],
+    );
+    check(
+        &[
+            ("package.json", r#"{"scripts":{"lint":"pnpm -r run lint"}}"#),
+            ("pnpm-workspace.yaml", "packages: ['apps/*']"),
+            ("pnpm-lock.yaml", ""),
+            ("apps/a/package.json", SCRIPTS),
+        ],
+        &[("", Some("pnpm run lint"), None), ("apps/a", None, Some("pnpm run test"))],
+    );
+    check(
+        &[
+            ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n"),
+            ("crates/x/Cargo.toml", "[package]"),
+            ("crates/y/Cargo.toml", "[package]"),
+        ],
+        &[("crates/x", CLIPPY, Some("cargo test")), ("crates/y", CLIPPY, Some("cargo test"))],
+    );
+    check(
+        &[("go.work", "use (\n\t./a\n\t./b\n)\n"), ("a/go.mod", ""), ("b/x", "")],
+        &[("a", Some("go vet ./..."), Some("go test ./..."))],
+    );
+    check(
+        &[
+            ("pyproject.toml", "[tool.uv.workspace]\nmembers = [\"libs/*\"]\n"),
+            ("uv.lock", ""),
+            ("libs/a/pyproject.toml", "dev = ['pytest']"),
+        ],
+        &[("", None, None), ("libs/a", None, Some("uv run pytest"))],
+    );
+}
+
+#[test]
+fn many_members_are_checked_all_at_once() {
+    let names: Vec<String> = (0..=MAX_MEMBERS).map(|n| format!("crates/c{n}/Cargo.toml")).collect();
+    let mut files = vec![("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n")];
+    files.extend(names.iter().map(|name| (name.as_str(), "[package]")));
+    check(
+        &files,
+        &[(
+            "",
+            Some("cargo clippy --workspace --all-targets -- -D warnings"),
+            Some("cargo test --workspace"),
+        )],
+    );
+}

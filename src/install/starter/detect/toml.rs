@@ -1,0 +1,76 @@
+//! The little of TOML that is looked at: whether a table is there, and lists of strings in it. A reader for all of it
+//! would be a dependency for nothing else.
+
+/// The lines of a table, without those of its own tables.
+fn table<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
+    let header = format!("[{name}]");
+    let mut lines = text.lines().map(|line| without_comment(line).trim());
+    lines.find(|line| *line == header)?;
+    Some(lines.take_while(|line| !is_header(line)).collect())
+}
+
+/// A line that begins a table; the end of a list looks similar.
+fn is_header(line: &str) -> bool {
+    let name = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    name.is_some_and(|name| !name.is_empty() && !name.contains([',', '"', '\'']))
+}
+
+pub(super) fn has_table(text: &str, name: &str) -> bool {
+    table(text, name).is_some()
+}
+
+/// The strings of the list that a key of the table has.
+pub(super) fn list(text: &str, name: &str, key: &str) -> Vec<String> {
+    let lines = table(text, name).unwrap_or_default();
+    let value_of = |line: &str| {
+        Some(
+            line.strip_prefix(key)?
+                .trim_start()
+                .strip_prefix('=')?
+                .trim_start()
+                .strip_prefix('[')?
+                .to_owned(),
+        )
+    };
+    let Some((at, first)) = lines.iter().enumerate().find_map(|(at, line)| Some((at, value_of(line)?)))
+    else {
+        return Vec::new();
+    };
+    let rest = lines.iter().skip(at + 1).map(|line| (*line).to_owned());
+    let mut found = Vec::new();
+    for line in std::iter::once(first).chain(rest) {
+        let is_last = strings(&line, &mut found);
+        if is_last {
+            break;
+        }
+    }
+    found
+}
+
+/// Adds the strings of a line; whether the list ends in it.
+fn strings(line: &str, found: &mut Vec<String>) -> bool {
+    let mut rest = line;
+    while let Some(at) = rest.find(['"', '\'', ']']) {
+        let (mark, after) = rest.split_at(at).1.split_at(1);
+        if mark == "]" {
+            return true;
+        }
+        let Some((text, next)) = after.split_once(mark) else { return true };
+        found.push(text.to_owned());
+        rest = next;
+    }
+    false
+}
+
+fn without_comment(line: &str) -> &str {
+    let mut quote = None;
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (None, '#') => return line.get(..at).unwrap_or(line),
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    line
+}
