@@ -131,6 +131,7 @@ fn the_log_level_is_chosen_by_variable() {
     let levels = ["debug", "info", "warn", "error", "off", "shout"];
     assert_snapshot!(levels.map(|level| format!("{level}:\n{}", stderr(level))).join(""), @r#"
     debug:
+    conclaude: debug: the agent's prompt was not found in [ROOT]/main.jsonl
     conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
     conclaude: warn: pattern "*": `exit 1` exited with code 1 in [DURATION]
     info:

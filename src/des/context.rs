@@ -232,7 +232,11 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
         std::thread::sleep(Duration::from_millis(20));
         prompt = transcript::first_prompt(own);
     }
-    remembered(paths, session).map(Origin::of_call).or_else(|| prompt.map(Origin::said))
+    let found = remembered(paths, session).map(Origin::of_call).or_else(|| prompt.map(Origin::said));
+    if found.is_none() {
+        log::warn(|| format!("the agent's prompt was not found in {}", own.display()));
+    }
+    found
 }
 
 /// The call that Gate 1 remembered for this agent. Once found, the link is kept with our own state: the file that names it

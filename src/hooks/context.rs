@@ -232,14 +232,14 @@ fn who_and_which_gate(
     (agent, Some(gate), None)
 }
 
-/// A prompt that was not found is worth a warning; where steps are used it is reported, since a gate may have been missed.
+/// Where steps are used, a prompt that was not found is reported, since a gate may have been missed.
 fn why_unknown(looked_in: &str, settings: &ConclaudeConfig, session: &Session) -> Option<String> {
     let what = format!("the agent's prompt was not found in {looked_in}");
     let uses_steps = settings.des.is_some() || Call::all(session).iter().any(Call::is_open);
     if uses_steps {
         return Some(format!("⚠ {what}: if it has a step, the step was not checked"));
     }
-    log::warn(|| what);
+    log::debug(|| what);
     None
 }
 
