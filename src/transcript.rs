@@ -9,10 +9,14 @@ use serde_json::Value;
 
 use crate::files;
 
+mod ending;
 pub mod identity;
 mod lines;
+mod writes;
 
+pub use ending::ending;
 use lines::{LinesFromEnd, bounded_line, first_lines, holds};
+pub use writes::successful_writes;
 
 /// A call of the Agent tool (`Task` in older clients) in a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,11 +168,14 @@ impl Said {
         self.0.get("message").and_then(|message| message.get("content")).or_else(|| self.0.get("content"))
     }
 
+    fn role(&self) -> Option<&str> {
+        let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
+        role.or_else(|| self.text("role")).or_else(|| self.text("type"))
+    }
+
     /// What the user said on this line, if it is the user's.
     fn prompt(&self) -> Option<String> {
-        let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
-        let role = role.or_else(|| self.text("role")).or_else(|| self.text("type"));
-        (role == Some("user")).then(|| text_of(self.content()?)).flatten()
+        (self.role() == Some("user")).then(|| text_of(self.content()?)).flatten()
     }
 }
 
