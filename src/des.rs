@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod gates;
 pub mod judge;
 pub mod markers;
+pub mod offline;
 pub mod paths;
 pub mod phases;
 pub mod record;

@@ -8,11 +8,15 @@ use serde_json::Value;
 use crate::files;
 
 mod calls;
+mod ending;
 pub mod identity;
 mod lines;
+mod writes;
 
 pub use calls::{AgentCall, Found, call_of, last_agent_call};
+pub use ending::ending;
 use lines::{Line, LinesFromEnd, bounded_line, holds};
+pub use writes::successful_writes;
 
 /// A line of a transcript as far as prompts and times are concerned: Claude Code's form, or a plain message. Fields of
 /// another type than expected are passed over.
@@ -35,11 +39,14 @@ impl Said {
             .or_else(|| self.0.get("content"))
     }
 
+    fn role(&self) -> Option<&str> {
+        let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
+        role.or_else(|| self.text("role")).or_else(|| self.text("type"))
+    }
+
     /// What the user said on this line, if it is the user's.
     fn prompt(&self) -> Option<Prompt> {
-        let role = self.0.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
-        let role = role.or_else(|| self.text("role")).or_else(|| self.text("type"));
-        let text = (role == Some("user")).then(|| text_of(self.content()?)).flatten()?;
+        let text = (self.role() == Some("user")).then(|| text_of(self.content()?)).flatten()?;
         let is_main = self.0.get("message").is_some_and(Value::is_object)
             && self.0.get("isSidechain") != Some(&Value::Bool(true));
         Some(Prompt { text, time: self.text("timestamp").map(str::to_owned), is_main })

@@ -1,13 +1,16 @@
 //! `conclaude des …`: recording phases honestly, and what orchestrators need.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::exit::Exit;
 
+mod check;
 mod phase;
 mod project;
 mod prompt;
 mod run;
+mod short;
 mod status;
 mod step;
 
@@ -23,8 +26,8 @@ pub(super) enum Subcommand {
     Skip(phase::SkipArgs),
     /// Run a command and record the phase from its exit code, as proof
     ///
-    /// Exits with the command's own exit code. Phases named RED_* expect a command that fails; a command that cannot be
-    /// started or is killed never passes.
+    /// Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that
+    /// cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run.
     Run(run::RunArgs),
     /// Admit that the step failed: an honest failure may stop
     Fail(step::FailArgs),
@@ -35,14 +38,20 @@ pub(super) enum Subcommand {
     /// Print the start of a prompt for a step: all markers, and instructions
     Prompt(prompt::PromptArgs),
     /// Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
-    Check(step::CheckArgs),
+    ///
+    /// With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its
+    /// prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
+    Check(check::CheckArgs),
     /// List all steps with their state
     Status(status::StatusArgs),
 }
 
 impl Subcommand {
-    pub(super) fn run(self) -> io::Result<Exit> {
+    pub(super) fn run(mut self) -> io::Result<Exit> {
         let project = Project::find()?;
+        if let Some(step) = self.step() {
+            *step = short::resolve(&project, step)?;
+        }
         match self {
             Subcommand::New(_) | Subcommand::Prompt(_) => project.require_valid_config()?,
             _ => project.warn_about_config(),
@@ -59,8 +68,23 @@ impl Subcommand {
             Subcommand::Status(args) => status::list(&project, &args, &mut out),
             // These two have exit codes of their own.
             Subcommand::Run(args) => return run::run(&project, &args),
-            Subcommand::Check(args) => return step::check(&project, &args, &mut out),
+            Subcommand::Check(args) => return check::check(&project, &args, &mut out),
         };
         done.map(|()| Exit::Success)
+    }
+
+    /// The existing step that it is about.
+    fn step(&mut self) -> Option<&mut PathBuf> {
+        Some(match self {
+            Subcommand::Start(args) => &mut args.step,
+            Subcommand::Finish(args) => &mut args.step,
+            Subcommand::Skip(args) => &mut args.step,
+            Subcommand::Run(args) => &mut args.step,
+            Subcommand::Fail(args) => &mut args.step,
+            Subcommand::Done(args) => &mut args.step,
+            Subcommand::Prompt(args) => &mut args.step,
+            Subcommand::Check(args) => &mut args.step,
+            Subcommand::New(_) | Subcommand::Status(_) => return None,
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::Args;
 
 use super::root;
-use crate::config::ConclaudeConfig;
+use crate::config::{ConclaudeConfig, DesConfig};
 use crate::exit::Exit;
 use crate::store;
 use crate::store::trust::{self, TrustStatus};
@@ -100,8 +100,12 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
             }
         }
     }
+    for (phase, command) in config.des.iter().flat_map(DesConfig::evidence_commands) {
+        lines.push(format!("  `conclaude des run STEP {}`:", visible(phase)));
+        lines.push(indent(&visible(command), "    "));
+    }
     if config.judge().is_some() {
-        lines.push("  a judge: its prompt, step files, summaries of changes and agents' last messages go to the API, with your key".into());
+        lines.push("  a judge: its prompt, agents' prompts, step files, summaries of changes and the end of transcripts go to the API, with your key".into());
     }
     if lines.is_empty() {
         lines.push("  nothing: no commands, no judge".into());

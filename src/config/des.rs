@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
-use super::{Bounded, NonBlank, Reaction};
+use super::{Bounded, EvidenceConfig, NonBlank, Reaction};
 
 /// The fourteen phases of test-driven development, in order.
 pub const TDD_14: [&str; 14] = [
@@ -26,6 +26,9 @@ pub const TDD_14: [&str; 14] = [
     "COMMIT",
 ];
 
+/// The three that most steps need.
+pub const TDD_3: [&str; 3] = ["RED", "GREEN", "COMMIT"];
+
 /// The gates for the steps of a workflow. Markers in a prompt switch them on; this section is not needed for that.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -36,12 +39,13 @@ pub struct DesConfig {
     pub on_violation: Option<Reaction>,
     /// What a change outside a step's `allowed_file_patterns` does. Default: `block`.
     pub scope: Option<ScopeMode>,
-    /// The phases of a step: `tdd-14`, or a list of names. Default: `tdd-14`.
+    /// The phases of a step: `tdd-14`, `tdd-3` (RED, GREEN, COMMIT), or a list of names. Default: `tdd-14`.
     pub phases: Option<PhaseList>,
     /// Sections that a gated prompt must have, as a heading or as `<!-- DES-SECTION: NAME -->`.
     pub required_sections: Option<Vec<NonBlank>>,
-    /// Phases that count only when `conclaude des run` recorded the run of a command.
-    pub evidence: Option<Vec<NonBlank>>,
+    /// Phases that count only when `conclaude des run` recorded the run of a command: a list of names, or a map such as
+    /// `GREEN: npm test`, whose command is then the only one that counts. `RED` and `RED_*` expect it to fail.
+    pub evidence: Option<EvidenceConfig>,
     /// A language model that is asked when an agent stops.
     pub judge: Option<JudgeConfig>,
 }
@@ -62,7 +66,8 @@ pub enum ScopeMode {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct JudgeConfig {
-    /// The question. The model also gets the step file, the changes according to git, and the agent's last message.
+    /// The question. The model also gets the agent's prompt, the step file, the changes according to git, the end of the
+    /// agent's transcript, and its last message.
     pub prompt: NonBlank,
     /// The model. Default: `claude-haiku-5-5`.
     pub model: Option<NonBlank>,
@@ -89,7 +94,13 @@ pub struct PhaseList(pub(crate) Vec<String>);
 
 impl Default for PhaseList {
     fn default() -> Self {
-        PhaseList(TDD_14.iter().map(|name| (*name).to_owned()).collect())
+        PhaseList::of(&TDD_14)
+    }
+}
+
+impl PhaseList {
+    fn of(names: &[&str]) -> PhaseList {
+        PhaseList(names.iter().map(|name| (*name).to_owned()).collect())
     }
 }
 
@@ -100,14 +111,14 @@ impl<'de> Deserialize<'de> for PhaseList {
             type Value = PhaseList;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("`tdd-14` or a list of phase names")
+                f.write_str("`tdd-14`, `tdd-3` or a list of phase names")
             }
 
             fn visit_str<E: de::Error>(self, name: &str) -> Result<PhaseList, E> {
-                if name == "tdd-14" {
-                    Ok(PhaseList::default())
-                } else {
-                    Err(E::custom("expected `tdd-14` or a list"))
+                match name {
+                    "tdd-14" => Ok(PhaseList::of(&TDD_14)),
+                    "tdd-3" => Ok(PhaseList::of(&TDD_3)),
+                    _ => Err(E::custom("expected `tdd-14`, `tdd-3` or a list")),
                 }
             }
 
@@ -137,9 +148,9 @@ impl JsonSchema for PhaseList {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "`tdd-14`, or a list of phase names in their order.",
+            "description": "`tdd-14`, `tdd-3`, or a list of phase names in their order.",
             "anyOf": [
-                { "type": "string", "enum": ["tdd-14"] },
+                { "type": "string", "enum": ["tdd-14", "tdd-3"] },
                 { "type": "array", "items": { "type": "string", "pattern": NOT_BLANK }, "minItems": 1, "uniqueItems": true },
             ],
         })
@@ -179,9 +190,22 @@ impl DesConfig {
         self.on_violation != Some(Reaction::Warn)
     }
 
+    /// The phases that need the record of a run.
     #[must_use]
     pub(crate) fn evidence(&self) -> Vec<&str> {
-        self.evidence.iter().flatten().map(NonBlank::as_str).collect()
+        self.evidence.iter().flat_map(EvidenceConfig::phases).collect()
+    }
+
+    /// The phases whose command the config owns.
+    #[must_use]
+    pub(crate) fn evidence_commands(&self) -> Vec<(&str, &str)> {
+        self.evidence.iter().flat_map(EvidenceConfig::commands).collect()
+    }
+
+    /// The only command that counts for the phase, if the config names one.
+    #[must_use]
+    pub(crate) fn evidence_command(&self, phase: &str) -> Option<&str> {
+        self.evidence_commands().into_iter().find(|(known, _)| *known == phase).map(|(_, command)| command)
     }
 
     #[must_use]

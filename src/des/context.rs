@@ -1,5 +1,6 @@
 //! The DES context of an agent: what its prompt's markers say, and where that was found.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -83,10 +84,12 @@ pub struct Call {
     pub rules: Value,
     /// Its `allowed_file_patterns` at that time.
     pub allowed: Vec<String>,
-    /// The phases that counted at that time, and those that needed proof: a config that breaks later changes neither.
+    /// The phases that counted at that time. What the config says later, or that it breaks, changes nothing for this agent.
     pub phases: Vec<String>,
     /// The phases that needed proof.
     pub evidence: Vec<String>,
+    /// The commands that the config had for them.
+    pub commands: BTreeMap<String, String>,
     /// The phases that were finished before this agent started; what proves them is older than its call.
     pub finished: Vec<String>,
     /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.

@@ -1,12 +1,11 @@
 //! Running a command as proof: its output is shown as it comes and hashed on the way.
 
-use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-use super::phases;
 use crate::process::{self, Sink, Status, Stream};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,21 +27,21 @@ impl Ran {
     }
 }
 
-/// Whether the phase expects its command to fail.
+/// The config's own command: a script, which runs at the top of the work tree wherever the agent is.
 #[must_use]
-pub(crate) fn expects_failure(phase: &str, said: Option<bool>) -> bool {
-    said.unwrap_or_else(|| phases::expects_failure(phase))
+pub(crate) fn script(script: &str, work: &Path) -> Command {
+    let mut command = Command::new(process::DEFAULT_SHELL);
+    command.arg("-c").arg(script).current_dir(work);
+    command
 }
 
 /// Runs the command with our own stdin, showing what it prints.
 #[must_use]
-pub(crate) fn run(command: &[OsString]) -> Ran {
+pub(crate) fn run(command: Command) -> Ran {
     let not_run = |code| Ran { code, ran: false, output_sha256: String::new(), output_bytes: 0 };
-    let Some((program, arguments)) = command.split_first() else { return not_run(127) };
-    let mut to_run = Command::new(program);
-    to_run.args(arguments);
+    let program = command.get_program().to_owned();
     let mut shown = Shown { hash: Sha256::new(), bytes: 0 };
-    let status = match process::run_attached(to_run, &mut shown) {
+    let status = match process::run_attached(command, &mut shown) {
         Ok(status) => status,
         Err(error) => {
             let _ = writeln!(io::stderr(), "conclaude: cannot start {}: {error}", program.to_string_lossy());

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::context::Call;
 use super::markers::Markers;
-use super::paths;
 use super::scope::Allowed;
 use super::step::{self, Step};
+use super::{paths, phases};
 use crate::config::DesConfig;
 use crate::finding::{Code, Finding};
 
@@ -112,17 +112,12 @@ pub fn boundaries(opened: &Opened, phases: &[String], des: &DesConfig) -> String
     if opened.step.has_phases() {
         text.push_str(&format!(
             "- Phases left, in this order: {}.\n- Record each phase as you do it; do not edit the JSON by hand:\n  \
-             `conclaude des run {quoted} PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED_* phases expect a failure);\n  \
+             `conclaude des run {quoted} PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);\n  \
              `conclaude des start {quoted} PHASE`, then `conclaude des finish {quoted} PHASE --pass|--fail --details \"…\"` for work without a command;\n  \
              `conclaude des skip {quoted} PHASE --reason \"NOT_APPLICABLE: …\"`.\n",
             if left.is_empty() { "none".to_owned() } else { left.join(", ") },
         ));
-        if !des.evidence().is_empty() {
-            text.push_str(&format!(
-                "- These phases count only with `conclaude des run`: {}.\n",
-                des.evidence().join(", ")
-            ));
-        }
+        text.push_str(&evidence(&quoted, des));
     }
     if opened.allowed.is_limited() {
         let patterns: Vec<String> = opened
@@ -137,6 +132,25 @@ pub fn boundaries(opened: &Opened, phases: &[String], des: &DesConfig) -> String
         "- You may stop when every phase is recorded and the step is DONE. If you cannot finish, say so honestly: \
          `conclaude des fail {quoted} --reason \"…\"`; an admitted failure may stop.\n"
     ));
+    text
+}
+
+/// The phases that need proof, and the commands that the config has for them.
+fn evidence(step: &str, des: &DesConfig) -> String {
+    let commands = des.evidence_commands();
+    if commands.is_empty() {
+        return match des.evidence().join(", ") {
+            phases if phases.is_empty() => String::new(),
+            phases => format!("- These phases count only with `conclaude des run`: {phases}.\n"),
+        };
+    }
+    let mut text = "- These phases count only with the command of the config, which is run so:\n".to_owned();
+    for (phase, command) in commands {
+        let expected = if phases::expects_failure(phase) { ", which must fail" } else { "" };
+        let command = crate::text::clean_line(command);
+        text.push_str(&format!("  `conclaude des run {step} {phase}` runs `{command}`{expected};\n"));
+    }
+    text.push_str("  another command is refused.\n");
     text
 }
 

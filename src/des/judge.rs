@@ -18,6 +18,9 @@ const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 /// Longer parts of the question are cut, in characters.
 const MAX_PART: usize = 20_000;
 
+/// How much of the end of a transcript is given, in characters: with a line that says what is left out, one part.
+pub const MAX_TRANSCRIPT: usize = 19_000;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
     /// The agent may stop.
@@ -31,9 +34,13 @@ enum Verdict {
 /// What the judge is given.
 #[derive(Clone, Debug, Default)]
 pub struct Question<'a> {
+    /// What the agent was asked to do.
+    pub prompt: &'a str,
     pub step: &'a str,
     /// What git says has changed.
     pub diff_stat: &'a str,
+    /// The end of the agent's transcript.
+    pub transcript: &'a str,
     pub last_message: &'a str,
 }
 
@@ -118,13 +125,15 @@ fn prompt(judge: &JudgeConfig, question: &Question<'_>) -> String {
         None => crate::text::clean(text),
         Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),
     };
-    format!(
-        "{}\n\n<step-file>\n{}\n</step-file>\n\n<git-diff-stat>\n{}\n</git-diff-stat>\n\n<last-message>\n{}\n</last-message>",
-        judge.prompt.as_str(),
-        part(question.step),
-        part(question.diff_stat),
-        part(question.last_message),
-    )
+    let parts = [
+        ("prompt", question.prompt),
+        ("step-file", question.step),
+        ("git-diff-stat", question.diff_stat),
+        ("end-of-transcript", question.transcript),
+        ("last-message", question.last_message),
+    ];
+    let tagged = parts.map(|(tag, text)| format!("<{tag}>\n{}\n</{tag}>", part(text)));
+    format!("{}\n\n{}", judge.prompt.as_str(), tagged.join("\n\n"))
 }
 
 /// The verdict in what the model said; a model may wrap it in words or a code block.

@@ -37,6 +37,21 @@ pub enum Change {
     },
 }
 
+/// The place of a phase in the list.
+///
+/// # Errors
+/// Says which phases there are.
+pub fn rank(phases: &[String], name: &str) -> Result<usize, String> {
+    phases.iter().position(|known| known == name).ok_or_else(|| {
+        let near = crate::text::nearest(name, phases.iter().map(String::as_str));
+        let hint = near.map_or_else(
+            || format!("the phases are {}", phases.join(", ")),
+            |near| format!("did you mean {near}?"),
+        );
+        format!("there is no phase {name}; {hint}")
+    })
+}
+
 /// Records a change of a phase in the step.
 ///
 /// # Errors
@@ -49,14 +64,7 @@ pub fn record(
     now: Timestamp,
 ) -> Result<(), String> {
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
-    let rank = phases.iter().position(|known| known == name).ok_or_else(|| {
-        let near = crate::text::nearest(name, phases.iter().map(String::as_str));
-        let hint = near.map_or_else(
-            || format!("the phases are {}", phases.join(", ")),
-            |near| format!("did you mean {near}?"),
-        );
-        format!("there is no phase {name}; {hint}")
-    })?;
+    let rank = rank(phases, name)?;
     if !step.has_phases() {
         return Err("this step has no phases (workflow_type is configuration_setup): set its state with `des done` or `des fail`".into());
     }
@@ -187,16 +195,24 @@ pub fn change<T>(
     step::update(path, &lock, change)
 }
 
+/// What a new step says.
+#[derive(Clone, Copy, Debug)]
+pub struct NewStep<'a> {
+    pub task_id: &'a str,
+    pub project_id: &'a str,
+    pub name: Option<&'a str>,
+    /// The files that it may change.
+    pub allow: &'a [String],
+    /// What it is accepted by.
+    pub criteria: &'a [String],
+    pub phases: &'a [String],
+}
+
 /// A step that is still to be done.
 #[must_use]
-pub fn new_step(
-    task_id: &str,
-    project_id: &str,
-    name: Option<&str>,
-    allow: &[String],
-    phases: &[String],
-) -> Step {
-    let log: Vec<Value> = phases
+pub fn new_step(new: &NewStep<'_>) -> Step {
+    let log: Vec<Value> = new
+        .phases
         .iter()
         .enumerate()
         .map(|(index, name)| {
@@ -209,12 +225,12 @@ pub fn new_step(
         .collect();
     let json = json!({
         "schema_version": "1.0",
-        "task_id": task_id,
-        "project_id": project_id,
-        "name": name,
+        "task_id": new.task_id,
+        "project_id": new.project_id,
+        "name": new.name,
         "workflow_type": "tdd_cycle",
         "state": { "status": "TODO", "started_at": null, "completed_at": null, "failure_reason": null },
-        "task_specification": { "allowed_file_patterns": allow, "acceptance_criteria": [] },
+        "task_specification": { "allowed_file_patterns": new.allow, "acceptance_criteria": new.criteria },
         "safety": { "affects_production": false, "is_destructive": false, "rollback_plan": null },
         "tdd_cycle": { "max_turns": null, "duration_minutes": null, "total_extensions_minutes": 0, "phase_execution_log": log },
     });

@@ -7,7 +7,7 @@ mod file;
 mod phase;
 
 pub use file::{locate, read, update, write};
-pub use phase::{Phase, Status};
+pub use phase::{Phase, Status, configured_command};
 
 /// No log of a workflow is longer, and reading one must not take long.
 const MAX_ENTRIES: usize = 500;

@@ -1,11 +1,12 @@
 //! Gate 3: an agent wants to stop. Does its step file prove the work, and did it stay within its scope?
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::check::check;
-use super::context::Origin;
+use super::context::{Call, Origin};
 use super::gates::{Opened, mismatch, open_step};
 use super::markers::Markers;
 use crate::config::DesConfig;
@@ -34,23 +35,32 @@ pub struct Stopping<'a> {
     /// The agent's transcript.
     pub own: Option<&'a Path>,
     pub des: &'a DesConfig,
-    /// The config cannot be read, and the settings are the defaults.
-    pub config_is_broken: bool,
 }
 
 impl Stopping<'_> {
-    /// The phases that count: those of the config, or where it cannot be read those of the call.
-    fn phases(&self) -> Vec<String> {
-        let remembered =
-            self.origin.call.as_ref().filter(|call| self.config_is_broken && !call.phases.is_empty());
-        remembered.map_or_else(|| self.des.phase_names(), |call| call.phases.clone())
+    /// What counted at the call counts now: what the config says later may be the agent's own doing. A call that an old
+    /// version remembered has no phases.
+    fn remembered(&self) -> Option<&Call> {
+        self.origin.call.as_ref().filter(|call| !call.phases.is_empty())
     }
 
-    /// The phases that need the record of a real run.
-    fn evidence(&self) -> Vec<String> {
-        match self.origin.call.as_ref().filter(|_| self.config_is_broken) {
-            Some(call) => call.evidence.clone(),
-            None => self.des.evidence().into_iter().map(str::to_owned).collect(),
+    /// The phases that count.
+    fn phases(&self) -> Vec<String> {
+        self.remembered().map_or_else(|| self.des.phase_names(), |call| call.phases.clone())
+    }
+
+    /// The phases that need the record of a real run, each with the only command that counts, if the config names one.
+    fn evidence(&self) -> BTreeMap<String, Option<String>> {
+        match self.remembered() {
+            Some(call) => {
+                let of_call = |phase: &String| (phase.clone(), call.commands.get(phase).cloned());
+                call.evidence.iter().map(of_call).collect()
+            }
+            None => {
+                let of_config =
+                    |phase: &str| (phase.to_owned(), self.des.evidence_command(phase).map(str::to_owned));
+                self.des.evidence().into_iter().map(of_config).collect()
+            }
         }
     }
 

@@ -18,6 +18,7 @@ use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
 use crate::store::Session;
+use crate::transcript;
 use crate::types::{HookPayload, PreToolUsePayload};
 
 /// What whoever is gated should know beside the findings: the config cannot be read.
@@ -112,7 +113,6 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
         main: &known.paths.main,
         own: known.paths.own.as_deref(),
         des: &des,
-        config_is_broken: context.config.error.is_some(),
     };
     let (findings, opened) = stop::inspect(&stopping);
     let failure = opened.filter(|opened| opened.step.is_honest_failure()).and_then(|opened| {
@@ -142,9 +142,12 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
     let step =
         known.markers.step_file.as_deref().and_then(|file| gates::open_step(&context.root.work, file).ok());
     let step = step.and_then(|opened| std::fs::read_to_string(&opened.path).ok()).unwrap_or_default();
+    let own = known.paths.own.as_deref();
     let question = Question {
+        prompt: &known.origin.prompt,
         step: &step,
         diff_stat: &git::diff_stat(&context.root.work, baseline.map_or("HEAD", |tree| tree.head.as_str())),
+        transcript: &own.map(|path| transcript::ending(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
     };
     let judged = judge::outcome(config, &question);

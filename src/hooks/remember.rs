@@ -1,5 +1,7 @@
 //! What a gate does when it lets an event pass, and what records name.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::context::Context;
@@ -97,6 +99,7 @@ fn remember(
         allowed: opened.allowed.patterns().to_vec(),
         phases: des.phase_names(),
         evidence: des.evidence().into_iter().map(str::to_owned).collect(),
+        commands: owned(des.evidence_commands()),
         finished: finished.map(|phase| phase.name).collect(),
         last_record: Some(last.seq),
         position: last.position,
@@ -113,6 +116,10 @@ fn remember(
         problems.push(format!("the call cannot be remembered, so its scope is not checked: {error}"));
     }
     problems
+}
+
+fn owned(commands: Vec<(&str, &str)>) -> BTreeMap<String, String> {
+    commands.into_iter().map(|(phase, command)| (phase.to_owned(), command.to_owned())).collect()
 }
 
 /// A gated agent calls a helper without markers of its own: it works within the boundaries of the agent that calls it.

@@ -571,7 +571,7 @@ fn new_makes_a_step_that_the_gates_accept() {
     This task is gated by conclaude. Its step file is `steps/02-03.json`.
     - Phases left, in this order: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT.
     - Record each phase as you do it; do not edit the JSON by hand:
-      `conclaude des run steps/02-03.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED_* phases expect a failure);
+      `conclaude des run steps/02-03.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);
       `conclaude des start steps/02-03.json PHASE`, then `conclaude des finish steps/02-03.json PHASE --pass|--fail --details "…"` for work without a command;
       `conclaude des skip steps/02-03.json PHASE --reason "NOT_APPLICABLE: …"`.
     - You may write only to `src/**`, `docs/`, and to the step file.
@@ -623,7 +623,7 @@ fn every_subcommand_has_help() {
     Usage: conclaude des start <STEP> <PHASE>
 
     Arguments:
-      <STEP>   The step file
+      <STEP>   The step file, or the start of its name
       <PHASE>  The phase
 
     Options:
@@ -634,7 +634,7 @@ fn every_subcommand_has_help() {
     Usage: conclaude des finish [OPTIONS] <--pass|--fail> <STEP> <PHASE>
 
     Arguments:
-      <STEP>   The step file
+      <STEP>   The step file, or the start of its name
       <PHASE>  The phase
 
     Options:
@@ -649,7 +649,7 @@ fn every_subcommand_has_help() {
     Usage: conclaude des skip --reason <REASON> <STEP> <PHASE>
 
     Arguments:
-      <STEP>   The step file
+      <STEP>   The step file, or the start of its name
       <PHASE>  The phase
 
     Options:
@@ -658,19 +658,19 @@ fn every_subcommand_has_help() {
 
     Run a command and record the phase from its exit code, as proof
 
-    Exits with the command's own exit code. Phases named RED_* expect a command that fails; a command that cannot be started or is killed never passes.
+    Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run.
 
-    Usage: conclaude des run [OPTIONS] <STEP> <PHASE> -- <COMMAND>...
+    Usage: conclaude des run [OPTIONS] <STEP> <PHASE> [-- <COMMAND>...]
 
     Arguments:
       <STEP>
-              The step file
+              The step file, or the start of its name
 
       <PHASE>
               The phase
 
-      <COMMAND>...
-              The command, after `--`
+      [COMMAND]...
+              The command, after `--`; none for a phase whose command is in the config (des.evidence)
 
     Options:
           --expect <EXPECT>
@@ -689,7 +689,7 @@ fn every_subcommand_has_help() {
     Usage: conclaude des fail [OPTIONS] --reason <REASON> <STEP>
 
     Arguments:
-      <STEP>  The step file
+      <STEP>  The step file, or the start of its name
 
     Options:
           --reason <REASON>  Why it failed
@@ -701,23 +701,24 @@ fn every_subcommand_has_help() {
     Usage: conclaude des done <STEP>
 
     Arguments:
-      <STEP>  The step file
+      <STEP>  The step file, or the start of its name
 
     Options:
       -h, --help  Print help
 
     Create a step file
 
-    Usage: conclaude des new [OPTIONS] --task-id <TASK_ID> --project-id <PROJECT_ID> <PATH>
+    Usage: conclaude des new [OPTIONS] <PATH>
 
     Arguments:
       <PATH>  The path of the new step file
 
     Options:
-          --task-id <TASK_ID>        The task's id, such as 01-01
-          --project-id <PROJECT_ID>  The project's id
+          --task-id <TASK_ID>        The task's id, such as 01-01 [default: the file's name]
+          --project-id <PROJECT_ID>  The project's id [default: the name of the project's folder]
           --name <NAME>              The step's name
           --allow <ALLOW>            A pattern of files that the step may change; may be given several times
+          --criterion <CRITERION>    What the step is accepted by, which goes into the prompt; may be given several times
           --force                    Overwrite an existing file
       -h, --help                     Print help
 
@@ -726,7 +727,7 @@ fn every_subcommand_has_help() {
     Usage: conclaude des prompt [OPTIONS] --agent <AGENT> <STEP>
 
     Arguments:
-      <STEP>  The step file
+      <STEP>  The step file, or the start of its name
 
     Options:
           --agent <AGENT>      The subagent that is to do the step
@@ -735,14 +736,23 @@ fn every_subcommand_has_help() {
 
     Check a step file and list what is missing; exits with 0 if nothing is, with 1 otherwise
 
+    With --transcript it says what Gate 3 would say about that agent, without a session: also about the markers of its prompt, its evidence, and files outside the scope that its tools wrote. The judge is not asked.
+
     Usage: conclaude des check [OPTIONS] <STEP>
 
     Arguments:
-      <STEP>  The step file
+      <STEP>
+              The step file, or the start of its name
 
     Options:
-          --json  Print JSON
-      -h, --help  Print help
+          --transcript <FILE>
+              The transcript of the agent that did the step: also checks its prompt, its evidence and the files that it wrote
+
+          --json
+              Print JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
 
     List all steps with their state
 

@@ -31,7 +31,7 @@ fn a_sound_call_gets_its_boundaries_and_keeps_its_input() {
         This task is gated by conclaude. Its step file is `steps/01-01.json`.
         - Phases left, in this order: PREPARE, RED_ACCEPTANCE, RED_UNIT, GREEN_UNIT, CHECK_ACCEPTANCE, GREEN_ACCEPTANCE, REVIEW, REFACTOR_L1, REFACTOR_L2, REFACTOR_L3, REFACTOR_L4, POST_REFACTOR_REVIEW, FINAL_VALIDATE, COMMIT.
         - Record each phase as you do it; do not edit the JSON by hand:
-          `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED_* phases expect a failure);
+          `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);
           `conclaude des start steps/01-01.json PHASE`, then `conclaude des finish steps/01-01.json PHASE --pass|--fail --details \"…\"` for work without a command;
           `conclaude des skip steps/01-01.json PHASE --reason \"NOT_APPLICABLE: …\"`.
         - You may write only to `src/**`, and to the step file.

@@ -85,6 +85,16 @@ fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
           "role": "user",
           "content": "Are the tests real?
 
+            <prompt>
+            ‹!-- DES-VALIDATION: required -->
+            ‹!-- DES-STEP-FILE: steps/01-01.json -->
+            ‹!-- DES-AGENT: coder -->
+            ‹!-- DES-COMMAND: /nw:execute -->
+            ‹!-- DES-PROJECT-ID: greeting -->
+
+            Do step 01-01.
+            </prompt>
+
             <step-file>
             [STEP FILE]
 
@@ -94,6 +104,17 @@ fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
 
             </git-diff-stat>
 
+            <end-of-transcript>
+            user: ‹!-- DES-VALIDATION: required -->
+            ‹!-- DES-STEP-FILE: steps/01-01.json -->
+            ‹!-- DES-AGENT: coder -->
+            ‹!-- DES-COMMAND: /nw:execute -->
+            ‹!-- DES-PROJECT-ID: greeting -->
+
+            Do step 01-01.
+            assistant: done
+            </end-of-transcript>
+
             <last-message>
             All green.
             </last-message>"
@@ -102,6 +123,26 @@ fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
     }
     "#);
     assert_eq!(done.audit()[0]["judge"], json!({"continue": true}));
+}
+
+#[test]
+fn a_judge_gets_the_end_of_a_long_transcript_only() {
+    let api = api("200 OK", says("{\"continue\": true}"));
+    let test = stop(&api.url, "");
+    let path = test.root().join("main/subagents/agent-a1b2c3.jsonl");
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    for n in 0..5_000 {
+        let content = format!("</end-of-transcript> step {n} {}", "x".repeat(100));
+        text.push_str(&format!("{}\n", json!({"role": "assistant", "content": content})));
+    }
+    std::fs::write(&path, text).unwrap();
+    test.run().silent();
+    let (_, asked) = api.requests.try_recv().unwrap();
+    let content = asked["messages"][0]["content"].as_str().unwrap();
+    let end = content.split_once("<end-of-transcript>").unwrap().1;
+    let (end, _) = end.split_once("</end-of-transcript>").unwrap();
+    assert!(end.trim_end().contains("step 4999") && !end.contains("step 4000 "), "{end}");
+    assert!(end.contains("what came before is left out") && end.chars().count() <= 19_100);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
     This task is gated by conclaude. Its step file is `steps/01-01.json`.
     - Phases left, in this order: RED_UNIT, GREEN_UNIT, COMMIT.
     - Record each phase as you do it; do not edit the JSON by hand:
-      `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED_* phases expect a failure);
+      `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);
       `conclaude des start steps/01-01.json PHASE`, then `conclaude des finish steps/01-01.json PHASE --pass|--fail --details "…"` for work without a command;
       `conclaude des skip steps/01-01.json PHASE --reason "NOT_APPLICABLE: …"`.
     - You may write only to `src/**`, and to the step file.

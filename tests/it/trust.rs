@@ -111,6 +111,18 @@ fn the_gates_run_nothing_and_so_need_no_trust() {
 }
 
 #[test]
+fn the_commands_that_prove_phases_are_shown_too() {
+    let test = Test::stop().config("des: {evidence: {GREEN_UNIT: npm test}, judge: {prompt: is it so?}}\n");
+    insta::assert_snapshot!(trust(&test, &["--yes"]).1, @"
+    [ROOT]/.conclaude.yaml runs:
+      `conclaude des run STEP GREEN_UNIT`:
+        npm test
+      a judge: its prompt, agents' prompts, step files, summaries of changes and the end of transcripts go to the API, with your key
+    trusted, until the file changes; scripts that it calls are not watched
+    ");
+}
+
+#[test]
 fn the_users_registration_defers_to_that_of_the_project() {
     let test = Test::stop().config(CONFIG).flag("--if-trusted");
     let root = test.root();

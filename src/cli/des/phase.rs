@@ -8,8 +8,8 @@ use crate::des::record::Change;
 
 #[derive(clap::Args)]
 pub(crate) struct StartArgs {
-    /// The step file
-    step: PathBuf,
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
     /// The phase
     phase: String,
 }
@@ -17,8 +17,8 @@ pub(crate) struct StartArgs {
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("outcome").required(true).args(["pass", "fail"])))]
 pub(crate) struct FinishArgs {
-    /// The step file
-    step: PathBuf,
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
     /// The phase
     phase: String,
     /// The phase succeeded
@@ -37,8 +37,8 @@ pub(crate) struct FinishArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct SkipArgs {
-    /// The step file
-    step: PathBuf,
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
     /// The phase
     phase: String,
     /// NOT_APPLICABLE: …, BLOCKED_BY_DEPENDENCY: …, APPROVED_SKIP: …, CHECKPOINT_PENDING: … or DEFERRED: …

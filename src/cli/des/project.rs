@@ -14,6 +14,7 @@ use crate::des::record::{self, Change};
 use crate::des::{paths, step};
 use crate::root::Root;
 use crate::store::Session;
+use crate::text::clean_line;
 
 pub(super) struct Project {
     pub(super) root: Root,
@@ -70,6 +71,10 @@ impl Project {
             ))
         };
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
+        // Agents may call us where they may not write: the config and the settings are no step files.
+        if paths::is_protected(&name) {
+            return Err(io::Error::other(format!("{name} belongs to the gates: it is no step file")));
+        }
         Ok((paths::real_path(&cwd.join(path)), name))
     }
 
@@ -85,12 +90,15 @@ impl Project {
     /// A phase that counts only with proof is not recorded without it.
     pub(super) fn refuse_without_proof(&self, phase: &str) -> io::Result<()> {
         let des = self.config.des.clone().unwrap_or_default();
-        if des.evidence().contains(&phase) {
-            return Err(io::Error::other(format!(
-                "{phase} counts only with proof (des.evidence): use `conclaude des run`"
-            )));
+        if !des.evidence().contains(&phase) {
+            return Ok(());
         }
-        Ok(())
+        let runs =
+            des.evidence_command(phase).map(|command| format!(", which runs `{}`", clean_line(command)));
+        Err(io::Error::other(format!(
+            "{phase} counts only with proof (des.evidence): use `conclaude des run`{}",
+            runs.unwrap_or_default()
+        )))
     }
 
     /// Changes a step file under its lock, and returns the step's name.

@@ -9,8 +9,8 @@ use crate::text::clean_line;
 
 #[derive(clap::Args)]
 pub(crate) struct PromptArgs {
-    /// The step file
-    step: PathBuf,
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
     /// The subagent that is to do the step
     #[arg(long)]
     agent: String,

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -10,13 +11,14 @@ use serde_json::{Value, json};
 use super::project::Project;
 use crate::des::evidence::{self, Ran};
 use crate::des::record::{self, Change};
-use crate::des::{gates, step};
+use crate::des::{gates, phases, step};
 use crate::exit::Exit;
+use crate::text::clean_line;
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
-    /// The step file
-    step: PathBuf,
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
     /// The phase
     phase: String,
     /// What the command is expected to do
@@ -25,8 +27,8 @@ pub(crate) struct RunArgs {
     /// How many turns it took
     #[arg(long)]
     turns: Option<i64>,
-    /// The command, after `--`
-    #[arg(last = true, required = true)]
+    /// The command, after `--`; none for a phase whose command is in the config (des.evidence)
+    #[arg(last = true)]
     command: Vec<OsString>,
 }
 
@@ -37,21 +39,38 @@ struct Before {
     is_unproved: bool,
 }
 
+/// What is run for the phase.
+struct Proof {
+    command: Command,
+    /// As it is recorded.
+    line: String,
+    /// It is the config's command, not one that was typed.
+    is_configured: bool,
+    expect_failure: bool,
+}
+
 /// No lock is held while the command runs.
 pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
-    let RunArgs { step, phase, turns, command, .. } = args;
-    let before = before(project, step, phase)?;
+    let RunArgs { step, phase, turns, .. } = args;
+    let des = project.config.des.clone().unwrap_or_default();
+    let owned = des.evidence_command(phase);
+    let before = before(project, step, phase, owned)?;
+    let Proof { command, line, is_configured, expect_failure } = match owned {
+        Some(owned) => configured(project, args, owned)?,
+        None => typed(project, args)?,
+    };
     if !before.is_started && !before.is_unproved {
         project.record_phase(step, phase, &Change::Start)?;
     }
-    let expect_failure = evidence::expects_failure(phase, args.expect.as_deref().map(|word| word == "fail"));
     let started = Timestamp::now();
     let ran = evidence::run(command);
     let times = (started, Timestamp::now());
     let pass = ran.passes(expect_failure);
-    let line = command_line(command);
     let details = format!("`{line}` exited with {}", ran.code);
-    let evidence = evidence_of(&line, &ran, expect_failure, times);
+    let mut evidence = evidence_of(&line, &ran, expect_failure, times);
+    if is_configured && let Some(fields) = evidence.as_object_mut() {
+        fields.insert("configured".to_owned(), true.into());
+    }
     let change = if before.is_unproved {
         Change::Prove { pass, details, evidence }
     } else {
@@ -63,14 +82,58 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
     Ok(Exit::Of(u8::try_from(ran.code).unwrap_or(1)))
 }
 
-fn before(project: &Project, path: &Path, phase: &str) -> io::Result<Before> {
+/// The config's command, whatever was typed: an agent cannot prove a test with `true`.
+fn configured(project: &Project, args: &RunArgs, owned: &str) -> io::Result<Proof> {
+    let RunArgs { phase, command, .. } = args;
+    let (run, shown) = (run_line(project, &args.step, phase)?, clean_line(owned));
+    let typed: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    if !typed.is_empty() && typed.join(" ") != owned {
+        return Err(io::Error::other(format!(
+            "{phase} counts only with the config's command `{shown}` (des.evidence): use `{run}`, which runs it"
+        )));
+    }
+    let expect_failure = phases::expects_failure(phase);
+    let must = if expect_failure { "fail" } else { "pass" };
+    if args.expect.as_deref().is_some_and(|expected| expected != must) {
+        return Err(io::Error::other(format!(
+            "the command of {phase}, `{shown}` (des.evidence), must {must}: use `{run}`; only RED and RED_* expect a failure"
+        )));
+    }
+    let command = evidence::script(owned, &project.root.work);
+    Ok(Proof { command, line: owned.to_owned(), is_configured: true, expect_failure })
+}
+
+fn typed(project: &Project, args: &RunArgs) -> io::Result<Proof> {
+    let RunArgs { phase, command: words, .. } = args;
+    let Some((program, arguments)) = words.split_first() else {
+        let run = run_line(project, &args.step, phase)?;
+        return Err(io::Error::other(format!(
+            "the config has no command for {phase} (des.evidence): use `{run} -- COMMAND`"
+        )));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let said = args.expect.as_deref().map(|word| word == "fail");
+    let expect_failure = said.unwrap_or_else(|| phases::expects_failure(phase));
+    Ok(Proof { command, line: command_line(words), is_configured: false, expect_failure })
+}
+
+fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {
+    let (_, name) = project.step(step)?;
+    Ok(format!("conclaude des run {} {phase}", gates::shell_quote(&name)))
+}
+
+fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<Before> {
     let (real, _) = project.step(path)?;
     let step = step::read(&real, &path.to_string_lossy()).ok();
+    if let Some(step) = &step {
+        record::rank(&project.phases(step), phase).map_err(io::Error::other)?;
+    }
     let phases = step.and_then(|step| step.phases()).unwrap_or_default();
     let entry = phases.iter().find(|entry| entry.name == phase);
     Ok(Before {
         is_started: entry.is_some_and(|entry| entry.status() == Some(step::Status::InProgress)),
-        is_unproved: entry.is_some_and(record::can_be_proved),
+        is_unproved: entry.is_some_and(|entry| record::can_be_proved(entry, owned)),
     })
 }
 

@@ -69,14 +69,12 @@ pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut impl Write) -
 }
 
 fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
-    let mut files = Vec::new();
-    find_json_files(folder, MAX_DEPTH, &mut files);
     let trail = Trail::of(&project.root.folder, None);
     let stops = records(&trail, &Filter { event: Some("SubagentStop".into()), ..Filter::default() })?;
     let mut rows = Vec::new();
-    for path in files {
+    for path in step_files(folder) {
         let Ok(step) = step::read(&path, "") else { continue };
-        let Some(log) = step.phases().or_else(|| (!step.has_phases()).then(Vec::new)) else { continue };
+        let log = step.phases().unwrap_or_default();
         let (_, name) = project.step(&path)?;
         let of_step = |record: &&Value| text(record, "step") == Some(name.as_str());
         let stops: Vec<&Value> = stops.iter().filter(of_step).collect();
@@ -106,6 +104,15 @@ impl Row {
             self.blocks.to_string(),
         ]
     }
+}
+
+/// The step files in a folder, as they are listed.
+pub(super) fn step_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    find_json_files(folder, MAX_DEPTH, &mut files);
+    let is_step = |step: step::Step| step.phases().is_some() || !step.has_phases();
+    files.retain(|path| step::read(path, "").is_ok_and(is_step));
+    files
 }
 
 fn text<'a>(record: &'a Value, field: &str) -> Option<&'a str> {

@@ -1,38 +1,34 @@
-//! `des new`, `done`, `fail` and `check`: the step as a whole.
+//! `des new`, `done` and `fail`: the step as a whole.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::project::Project;
 use crate::audit::Record;
-use crate::des::{check as des_check, gates, record, scope, step};
-use crate::exit::Exit;
-use crate::finding::Finding;
-
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const WARNING: Style = AnsiColor::Yellow.on_default();
+use crate::des::record::NewStep;
+use crate::des::{record, scope, step};
 
 #[derive(clap::Args)]
 pub(crate) struct NewArgs {
     /// The path of the new step file
     path: PathBuf,
-    /// The task's id, such as 01-01
+    /// The task's id, such as 01-01 [default: the file's name]
     #[arg(long)]
-    task_id: String,
-    /// The project's id
+    task_id: Option<String>,
+    /// The project's id [default: the name of the project's folder]
     #[arg(long)]
-    project_id: String,
+    project_id: Option<String>,
     /// The step's name
     #[arg(long)]
     name: Option<String>,
     /// A pattern of files that the step may change; may be given several times
     #[arg(long)]
     allow: Vec<String>,
+    /// What the step is accepted by, which goes into the prompt; may be given several times
+    #[arg(long)]
+    criterion: Vec<String>,
     /// Overwrite an existing file
     #[arg(long)]
     force: bool,
@@ -40,14 +36,14 @@ pub(crate) struct NewArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct DoneArgs {
-    /// The step file
-    step: PathBuf,
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct FailArgs {
-    /// The step file
-    step: PathBuf,
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
     /// Why it failed
     #[arg(long)]
     reason: String,
@@ -56,17 +52,8 @@ pub(crate) struct FailArgs {
     partial: bool,
 }
 
-#[derive(clap::Args)]
-pub(crate) struct CheckArgs {
-    /// The step file
-    step: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
 pub(super) fn new(project: &Project, args: &NewArgs, out: &mut impl Write) -> io::Result<()> {
-    let NewArgs { path, task_id, project_id, name, allow, force } = args;
+    let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
     scope::Allowed::new(allow.clone()).map_err(io::Error::other)?;
     let (real, step_name) = project.step(path)?;
     if real.exists() && !force {
@@ -75,7 +62,16 @@ pub(super) fn new(project: &Project, args: &NewArgs, out: &mut impl Write) -> io
     if let Some(folder) = real.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let step = record::new_step(task_id, project_id, name.as_deref(), allow, &project.configured_phases());
+    let from_file = real.file_stem().unwrap_or_default().to_string_lossy();
+    let from_folder = project.root.folder.file_name().unwrap_or_default().to_string_lossy();
+    let step = record::new_step(&NewStep {
+        task_id: task_id.as_deref().unwrap_or(&from_file),
+        project_id: project_id.as_deref().unwrap_or(&from_folder),
+        name: name.as_deref(),
+        allow,
+        criteria: criterion,
+        phases: &project.configured_phases(),
+    });
     step::write(&real, &step, "")?;
     project.audit(&project.base_record("des new", &step_name, "TODO"))?;
     writeln!(out, "created {step_name}")
@@ -102,25 +98,4 @@ pub(super) fn fail(project: &Project, args: &FailArgs, out: &mut impl Write) -> 
         ..project.base_record("des fail", &name, state)
     })?;
     writeln!(out, "{name} is {state}")
-}
-
-pub(super) fn check(project: &Project, args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
-    let (_, name) = project.step(&args.step)?;
-    let findings = match gates::open_step(&project.root.work, &name) {
-        Ok(opened) => des_check::check(&opened.step, &project.phases(&opened.step)),
-        Err(finding) => vec![finding],
-    };
-    let blocks = findings.iter().any(Finding::blocks);
-    if args.json {
-        let report = json!({ "step": name, "ok": !blocks, "findings": findings });
-        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
-    } else if findings.is_empty() {
-        writeln!(out, "{GOOD}✓{GOOD:#} {name} is complete")?;
-    } else {
-        for finding in &findings {
-            let (style, mark) = if finding.blocks() { (BAD, '✗') } else { (WARNING, '⚠') };
-            writeln!(out, "{style}{mark}{style:#} {finding}")?;
-        }
-    }
-    Ok(if blocks { Exit::Failure } else { Exit::Success })
 }

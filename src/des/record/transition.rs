@@ -2,7 +2,7 @@
 
 use super::Change;
 use crate::des::phases::{DEFERRED, SKIP_REASONS};
-use crate::des::step::{Phase, Status};
+use crate::des::step::{Phase, Status, configured_command};
 
 /// A phase that is about to change.
 pub(super) struct Transition<'a> {
@@ -36,7 +36,9 @@ impl Transition<'_> {
         let status =
             phase.status().ok_or_else(|| format!("{name} has an unknown status: fix the step file"))?;
         match (change, status) {
-            (Change::Prove { .. }, _) if can_be_proved(phase) => Ok(true),
+            (Change::Prove { evidence, .. }, _) if can_be_proved(phase, configured_command(evidence)) => {
+                Ok(true)
+            }
             // A phase without a verdict can be finished again, whoever wrote it.
             (Change::Finish { .. }, Status::Executed) if !is_good(phase) && !has_failed(phase) => Ok(true),
             (_, Status::Executed) if is_good(phase) => Err(format!("{name} is EXECUTED already")),
@@ -100,8 +102,12 @@ fn is_reason(reason: &str) -> bool {
     SKIP_REASONS.iter().chain([&DEFERRED]).any(counts)
 }
 
-/// Whether a phase can be proved after the fact: it was executed, and nothing shows that it really was.
+/// Whether a phase can be proved after the fact: it was executed, and nothing shows that it really was, or only another
+/// command than the one that counts.
 #[must_use]
-pub fn can_be_proved(phase: &Phase) -> bool {
-    phase.status() == Some(Status::Executed) && (!phase.has_evidence || !is_good(phase)) && !has_failed(phase)
+pub fn can_be_proved(phase: &Phase, counts: Option<&str>) -> bool {
+    let by_another = counts.is_some() && phase.proved_by.as_deref() != counts;
+    phase.status() == Some(Status::Executed)
+        && (!phase.has_evidence || by_another || !is_good(phase))
+        && !has_failed(phase)
 }

@@ -42,6 +42,8 @@ pub struct Phase {
     pub turn_count: Option<f64>,
     /// Whether it carries the proof of a run.
     pub has_evidence: bool,
+    /// The command that proves it, if that was the config's.
+    pub proved_by: Option<String>,
 }
 
 impl Phase {
@@ -58,6 +60,7 @@ impl Phase {
             duration_seconds: entry.get("duration_seconds").and_then(lenient_number),
             turn_count: entry.get("turn_count").and_then(lenient_number),
             has_evidence: entry.get("evidence").is_some_and(|proof| !proof.is_null()),
+            proved_by: entry.get("evidence").and_then(configured_command).map(str::to_owned),
         }
     }
 
@@ -79,6 +82,13 @@ impl Phase {
         let word = self.outcome.as_deref()?.split(':').next()?.trim().to_ascii_uppercase();
         (!word.is_empty()).then_some(word)
     }
+}
+
+/// The command of a recorded proof, if it was the config's and not what the agent typed.
+#[must_use]
+pub fn configured_command(evidence: &Value) -> Option<&str> {
+    evidence.get("configured")?.as_bool().filter(|configured| *configured)?;
+    evidence.get("command")?.as_str()
 }
 
 pub(super) fn name_of(entry: &Value) -> Option<String> {

@@ -8,9 +8,10 @@ use super::Stopping;
 use crate::audit::{Filter, Trail, genuine, genuine_since};
 use crate::des::context::Call;
 use crate::des::gates::{Opened, shell_quote};
-use crate::des::step::{Phase, Status};
+use crate::des::step::{Phase, Status, configured_command};
 use crate::finding::{Code, Finding};
 use crate::log;
+use crate::text::clean_line;
 
 /// The phases that need the record of a real run and have none, or one that says something else.
 pub(super) fn missing(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
@@ -20,31 +21,68 @@ pub(super) fn missing(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> 
     }
     let runs = Runs::new(Trail::of(stopping.root, None), stopping.origin.call.as_ref());
     let log = opened.step.phases().unwrap_or_default();
-    let wanted = log.iter().filter(|phase| wanted.contains(&phase.name));
-    let missing = wanted.filter_map(|phase| {
-        let what = problem(phase, || runs.last_decision(&opened.name, &phase.name))?;
-        let fix =
-            format!("run it: conclaude des run {} {} -- COMMAND", shell_quote(&opened.name), phase.name);
+    let missing = log.iter().filter_map(|phase| {
+        let command = wanted.get(&phase.name)?.as_deref();
+        let what = problem(phase, command, || runs.last(&opened.name, &phase.name))?;
+        let run = format!("conclaude des run {} {}", shell_quote(&opened.name), phase.name);
+        let fix = match command {
+            None => format!("run it: {run} -- COMMAND"),
+            Some(command) if stopping.des.evidence_command(&phase.name) == Some(command) => {
+                format!("run it: {run}")
+            }
+            // What the config says now is not what counts.
+            Some(command) => format!(
+                "restore `{}: {}` in des.evidence, then run it: {run}",
+                phase.name,
+                clean_line(command)
+            ),
+        };
         Some(Finding::new(Code::EvidenceMissing, what, fix).in_phase(&phase.name))
     });
     missing.collect()
 }
 
-fn problem(phase: &Phase, recorded: impl FnOnce() -> Option<String>) -> Option<String> {
+fn problem(phase: &Phase, command: Option<&str>, last: impl FnOnce() -> Option<Run>) -> Option<String> {
     let reason = phase.blocked_by.as_deref().unwrap_or_default().trim_start();
     match phase.status() {
-        Some(Status::Skipped) if reason.starts_with("APPROVED_SKIP:") => None,
-        Some(Status::Skipped) => Some("it was skipped, though it needs the record of a real run".to_owned()),
-        Some(Status::Executed) => match (phase.verdict(), recorded()) {
-            (_, None) => Some("there is no record of a real run".to_owned()),
-            (verdict, recorded) if verdict == recorded => None,
-            (verdict, recorded) => Some(format!(
-                "the step file says {}, the record of the run {}",
-                verdict.unwrap_or_default(),
-                recorded.unwrap_or_default()
-            )),
-        },
-        _ => None,
+        Some(Status::Skipped) if reason.starts_with("APPROVED_SKIP:") => return None,
+        Some(Status::Skipped) => {
+            return Some("it was skipped, though it needs the record of a real run".to_owned());
+        }
+        Some(Status::Executed) => {}
+        _ => return None,
+    }
+    let Some(run) = last() else { return Some("there is no record of a real run".to_owned()) };
+    if let Some(command) = command.filter(|command| run.configured.as_deref() != Some(*command)) {
+        let typed = if run.configured.is_none() { " as the agent typed it" } else { "" };
+        return Some(format!(
+            "only the config's command `{}` counts (des.evidence); the last run was `{}`{typed}",
+            clean_line(command),
+            clean_line(&run.command)
+        ));
+    }
+    let verdict = phase.verdict().unwrap_or_default();
+    (verdict != run.decision)
+        .then(|| format!("the step file says {verdict}, the record of the run {}", run.decision))
+}
+
+/// A record of `des run`.
+struct Run {
+    decision: String,
+    command: String,
+    /// The command, if it was the config's and not what the agent typed.
+    configured: Option<String>,
+}
+
+impl Run {
+    fn read(record: &Value) -> Option<Run> {
+        let evidence = record.get("evidence").unwrap_or(&Value::Null);
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        Some(Run {
+            decision: record.get("decision")?.as_str()?.to_owned(),
+            command: text(evidence.get("command")),
+            configured: configured_command(evidence).map(str::to_owned),
+        })
     }
 }
 
@@ -64,7 +102,7 @@ impl<'a> Runs<'a> {
         Runs { trail, call, since_call: OnceCell::new(), all: OnceCell::new() }
     }
 
-    fn last_decision(&self, step: &str, phase: &str) -> Option<String> {
+    fn last(&self, step: &str, phase: &str) -> Option<Run> {
         // A run from before the call proves nothing about this work, unless the phase was finished by then.
         let records = match self.call.filter(|call| !call.finished.iter().any(|name| name == phase)) {
             Some(call) => self.since_call.get_or_init(|| self.read_since(call)),
@@ -75,7 +113,7 @@ impl<'a> Runs<'a> {
         };
         let last =
             records.iter().rev().find(|record| is(record, "step", step) && is(record, "phase", phase))?;
-        last.get("decision")?.as_str().map(str::to_owned)
+        Run::read(last)
     }
 
     fn all(&self) -> &[Value] {

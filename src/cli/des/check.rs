@@ -1,0 +1,108 @@
+//! `des check`: what a step file lacks, or what Gate 3 would say about the agent of a transcript.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+
+use super::project::Project;
+use crate::config::{DesConfig, PhaseList};
+use crate::des::gates::{self, Opened};
+use crate::des::offline::{self, Work};
+use crate::des::{DesContext, check as des_check};
+use crate::exit::Exit;
+use crate::finding::Finding;
+use crate::git::WorkTree;
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const WARNING: Style = AnsiColor::Yellow.on_default();
+
+#[derive(clap::Args)]
+pub(crate) struct CheckArgs {
+    /// The step file, or the start of its name
+    pub(super) step: PathBuf,
+    /// The transcript of the agent that did the step: also checks its prompt, its evidence and the files that it wrote
+    #[arg(long, value_name = "FILE")]
+    transcript: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was checked, and what was found.
+struct Report {
+    step: String,
+    findings: Vec<Finding>,
+    /// What a transcript says about the agent.
+    context: Option<DesContext>,
+    /// No gate applies to the agent of the transcript.
+    is_ad_hoc: bool,
+}
+
+pub(super) fn check(project: &Project, args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
+    let (_, name) = project.step(&args.step)?;
+    let report = match gates::open_step(&project.root.work, &name) {
+        Ok(opened) => match &args.transcript {
+            Some(transcript) => of_transcript(project, &opened, transcript)?,
+            None => of_step(name, des_check::check(&opened.step, &project.phases(&opened.step))),
+        },
+        Err(finding) => of_step(name, vec![finding]),
+    };
+    let blocks = report.findings.iter().any(Finding::blocks);
+    if args.json {
+        print_json(&report, !blocks, out)?;
+    } else {
+        print(&report, out)?;
+    }
+    Ok(if blocks { Exit::Failure } else { Exit::Success })
+}
+
+fn of_step(step: String, findings: Vec<Finding>) -> Report {
+    Report { step, findings, context: None, is_ad_hoc: false }
+}
+
+fn of_transcript(project: &Project, opened: &Opened, transcript: &Path) -> io::Result<Report> {
+    let des = project.config.des.clone().unwrap_or_default();
+    let judged = offline::judge(&Work {
+        step: &opened.name,
+        transcript,
+        root: &project.root.folder,
+        tree: &WorkTree::at(&project.root.work),
+        des: &DesConfig { phases: Some(PhaseList(project.phases(&opened.step))), ..des },
+    })
+    .map_err(io::Error::other)?;
+    Ok(Report {
+        step: opened.name.clone(),
+        findings: judged.findings,
+        context: Some(judged.context),
+        is_ad_hoc: !judged.is_gated,
+    })
+}
+
+fn print_json(report: &Report, ok: bool, out: &mut impl Write) -> io::Result<()> {
+    let mut json = json!({ "step": report.step, "ok": ok, "findings": report.findings });
+    if let (Some(context), Value::Object(fields)) = (&report.context, &mut json) {
+        fields.insert("context".to_owned(), serde_json::to_value(context)?);
+    }
+    writeln!(out, "{}", serde_json::to_string_pretty(&json)?)
+}
+
+fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    if report.is_ad_hoc {
+        return writeln!(
+            out,
+            "{GOOD}✓{GOOD:#} no gate applies: the prompt does not say `DES-VALIDATION: required`. {} was not checked",
+            report.step
+        );
+    }
+    if report.findings.is_empty() {
+        return writeln!(out, "{GOOD}✓{GOOD:#} {} is complete", report.step);
+    }
+    for finding in &report.findings {
+        let (style, mark) = if finding.blocks() { (BAD, '✗') } else { (WARNING, '⚠') };
+        writeln!(out, "{style}{mark}{style:#} {finding}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! `des.evidence`: the phases that count only with a recorded run, and the commands that prove them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+
+use super::NonBlank;
+
+/// Phases in the order of the file, each with the only command that counts, where the config names one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EvidenceConfig(Vec<(NonBlank, Option<NonBlank>)>);
+
+impl EvidenceConfig {
+    pub(super) fn phases(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(phase, _)| phase.as_str())
+    }
+
+    /// The phases whose command the config owns.
+    pub(super) fn commands(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|(phase, command)| Some((phase.as_str(), command.as_ref()?.as_str())))
+    }
+}
+
+impl<'de> Deserialize<'de> for EvidenceConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListOrMap;
+        impl<'de> de::Visitor<'de> for ListOrMap {
+            type Value = EvidenceConfig;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of phases, or a map of phases to commands")
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<EvidenceConfig, A::Error> {
+                let mut found = Vec::new();
+                while let Some(phase) = list.next_element()? {
+                    found.push((phase, None));
+                }
+                Ok(EvidenceConfig(found))
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<EvidenceConfig, A::Error> {
+                let mut found = Vec::new();
+                while let Some(phase) = map.next_key()? {
+                    // `null` equals absent.
+                    if let Some(command) = map.next_value::<Option<NonBlank>>()? {
+                        found.push((phase, Some(command)));
+                    }
+                }
+                Ok(EvidenceConfig(found))
+            }
+        }
+        deserializer.deserialize_any(ListOrMap)
+    }
+}
+
+impl JsonSchema for EvidenceConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "EvidenceConfig".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A list of phases, or a map of phases to the only command that counts.",
+            "type": ["array", "object"],
+            "items": { "type": "string", "minLength": 1 },
+            "additionalProperties": { "type": ["string", "null"], "minLength": 1 },
+        })
+    }
+}

@@ -1,0 +1,349 @@
+//! `des.evidence` as a map: the config owns the command that proves a phase; and steps of three phases, by short names.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::common::snapshot::{pretty, steady};
+use crate::common::workflow::MARKERS;
+use crate::common::{Test, run_in};
+
+const STEP: &str = "steps/01-01.json";
+
+/// The tests of this project fail until the greeting is there.
+const CONFIG: &str = "des:\n  scope: off\n  phases: tdd-3\n  evidence:\n    RED: grep -q hello greeting\n    GREEN: grep -q hello greeting\n";
+
+fn project(config: &str) -> Test {
+    let test = Test::stop().config(config).file("greeting", "");
+    ok(&test, &["new", STEP, "--project-id", "greeting"]);
+    test
+}
+
+/// The same, with the agent at work.
+fn called(config: &str) -> Test {
+    project(config).call_agent(MARKERS).run().again().agent_files(MARKERS)
+}
+
+fn des(test: &Test, arguments: &[&str]) -> Option<i32> {
+    run_in(&test.root(), &[&["des"], arguments].concat()).0
+}
+
+fn shows(test: &Test, arguments: &[&str]) -> String {
+    test.shows(&[&["des"], arguments].concat())
+}
+
+#[track_caller]
+fn ok(test: &Test, arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = run_in(&test.root(), &[&["des"], arguments].concat());
+    assert_eq!(code, Some(0), "{arguments:?}: {stderr}");
+    stdout
+}
+
+fn step(test: &Test, path: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(test.root().join(path)).unwrap()).unwrap()
+}
+
+fn phase(test: &Test, name: &str) -> Value {
+    let log = step(test, STEP)["tdd_cycle"]["phase_execution_log"].clone();
+    log.as_array().unwrap().iter().find(|phase| phase["phase_name"] == name).unwrap().clone()
+}
+
+#[test]
+fn the_config_owns_the_command_that_proves_a_phase() {
+    let test = called(CONFIG);
+    // From anywhere in the project: the command runs at its top.
+    std::fs::create_dir_all(test.root().join("src")).unwrap();
+    let (code, _, stderr) = run_in(&test.root().join("src"), &["des", "run", "01", "RED"]);
+    assert_snapshot!(format!("{code:?}\n{stderr}"), @"
+    Some(1)
+    conclaude: RED is EXECUTED: PASS (exit code 1)
+    ");
+    let test = test.file("greeting", "hello");
+    assert_eq!(des(&test, &["run", "01", "GREEN"]), Some(0));
+    let mut proof = phase(&test, "GREEN")["evidence"].clone();
+    proof["duration_ms"].take();
+    assert_snapshot!(steady(&pretty(&proof), &test.root()), @r#"
+    {
+      "command": "grep -q hello greeting",
+      "exit_code": 0,
+      "expected": "pass",
+      "started_at": "[TIME]",
+      "ended_at": "[TIME]",
+      "duration_ms": null,
+      "output_sha256": "[HASH]",
+      "output_bytes": 0,
+      "configured": true
+    }
+    "#);
+    assert_eq!(des(&test, &["run", "01", "COMMIT", "--", "true"]), Some(0));
+    test.stops().run().silent();
+}
+
+#[test]
+fn another_command_is_refused_with_the_one_that_counts() {
+    let test = project(CONFIG);
+    let mut shown = String::new();
+    for arguments in [
+        &["run", "01", "RED", "--", "false"][..],
+        &["run", "01", "RED", "--expect", "pass"],
+        &["run", "01", "GREEN", "--", "true"],
+        &["run", "01", "GREEN", "--expect", "fail"],
+        &["run", "01", "GREEN", "--expect", "fail", "--", "grep", "-q", "hello", "greeting"],
+        &["finish", "01", "GREEN", "--pass"],
+        &["skip", "01", "GREEN", "--reason", "NOT_APPLICABLE: x"],
+        &["run", "01", "COMMIT"],
+        &["run", "01", "GREN"],
+    ] {
+        shown.push_str(&format!("$ {}\n{}\n", arguments.join(" "), shows(&test, arguments)));
+    }
+    assert_snapshot!(shown, @"
+    $ run 01 RED -- false
+    exit 1
+    ----- stderr
+    conclaude: RED counts only with the config's command `grep -q hello greeting` (des.evidence): use `conclaude des run steps/01-01.json RED`, which runs it
+    $ run 01 RED --expect pass
+    exit 1
+    ----- stderr
+    conclaude: the command of RED, `grep -q hello greeting` (des.evidence), must fail: use `conclaude des run steps/01-01.json RED`; only RED and RED_* expect a failure
+    $ run 01 GREEN -- true
+    exit 1
+    ----- stderr
+    conclaude: GREEN counts only with the config's command `grep -q hello greeting` (des.evidence): use `conclaude des run steps/01-01.json GREEN`, which runs it
+    $ run 01 GREEN --expect fail
+    exit 1
+    ----- stderr
+    conclaude: the command of GREEN, `grep -q hello greeting` (des.evidence), must pass: use `conclaude des run steps/01-01.json GREEN`; only RED and RED_* expect a failure
+    $ run 01 GREEN --expect fail -- grep -q hello greeting
+    exit 1
+    ----- stderr
+    conclaude: the command of GREEN, `grep -q hello greeting` (des.evidence), must pass: use `conclaude des run steps/01-01.json GREEN`; only RED and RED_* expect a failure
+    $ finish 01 GREEN --pass
+    exit 1
+    ----- stderr
+    conclaude: GREEN counts only with proof (des.evidence): use `conclaude des run`, which runs `grep -q hello greeting`
+    $ skip 01 GREEN --reason NOT_APPLICABLE: x
+    exit 1
+    ----- stderr
+    conclaude: GREEN counts only with proof (des.evidence): use `conclaude des run`, which runs `grep -q hello greeting`
+    $ run 01 COMMIT
+    exit 1
+    ----- stderr
+    conclaude: the config has no command for COMMIT (des.evidence): use `conclaude des run steps/01-01.json COMMIT -- COMMAND`
+    $ run 01 GREN
+    exit 1
+    ----- stderr
+    conclaude: there is no phase GREN; did you mean GREEN?
+    ");
+    assert_eq!(step(&test, STEP)["state"]["status"], "TODO", "nothing was recorded");
+    // The same command is not another one.
+    assert_eq!(des(&test, &["run", "01", "RED", "--", "grep", "-q", "hello", "greeting"]), Some(1));
+    assert_eq!(phase(&test, "RED")["outcome"], "PASS");
+    assert_eq!(phase(&test, "RED")["evidence"]["configured"], true);
+}
+
+#[test]
+fn an_agent_that_edits_the_config_gains_nothing() {
+    let always = "des: {scope: off, phases: tdd-3, evidence: {RED: 'false', GREEN: 'true'}}";
+    for edited in [
+        always,
+        "des: {scope: off, phases: tdd-3, evidence: [RED, GREEN]}",
+        "des: {scope: off, phases: tdd-3}",
+        "des: {scope: off, phases: [COMMIT]}",
+    ] {
+        let test = called(CONFIG);
+        assert_eq!(des(&test, &["run", STEP, "RED"]), Some(1));
+        let test = test.config(edited);
+        if edited == always {
+            des(&test, &["run", STEP, "GREEN"]);
+        } else {
+            // The same words, but somewhere else, where the file says what it must.
+            let elsewhere = test.root().join("elsewhere");
+            std::fs::create_dir_all(&elsewhere).unwrap();
+            std::fs::write(elsewhere.join("greeting"), "hello").unwrap();
+            let words = ["des", "run", "01", "GREEN", "--", "grep", "-q", "hello", "greeting"];
+            run_in(&elsewhere, &words);
+        }
+        des(&test, &["run", STEP, "COMMIT", "--", "true"]);
+        let reason = test.stops().run().blocked();
+        match edited {
+            _ if edited == always => assert_snapshot!(reason, @"
+            conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+            ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
+            Fix what is marked ✗, then finish again.
+            "),
+            _ if edited.contains("[RED") => assert_snapshot!(reason, @"
+            conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+            ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
+            Fix what is marked ✗, then finish again.
+            "),
+            _ if edited.contains("[COMMIT]") => assert_snapshot!(reason, @"
+            conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+            ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+            Fix what is marked ✗, then finish again.
+            "),
+            _ => assert!(reason.contains("✗ EVIDENCE_MISSING GREEN: only the config's command"), "{reason}"),
+        }
+    }
+}
+
+#[test]
+fn what_was_proved_by_another_command_can_be_proved_again() {
+    let test = project("des: {scope: off, phases: tdd-3}");
+    des(&test, &["run", STEP, "RED", "--", "false"]);
+    des(&test, &["run", STEP, "GREEN", "--", "true"]);
+    let test = test.config(CONFIG).call_agent(MARKERS).run().again().agent_files(MARKERS);
+    des(&test, &["run", STEP, "COMMIT", "--", "true"]);
+    let blocked = test.stops().run();
+    assert_snapshot!(blocked.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING RED: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `false` as the agent typed it → run it: conclaude des run steps/01-01.json RED
+    ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` as the agent typed it → run it: conclaude des run steps/01-01.json GREEN
+    Fix what is marked ✗, then finish again.
+    ");
+    let test = blocked.again();
+    assert_eq!(des(&test, &["run", STEP, "RED"]), Some(1));
+    let test = test.file("greeting", "hello");
+    assert_eq!(des(&test, &["run", STEP, "GREEN"]), Some(0));
+    test.run().silent();
+}
+
+#[test]
+fn the_prompt_shows_the_commands() {
+    let test = project(CONFIG);
+    assert_snapshot!(ok(&test, &["prompt", "01", "--agent", "coder"]), @r#"
+    <!-- DES-VALIDATION: required -->
+    <!-- DES-STEP-FILE: steps/01-01.json -->
+    <!-- DES-AGENT: coder -->
+    <!-- DES-PROJECT-ID: greeting -->
+
+    You are the coder agent. Do step 01-01 of the project greeting.
+
+
+    ---
+    This task is gated by conclaude. Its step file is `steps/01-01.json`.
+    - Phases left, in this order: RED, GREEN, COMMIT.
+    - Record each phase as you do it; do not edit the JSON by hand:
+      `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);
+      `conclaude des start steps/01-01.json PHASE`, then `conclaude des finish steps/01-01.json PHASE --pass|--fail --details "…"` for work without a command;
+      `conclaude des skip steps/01-01.json PHASE --reason "NOT_APPLICABLE: …"`.
+    - These phases count only with the command of the config, which is run so:
+      `conclaude des run steps/01-01.json RED` runs `grep -q hello greeting`, which must fail;
+      `conclaude des run steps/01-01.json GREEN` runs `grep -q hello greeting`;
+      another command is refused.
+    - You may stop when every phase is recorded and the step is DONE. If you cannot finish, say so honestly: `conclaude des fail steps/01-01.json --reason "…"`; an admitted failure may stop.
+    "#);
+}
+
+#[test]
+fn evidence_is_a_list_or_a_map() {
+    for wrong in ["GREEN", "[{GREEN: npm test}]", "{GREEN: [npm, test]}", "{GREEN: ''}", "3"] {
+        let test = Test::stop().config(&format!("des: {{evidence: {wrong}}}"));
+        assert_eq!(run_in(&test.root(), &["validate"]).0, Some(1), "{wrong}");
+    }
+    for right in ["[GREEN_UNIT]", "{GREEN_UNIT: npm test}", "{GREEN_UNIT: null}", "{}", "null"] {
+        let test = Test::stop().config(&format!("des: {{evidence: {right}}}"));
+        assert_eq!(run_in(&test.root(), &["validate"]).0, Some(0), "{right}");
+    }
+    let test = Test::stop().config("des: {evidence: {GREN_UNIT: npm test}}");
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: des: `evidence` names the phase `GREN_UNIT`, which is not one of `phases`
+    valid: [ROOT]/.conclaude.yaml
+      no rules configured
+    ");
+}
+
+#[test]
+fn a_new_step_needs_only_a_path() {
+    let test = Test::stop().config("des: {phases: tdd-3}");
+    let root = test.root();
+    ok(&test, &["new", "steps/02-parser.json", "--criterion", "it parses", "--criterion", "it says why not"]);
+    let mut made = step(&test, "steps/02-parser.json");
+    assert_eq!(made["project_id"].take(), root.file_name().unwrap().to_str().unwrap());
+    assert_eq!(made["task_id"], "02-parser");
+    assert_eq!(made["task_specification"]["acceptance_criteria"], json!(["it parses", "it says why not"]));
+    let log = made["tdd_cycle"]["phase_execution_log"].as_array().unwrap();
+    let names: Vec<&str> = log.iter().map(|phase| phase["phase_name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["RED", "GREEN", "COMMIT"]);
+    // RED expects a failure.
+    assert_eq!(des(&test, &["run", "02", "RED", "--", "false"]), Some(1));
+    assert_eq!(des(&test, &["run", "02", "GREEN", "--", "true"]), Some(0));
+    assert_eq!(des(&test, &["run", "02", "COMMIT", "--", "true"]), Some(0));
+    assert_snapshot!(ok(&test, &["check", "02"]), @"✓ steps/02-parser.json is complete");
+}
+
+#[test]
+fn the_files_of_the_gates_are_no_step_files() {
+    let test = project(CONFIG).file(".claude/settings.json", "{}");
+    assert_snapshot!(shows(&test, &["new", ".conclaude.yaml", "--force"]), @"
+    exit 1
+    ----- stderr
+    conclaude: .conclaude.yaml belongs to the gates: it is no step file
+    ");
+    assert_snapshot!(shows(&test, &["start", ".claude/settings.json", "RED"]), @"
+    exit 1
+    ----- stderr
+    conclaude: .claude/settings.json belongs to the gates: it is no step file
+    ");
+    assert_eq!(std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap(), CONFIG);
+    assert_eq!(std::fs::read_to_string(test.root().join(".claude/settings.json")).unwrap(), "{}");
+}
+
+#[test]
+fn a_step_is_addressed_by_the_start_of_its_name() {
+    let test = Test::stop().config("des: {phases: tdd-3}").file("01-package.json", "{}");
+    for path in ["steps/01-01.json", "steps/01-02.json", "steps/02.json", "steps/02-01.json", "other/03.json"]
+    {
+        ok(&test, &["new", path]);
+    }
+    let mut shown = String::new();
+    for short in ["01", "01-0", "01-02", "02", "03", "steps/01-01", "steps/01", "04", "04.json"] {
+        shown.push_str(&format!("$ start {short}\n{}\n", shows(&test, &["start", short, "RED"])));
+    }
+    assert_snapshot!(shown, @"
+    $ start 01
+    exit 1
+    ----- stderr
+    conclaude: 01 may be one of steps/01-01.json, steps/01-02.json: say which
+    $ start 01-0
+    exit 1
+    ----- stderr
+    conclaude: 01-0 may be one of steps/01-01.json, steps/01-02.json: say which
+    $ start 01-02
+    exit 0
+    ----- stdout
+    RED is IN_PROGRESS
+    $ start 02
+    exit 0
+    ----- stdout
+    RED is IN_PROGRESS
+    $ start 03
+    exit 0
+    ----- stdout
+    RED is IN_PROGRESS
+    $ start steps/01-01
+    exit 0
+    ----- stdout
+    RED is IN_PROGRESS
+    $ start steps/01
+    exit 1
+    ----- stderr
+    conclaude: steps/01 may be one of steps/01-01.json, steps/01-02.json: say which
+    $ start 04
+    exit 1
+    ----- stderr
+    conclaude: no step file 04, and none whose name starts so; `conclaude des status` lists them
+    $ start 04.json
+    exit 1
+    ----- stderr
+    conclaude: [ROOT]/04.json: No such file or directory (os error 2)
+    ");
+    assert_snapshot!(ok(&test, &["status"]), @"
+    STEP              TASK   STATE        PHASES  LAST AGENT  BLOCKS
+    other/03.json     03     IN_PROGRESS  0/3     -           0
+    steps/01-01.json  01-01  IN_PROGRESS  0/3     -           0
+    steps/01-02.json  01-02  IN_PROGRESS  0/3     -           0
+    steps/02-01.json  02-01  TODO         0/3     -           0
+    steps/02.json     02     IN_PROGRESS  0/3     -           0
+    ");
+}
