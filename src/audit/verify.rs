@@ -95,7 +95,7 @@ impl Chain {
 
     /// The error says in which way the line does not follow.
     pub(super) fn advance(&mut self, line: &str) -> Result<(), String> {
-        let expected = self.seq + 1;
+        let expected = self.seq.saturating_add(1);
         let Some(link) = Link::read(line) else {
             return Err(format!("not a record, where record {expected} should be"));
         };
