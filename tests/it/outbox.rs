@@ -258,11 +258,11 @@ fn a_stop_allowed_after_max_blocks_is_reported() {
         "hookEventName": "PostToolUse",
         "additionalContext": "conclaude: SubagentStop of coder (a1b2c3)
           ✗ `false` exited with code 1
-          This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
+          This would have blocked, but the agent may stop: it was blocked 1 time already (maxBlocks)."
       },
       "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
         ✗ `false` exited with code 1
-        This would have blocked, but the agent may stop: it was blocked 1 times already (maxBlocks)."
+        This would have blocked, but the agent may stop: it was blocked 1 time already (maxBlocks)."
     }
     "#);
 }

@@ -64,6 +64,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
         3 [TIME] des run PASS step=steps/01-01.json phase=PREPARE
             `mkdir -p src` exited with code 0
         4 [TIME] des skip SKIPPED step=steps/01-01.json phase=RED_ACCEPTANCE
+            NOT_APPLICABLE: the unit test says it all
         5 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=RED_UNIT
         6 [TIME] des run PASS step=steps/01-01.json phase=RED_UNIT
             `sh src/test.sh` exited with code 2
@@ -71,13 +72,21 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
         8 [TIME] des run PASS step=steps/01-01.json phase=GREEN_UNIT
             `sh src/test.sh` exited with code 0
         9 [TIME] des skip SKIPPED step=steps/01-01.json phase=CHECK_ACCEPTANCE
+            NOT_APPLICABLE: one line of code
        10 [TIME] des skip SKIPPED step=steps/01-01.json phase=GREEN_ACCEPTANCE
+            NOT_APPLICABLE: one line of code
        11 [TIME] des skip SKIPPED step=steps/01-01.json phase=REVIEW
+            NOT_APPLICABLE: one line of code
        12 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L1
+            NOT_APPLICABLE: one line of code
        13 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L2
+            NOT_APPLICABLE: one line of code
        14 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L3
+            NOT_APPLICABLE: one line of code
        15 [TIME] des skip SKIPPED step=steps/01-01.json phase=REFACTOR_L4
+            NOT_APPLICABLE: one line of code
        16 [TIME] des skip SKIPPED step=steps/01-01.json phase=POST_REFACTOR_REVIEW
+            NOT_APPLICABLE: one line of code
        17 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=FINAL_VALIDATE
        18 [TIME] des run PASS step=steps/01-01.json phase=FINAL_VALIDATE
             `sh src/test.sh` exited with code 0
