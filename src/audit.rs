@@ -124,9 +124,7 @@ impl Trail {
         // which a file is open.
         let is_locked = cfg!(unix) && self.folder.exists();
         let _lock = if is_locked { files::lock(&self.folder.join("lock"), LOCK_WAIT)? } else { None };
-        let now = jiff::Timestamp::now();
-        let archive =
-            self.folder.with_file_name(format!("audit-until-{}", now.strftime("%Y%m%dT%H%M%S%3fZ")));
+        let archive = self.archive();
         if self.folder.exists() {
             std::fs::rename(&self.folder, &archive)?;
         }
@@ -146,6 +144,19 @@ impl Trail {
             ..Record::default()
         })?;
         Ok(Some(archive))
+    }
+
+    /// Where the trail can be moved to: a name with the time that no other archive has.
+    fn archive(&self) -> PathBuf {
+        let mut time = jiff::Timestamp::now();
+        loop {
+            let name = format!("audit-until-{}", time.strftime("%Y%m%dT%H%M%S%3fZ"));
+            let path = self.folder.with_file_name(name);
+            if !path.exists() {
+                return path;
+            }
+            time += jiff::SignedDuration::from_millis(1);
+        }
     }
 
     #[must_use]

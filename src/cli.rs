@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::event::{self, EventKind};
+use crate::event::{self, EventKind, Registered};
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::root::Root;
@@ -135,14 +135,17 @@ fn if_trusted() -> clap::Arg {
 }
 
 fn about_events() -> String {
+    let always = event::ALL.iter().filter(|event| event.row().registered == Registered::Always);
+    let always: Vec<&str> = always.map(|event| event.name()).collect();
     format!(
         "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. These do something:\n  \
-         PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd;\n  all others are accepted.\n\n\
+         {};\n  all others are accepted.\n\n\
          {HEADING}Exit codes:{HEADING:#}\n  0  success\n  1  error in the arguments, the payload or the config\n  2  blocked on purpose\n\n\
          {HEADING}Environment:{HEADING:#}\n  CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so\n  \
          CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
          CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
-         CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code"
+         CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code",
+        always.join(", "),
     )
 }
 

@@ -181,7 +181,9 @@ pub fn honest_failure(step: &str, reason: &str) -> String {
 pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
     let runs: Vec<&CommandRun> = outcomes.iter().filter_map(Outcome::run).collect();
     let left = count(plan.commands().count().saturating_sub(runs.len()) as u64, "further command");
+    let is_judged = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Judge(..)));
     match runs.last() {
+        _ if is_judged => format!("stopped by {signal} while the judge was asked; all commands had run"),
         Some(run) => format!(
             "stopped by {signal} while `{}` ran; it was terminated with its children, {left} did not run",
             short(&run.command.script)

@@ -102,6 +102,20 @@ pub enum Action {
     Judge(JudgeConfig),
 }
 
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
+            Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
+            Action::Gate(Gate::Stop { .. }) => f.write_str("Gate 3"),
+            Action::Report(Report::Installation) => f.write_str("the report on the installation"),
+            Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
+            Action::Command(command) => write!(f, "`{}`", command.script.trim()),
+            Action::Judge(_) => f.write_str("the judge"),
+        }
+    }
+}
+
 /// What the user should know of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {

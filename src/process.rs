@@ -175,8 +175,8 @@ enum Kind {
     /// A command of a hook, with its id: a process group of its own. It is terminated with all its descendants, also when
     /// we are told to stop, and dies when we are killed.
     Command(String),
-    /// A program that we need the output of: the same, but nobody looks for processes that left its group, and a signal
-    /// that tells us to stop keeps its default action.
+    /// A program that we need the output of: the same, but nobody looks for processes that left its group. A signal
+    /// that tells us to stop keeps its default action until the first command has run.
     Tool,
     /// A program that shares our process group, so that it may read from the terminal and gets its Ctrl-C.
     Attached,

@@ -69,8 +69,10 @@ impl Genuine<'_> {
         for line in String::from_utf8_lossy(bytes).lines() {
             let Some(link) = Link::read(line) else { continue };
             // After a gap the chain goes on: what was cut off does not make the rest untrue.
-            let follows =
-                self.before.as_ref().is_none_or(|(seq, hash)| *hash == link.prev || link.seq > *seq + 1);
+            let follows = self
+                .before
+                .as_ref()
+                .is_none_or(|(seq, hash)| *hash == link.prev || link.seq > seq.saturating_add(1));
             if follows && link.hash == link.computed() {
                 self.before = Some((link.seq, link.hash.to_owned()));
                 let record = serde_json::from_str::<Value>(line).ok();

@@ -79,7 +79,7 @@ fn accepts_inside(root: &Value, schema: &Value, value: &Value) -> bool {
 fn full() -> Value {
     let command = json!({
         "run": "x", "message": "m", "showStdout": true, "showStderr": false, "maxOutputLines": 5, "timeout": "5m",
-        "onFailure": "warn", "onTimeout": "warn", "shell": "sh",
+        "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh",
     });
     json!({
         "maxBlocks": 3,
@@ -88,7 +88,7 @@ fn full() -> Value {
         "notifications": { "enabled": true, "hooks": ["*", "Stop"], "showErrors": true, "showSuccess": false, "showSystemEvents": true },
         "des": {
             "enabled": true, "onViolation": "block", "scope": "warn", "phases": ["A", "B"], "requiredSections": ["Goal"],
-            "evidence": ["A"], "judge": { "prompt": "p", "model": "m", "timeout": 30, "onError": "allow" },
+            "evidence": { "A": "x" }, "judge": { "prompt": "p", "model": "m", "timeout": 30, "onError": "allow" },
         },
         "audit": { "enabled": true, "required": false, "maxFileBytes": 4096 },
     })

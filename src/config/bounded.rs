@@ -192,6 +192,6 @@ impl JsonSchema for FolderBelow {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 1, "format": FolderBelow::FORMAT })
+        json_schema!({ "type": "string", "pattern": NOT_BLANK, "format": FolderBelow::FORMAT })
     }
 }

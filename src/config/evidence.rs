@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use super::NonBlank;
+use super::bounded::NOT_BLANK;
 
 /// Phases in the order of the file, each with the only command that counts, where the config names one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,9 +65,14 @@ impl JsonSchema for EvidenceConfig {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "description": "A list of phases, or a map of phases to the only command that counts.",
-            "type": ["array", "object"],
-            "items": { "type": "string", "minLength": 1 },
-            "additionalProperties": { "type": ["string", "null"], "minLength": 1 },
+            "anyOf": [
+                { "type": "array", "items": { "type": "string", "pattern": NOT_BLANK } },
+                {
+                    "type": "object",
+                    "propertyNames": { "pattern": NOT_BLANK },
+                    "additionalProperties": { "type": ["string", "null"], "pattern": NOT_BLANK },
+                },
+            ],
         })
     }
 }

@@ -75,9 +75,13 @@ impl<'a> Context<'a> {
         if kind == EventKind::SessionStart {
             session.resume();
         }
+        // Where a broken config is an error of the event, nothing is written.
+        if !kind.row().commands {
+            store::touch_last(&root.folder, kind.name());
+        }
         let config =
             Config::load(&root, kind, environment).map_err(|error| config_error::shown(&session, error))?;
-        if config.error.is_none() {
+        if kind.row().commands && config.error.is_none() {
             store::touch_last(&root.folder, kind.name());
         }
         let (agent, gate, unknown_gate) = who_and_which_gate(&event, &session, &config.settings);

@@ -37,11 +37,10 @@ pub(super) fn finish(
         _ => Ok(refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string())))),
     };
     notify_user(context, plan, outcomes, &result);
-    let result = delivery::deliver(context, result?);
     if plan.event == EventKind::SessionEnd {
         context.session.end();
     }
-    Ok(result)
+    Ok(delivery::deliver(context, result?))
 }
 
 fn allowed(
@@ -50,10 +49,10 @@ fn allowed(
     mut result: HookResult,
     recorded: Result<Option<String>>,
 ) -> Result<HookResult> {
-    let (problems, updated_input) = match &recorded {
-        Ok(_) => remember::passed(plan, context),
-        Err(_) => (Vec::new(), None),
-    };
+    // An agent that may stop has stopped, whatever becomes of the record; a call without one is not let in.
+    let has_passed = recorded.is_ok() || matches!(plan.gate(), Some(Gate::Stop { .. }));
+    let (problems, updated_input) =
+        if has_passed { remember::passed(plan, context) } else { (Vec::new(), None) };
     result.updated_input = updated_input;
     let recorded_badly = recorded.as_ref().ok().cloned().flatten();
     for problem in context.unknown_gate.clone().into_iter().chain(recorded_badly).chain(problems) {
@@ -109,16 +108,21 @@ pub(super) fn interrupted(
 ) -> HookError {
     let error = HookError::Interrupted(messages::interrupted(plan, outcomes, signal));
     delivery::keep_error(context, &error);
-    match record(context, plan, outcomes, "interrupted").map(|record| context.audit(&record)) {
-        Some(Err(error)) => error,
+    let recorded = record(context, plan, outcomes, "interrupted").map(|record| context.audit(&record));
+    let error = match recorded {
+        Some(Err(unrecorded)) => unrecorded,
         _ => error,
-    }
+    };
+    notify_user(context, plan, outcomes, &Err(HookError::Interrupted(error.to_string())));
+    error
 }
 
 /// The record of the event, if there is anything to record.
 fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
+    // What a report found has records of its own.
     let findings: Vec<Value> = outcomes
         .iter()
+        .filter(|_| plan.gate().is_some())
         .filter_map(Outcome::as_finding)
         .filter_map(|finding| serde_json::to_value(finding).ok())
         .collect();
@@ -135,7 +139,12 @@ fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &s
     });
     let agent = remember::recorded_agent(plan, context);
     Some(Record {
-        agent_id: context.payload().agent_id().filter(|_| agent.is_some()).map(str::to_owned),
+        // At a call, the payload's id is that of the caller.
+        agent_id: context
+            .payload()
+            .agent_id()
+            .filter(|_| agent.is_some() && !matches!(plan.gate(), Some(Gate::Call { .. })))
+            .map(str::to_owned),
         agent,
         step: remember::recorded_step(plan, context),
         des: context.gate.as_ref().and_then(|gate| {

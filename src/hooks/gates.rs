@@ -21,13 +21,14 @@ use crate::store::Session;
 use crate::transcript;
 use crate::types::{HookPayload, PreToolUsePayload};
 
-/// What whoever is gated should know beside the findings: the config cannot be read.
-pub(super) fn notes(plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
-    let error = context.config.error.as_ref().filter(|_| plan.gate().is_some());
-    error
-        .map(|error| Outcome::note(format!("the gates run with their defaults: {}", error.brief())))
-        .into_iter()
-        .collect()
+/// Beside a refusal, and when an agent is called: the config cannot be read.
+pub(super) fn config_note(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Option<Outcome> {
+    let error = context.config.error.as_ref()?;
+    let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    let is_called = matches!(plan.gate(), Some(Gate::Call { .. }));
+    let text =
+        || format!("the gates run with their defaults until the user fixes the config: {}", error.brief());
+    (plan.gate().is_some() && (is_refused || is_called)).then(|| Outcome::note(text()))
 }
 
 /// What the gate finds.

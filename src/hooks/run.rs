@@ -4,6 +4,7 @@ use super::context::Context;
 use super::{commands, gates, panics, remember, session};
 use crate::error::Result;
 use crate::event::EventKind;
+use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Action, Plan};
@@ -14,10 +15,11 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     if plan.event == EventKind::SubagentStart {
         remember::resume(context);
     }
-    let mut outcomes = gates::notes(plan, context);
-    let tree = gates::tree_before_commands(plan, context);
+    let mut outcomes = Vec::new();
+    let mut tree = gates::tree_before_commands(plan, context);
     let mut outputs = Vec::new();
     for step in &plan.steps {
+        log::debug(|| format!("{} runs: {}", step.action, step.reason));
         let more = match &step.action {
             Action::Gate(gate) => gates::run(gate, plan, context),
             Action::Report(report) => session::run(*report, context)?,
@@ -26,7 +28,11 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
                 outputs.push((outcomes.len(), output));
                 vec![outcome]
             }
-            Action::Judge(judge) => gates::judge(judge, context, &outcomes).into_iter().collect(),
+            Action::Judge(judge) => {
+                // What others write while the judge is asked is not the commands' doing.
+                gates::note_written_files(context, tree.take());
+                gates::judge(judge, context, &outcomes).into_iter().collect()
+            }
         };
         outcomes.extend(more);
         if process::stop_signal().is_some() {
@@ -35,6 +41,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     }
     commands::show(&mut outcomes, outputs, context);
     gates::note_written_files(context, tree);
+    outcomes.extend(gates::config_note(plan, context, &outcomes));
     outcomes.extend(plan.untrusted.as_ref().map(|untrusted| Outcome {
         verdict: Verdict::Warn,
         message: messages::untrusted(untrusted),

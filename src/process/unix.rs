@@ -183,7 +183,7 @@ impl Watched for Running<'_> {
     }
 
     fn stop_signal(&self) -> Option<&'static str> {
-        if matches!(self.kind, Kind::Command(_)) { signals::received() } else { None }
+        if self.kind == Kind::Attached { None } else { signals::received() }
     }
 }
 

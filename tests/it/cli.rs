@@ -39,7 +39,7 @@ fn help_and_version_are_answered() {
 
     Events:
       conclaude <Event> is what Claude Code calls, with the payload on stdin. These do something:
-      PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionStart, SessionEnd;
+      SessionStart, PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionEnd;
       all others are accepted.
 
     Exit codes:

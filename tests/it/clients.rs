@@ -314,7 +314,7 @@ fn a_payload_of_six_fields_is_gated_and_recorded_with_its_start_time() {
     conclaude: coder may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let record = &done.audit()[0];
     assert_eq!(

@@ -168,17 +168,17 @@ fn an_agent_that_edits_the_config_gains_nothing() {
             _ if edited == always => assert_snapshot!(reason, @"
             conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
             ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
-            Fix what is marked ✗, then finish again.
+            Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
             "),
             _ if edited.contains("[RED") => assert_snapshot!(reason, @"
             conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
             ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
-            Fix what is marked ✗, then finish again.
+            Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
             "),
             _ if edited.contains("[COMMIT]") => assert_snapshot!(reason, @"
             conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
             ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-            Fix what is marked ✗, then finish again.
+            Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
             "),
             _ => assert!(reason.contains("✗ EVIDENCE_MISSING GREEN: only the config's command"), "{reason}"),
         }
@@ -197,13 +197,13 @@ fn what_was_proved_by_another_command_can_be_proved_again() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ EVIDENCE_MISSING RED: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `false` as the agent typed it → run it: conclaude des run steps/01-01.json RED
     ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` as the agent typed it → run it: conclaude des run steps/01-01.json GREEN
-    Fix what is marked ✗, then finish again.
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let test = blocked.again();
     assert_eq!(des(&test, &["run", STEP, "RED"]), Some(1));
     let test = test.file("greeting", "hello");
     assert_eq!(des(&test, &["run", STEP, "GREEN"]), Some(0));
-    test.run().silent();
+    assert_snapshot!(test.run().message(), @"conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn evidence_is_a_list_or_a_map() {
     ----- stdout
     warning: des: `evidence` names the phase `GREN_UNIT`, which is not one of `phases`
     valid: [ROOT]/.conclaude.yaml
-      no rules configured
+      des: gates for prompts with markers, 14 phases, findings block
     ");
 }
 

@@ -282,17 +282,17 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     assert_snapshot!(denied.denied(), @"
     conclaude denies this call of an agent:
     ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or let the user reopen this one
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     ");
     let shown = Test::stop().config(broken).step(&todo()).call_agent(MARKERS).run();
     shown.updated_input();
-    assert_snapshot!(shown.system_message(), @"conclaude: the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem");
+    assert_snapshot!(shown.system_message(), @"conclaude: the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem");
     let reason = Test::gated_stop(&todo()).config(broken).run().blocked();
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(Test::gated_stop(&done()).config(broken).run().snapshot(), @"
@@ -313,7 +313,7 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
@@ -1297,14 +1297,14 @@ fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE DO: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     let denied = done.again().writes("Write", "file_path", ".conclaude.yaml").run();
     assert_snapshot!(denied.denied(), @"
     conclaude denies this write:
     ✗ SCOPE_VIOLATION: .conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     ");
     let done = denied.again().step(&step("DONE")).stops().run();
     assert_snapshot!(done.snapshot(), @"
@@ -1324,9 +1324,7 @@ fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
       |       ^^^^ not a key of this section
       |
       = help: did you mean `scope`?
-    conclaude: SubagentStop of coder (a1b2c3)
-    the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
-    ✓ coder (a1b2c3): the step passed after 1 block
+    conclaude: ✓ coder (a1b2c3): the step passed after 1 block
     ");
 }
 
@@ -1396,7 +1394,7 @@ fn under_a_broken_config_a_step_with_phases_of_its_own_is_judged_by_those() {
     assert_snapshot!(reason, @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ INCOMPLETE_PHASE CHECK: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-    (the gates run with their defaults: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
+    (the gates run with their defaults until the user fixes the config: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem)
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }

@@ -8,6 +8,13 @@ fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
+/// The copy of the settings as they were.
+fn backup(root: &Path) -> std::path::PathBuf {
+    let folders = std::fs::read_dir(root.join(".state-home/conclaude/backups")).unwrap().flatten();
+    let copies = folders.map(|folder| folder.path().join("settings.json.before-conclaude"));
+    copies.into_iter().find(|path| path.exists()).unwrap()
+}
+
 /// Exit code, stdout and stderr as one text.
 fn transcript(root: &Path, arguments: &[&str]) -> String {
     let (code, out, err) = run_in(root, arguments);
@@ -479,7 +486,7 @@ fn a_hook_that_would_run_the_same_command_twice_is_named() {
     warning: `npm run lint` is a hook of SubagentStop in [ROOT]/.claude/settings.json as well, and would run twice: remove it there, or `conclaude init --import --project`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.claude/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
     next: uncomment what you want there, then `conclaude doctor` checks the installation
     ");
 }
@@ -496,7 +503,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.claude/settings.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     let config = read(root.join(".conclaude.yaml"));
@@ -517,15 +524,14 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     "#);
     let settings = read(root.join(".claude/settings.json"));
     assert!(!settings.contains("npm run lint") && settings.contains("say done"), "{settings}");
-    assert_eq!(read(root.join(".claude/settings.json.before-conclaude")), HOOKS);
+    assert_eq!(read(backup(&root)), HOOKS);
     let again = transcript(&root, &["init", "--import"]);
     insta::assert_snapshot!(again, @"
     exit 0
     [ROOT]/.conclaude.yaml is left as it is
     not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.claude/settings.json.previous-conclaude
+    [ROOT]/.claude/settings.json has all that is needed already
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     let path = fake_npm(&root);
@@ -637,7 +643,7 @@ fn import_adds_to_a_config_that_exists() {
       when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
     registered conclaude in [ROOT]/.claude/settings.local.json
-    the file as it was is kept in [ROOT]/.claude/settings.local.json.before-conclaude
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
     ");
     insta::assert_snapshot!(read(root.join(".conclaude.yaml")), @r#"

@@ -54,19 +54,19 @@ const IMPURE: &[&str] = &[
     "std::thread",
 ];
 
-fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+fn source(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
 /// The modules by name (`hooks::run`), with their text up to their unit tests.
-fn modules() -> BTreeMap<String, String> {
-    fn walk(folder: &Path, found: &mut BTreeMap<String, String>) {
+fn modules(source: &Path) -> BTreeMap<String, String> {
+    fn walk(folder: &Path, source: &Path, found: &mut BTreeMap<String, String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                walk(&path, found);
+                walk(&path, source, found);
             } else if path.file_name().is_some_and(|name| name != "tests.rs" && name != "lib.rs") {
-                let inside = path.strip_prefix(source()).unwrap().with_extension("");
+                let inside = path.strip_prefix(source).unwrap().with_extension("");
                 let text = std::fs::read_to_string(&path).unwrap();
                 let text = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
                 found.insert(inside.to_str().unwrap().replace('/', "::"), text);
@@ -74,7 +74,7 @@ fn modules() -> BTreeMap<String, String> {
         }
     }
     let mut found = BTreeMap::new();
-    walk(&source(), &mut found);
+    walk(source, source, &mut found);
     found
 }
 
@@ -146,8 +146,8 @@ fn layer(module: &str) -> usize {
 }
 
 /// Which module uses which, but for those inside of one another: a folder's file and its parts belong together.
-fn uses() -> BTreeMap<String, BTreeSet<String>> {
-    let modules = modules();
+fn uses(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let modules = modules(&source(folder));
     let mut uses = BTreeMap::new();
     for (module, text) in &modules {
         let targets = named_paths(text).into_iter().filter_map(|path| target(module, &path, &modules));
@@ -160,7 +160,7 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn a_module_uses_only_the_layers_above_it() {
     let mut wrong = Vec::new();
-    for (module, targets) in uses() {
+    for (module, targets) in uses("src") {
         for target in targets.iter().filter(|target| layer(target) > layer(&module)) {
             wrong.push(format!("{module} uses {target}"));
         }
@@ -168,30 +168,32 @@ fn a_module_uses_only_the_layers_above_it() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-#[test]
-fn no_modules_use_each_other_in_a_circle() {
-    let uses = uses();
-    let mut circles = Vec::new();
-    for start in uses.keys() {
-        let mut reached: BTreeSet<&String> = BTreeSet::new();
-        let mut pending: Vec<&String> = uses[start].iter().collect();
-        while let Some(next) = pending.pop() {
-            if reached.insert(next) {
-                pending.extend(uses.get(next).into_iter().flatten());
-            }
-        }
-        if reached.contains(start) {
-            circles.push(start);
+fn is_reached_again(start: &String, uses: &BTreeMap<String, BTreeSet<String>>) -> bool {
+    let mut reached: BTreeSet<&String> = BTreeSet::new();
+    let mut pending: Vec<&String> = uses[start].iter().collect();
+    while let Some(next) = pending.pop() {
+        if reached.insert(next) {
+            pending.extend(uses.get(next).into_iter().flatten());
         }
     }
-    assert_eq!(circles, Vec::<&String>::new());
+    reached.contains(start)
+}
+
+#[test]
+fn no_modules_use_each_other_in_a_circle() {
+    let mut circles = Vec::new();
+    for folder in ["src", "benches/src"] {
+        let uses = uses(folder);
+        circles.extend(uses.keys().filter(|module| is_reached_again(module, &uses)).cloned());
+    }
+    assert_eq!(circles, Vec::<String>::new());
 }
 
 #[test]
 fn pure_modules_name_nothing_with_side_effects() {
     let last = layer(LAST_PURE);
     let mut wrong = Vec::new();
-    for (module, text) in modules().iter().filter(|(module, _)| layer(module) <= last) {
+    for (module, text) in modules(&source("src")).iter().filter(|(module, _)| layer(module) <= last) {
         wrong.extend(
             IMPURE.iter().filter(|name| text.contains(**name)).map(|name| format!("{module}: {name}")),
         );

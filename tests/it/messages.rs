@@ -53,7 +53,7 @@ fn every_mistake_in_a_config_gets_a_suggestion() {
      --> [ROOT]/.conclaude.yaml:1:15
       |
     1 | des: {phases: tdd}
-      |               ^^^ expected `tdd-14` or a list
+      |               ^^^ expected one of `tdd-14`, `tdd-3` or a list
       |
       = help: did you mean `tdd-14`?
 
@@ -62,7 +62,7 @@ fn every_mistake_in_a_config_gets_a_suggestion() {
      --> [ROOT]/.conclaude.yaml:1:15
       |
     1 | des: {phases: something}
-      |               ^^^^^^^^^ expected `tdd-14` or a list
+      |               ^^^^^^^^^ expected one of `tdd-14`, `tdd-3` or a list
       |
       = help: a list is written as ["something"]
 

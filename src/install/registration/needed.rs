@@ -27,7 +27,7 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     events
         .map(|event| Registration {
             event,
-            matcher: matcher(event, gates_on, named.contains(&event)),
+            matcher: matcher(event, gates_on, is_used(event, config, &named)),
             command: make_line(program, event, scope == Scope::User),
             timeout: timeout(event),
             status: status(event),
@@ -48,10 +48,10 @@ pub(crate) fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration
     registrations
 }
 
-fn matcher(event: EventKind, gates_on: bool, is_notified: bool) -> Option<String> {
+fn matcher(event: EventKind, gates_on: bool, is_used: bool) -> Option<String> {
     match event {
-        // Notifications of a tool event are about every tool.
-        EventKind::PreToolUse | EventKind::PostToolUse if is_notified => None,
+        // Notifications and commands of a tool event are about every tool.
+        EventKind::PreToolUse | EventKind::PostToolUse if is_used => None,
         EventKind::PreToolUse if gates_on => Some(format!("Agent|{}", writing_tools())),
         EventKind::PostToolUse => Some("Agent".into()),
         _ => None,
