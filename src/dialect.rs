@@ -1,3 +1,3 @@
-//! One client each: how a result becomes exit code, stdout and stderr.
+//! One client each: how its payload becomes an event, what it can do at one, and how a result becomes an answer.
 
 pub mod claude;

@@ -6,8 +6,8 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
 use crate::decide::{self, Cause};
+use crate::dialect::claude;
 use crate::dialect::claude::abilities::{self, Blocking};
-use crate::dialect::claude::{self, Answer};
 use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::install::registration;
@@ -111,7 +111,7 @@ pub fn call_if_trusted(event: EventKind) -> Exit {
 fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
     panics::install(event);
     let result = handle();
-    let answer = Answer::of(event, &result, &log::take());
+    let answer = claude::render(event, &result, &log::take());
     let is_written = stdio::write(&answer);
     // What nobody could read is shown again at the next event.
     if let Ok(result) = &result

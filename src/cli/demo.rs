@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
 use crate::audit::Trail;
-use crate::dialect::claude::Answer;
+use crate::dialect::claude;
 use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::{self, Environment, Trace};
@@ -108,7 +108,7 @@ fn play(out: &mut impl Write, event: EventKind, folder: &Path, again: bool) -> i
         }
         Err(error) => Err(error),
     };
-    let answer = Answer::of(event, &result, &log_lines);
+    let answer = claude::render(event, &result, &log_lines);
     let style = if answer.exit == Exit::Success { GOOD } else { BAD };
     let meaning = match answer.exit {
         Exit::Success => "it may go on",

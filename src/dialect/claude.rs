@@ -20,6 +20,12 @@ pub fn parse(event: EventKind, input: &[u8]) -> Result<Event, PayloadError> {
     Event::parse(event, input)
 }
 
+/// What Claude Code is answered.
+#[must_use]
+pub fn render(event: EventKind, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
+    Answer::of(event, result, log_lines)
+}
+
 /// The names that other clients write for what identifies an event.
 const OTHER_NAMES: [&str; 2] = ["sessionId", "hookName"];
 
@@ -82,9 +88,8 @@ impl Json<'_> {
 }
 
 impl Answer {
-    /// The answer to an event.
     #[must_use]
-    pub fn of(event: EventKind, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
+    fn of(event: EventKind, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
         match result {
             Ok(HookResult { decision: Decision::Allow, message, context, updated_input, .. }) => {
                 let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
@@ -136,9 +141,9 @@ impl Answer {
     #[must_use]
     pub fn failure(event: EventKind, what: &str) -> Answer {
         let stderr = fit(&format!("conclaude: {what}"));
-        let told = abilities::is_shown(event)
+        let shown = abilities::is_shown(event)
             .then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
-        Answer { exit: Exit::Failure, stdout: told.unwrap_or_default(), stderr }
+        Answer { exit: Exit::Failure, stdout: shown.unwrap_or_default(), stderr }
     }
 }
 

@@ -83,7 +83,7 @@ fn by_globset(pattern: &str, kind: Kind, text: &str) -> Option<bool> {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config::with_cases(crate::cases::cases(800, 20_000)))]
+    #![proptest_config(proptest::test_runner::Config::with_cases(crate::cases::cases(800, 10_000)))]
 
     #[test]
     fn names_match_as_with_globset(pattern in r"([ab?\-!]|\*|\[[ab]|\]|\{[ab],?|\}|,|\\[ab*]){1,8}", text in "[abc,*]{0,6}") {

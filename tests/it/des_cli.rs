@@ -386,7 +386,7 @@ fn evidence_is_looked_up_after_the_call_or_in_the_whole_trail_if_that_place_is_g
     let text = std::fs::read_to_string(trail(&test)).unwrap();
     std::fs::write(trail(&test), text.replacen("allowed", "altered", 1)).unwrap();
     let done = test.stops().run().status(0);
-    done.stderr_has("the audit trail is read from its beginning for evidence: record 2 is not where it was");
+    done.stderr_has("the audit trail is read from its start for evidence: record 2 is not where it was");
 }
 
 #[test]

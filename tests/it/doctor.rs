@@ -85,7 +85,7 @@ fn all_is_well_in_a_project_that_was_installed() {
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is whole
-    ✓ client       Claude Code 2.1.325
+    ✓ claude       Claude Code 2.1.325
     ✓ call         `[BIN] SubagentStop` answers as it should, in [N] ms
     ⚠ arrivals     no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here
                    → start a session of Claude Code in this project, then look again
@@ -157,7 +157,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
           "text": "0 records, the chain is whole"
         },
         {
-          "about": "client",
+          "about": "claude",
           "status": "good",
           "text": "Claude Code 2.1.325"
         },
@@ -401,7 +401,7 @@ fn the_version_of_claude_code_is_reported() {
     let version = |version: &str| {
         let test = healthy();
         let root = test.root();
-        checks_of(doctor(&root, &root.join(".home"), version), &root, "client")
+        checks_of(doctor(&root, &root.join(".home"), version), &root, "claude")
     };
     insta::assert_snapshot!(version("2.1.325"), @"
     exit 0
@@ -413,7 +413,7 @@ fn the_version_of_claude_code_is_reported() {
     ");
     insta::assert_snapshot!(version("1.0.9"), @"
     exit 1
-    problem: Claude Code 1.0.9 is too old: its subagents are not told apart reliably → claude update
+    problem: Claude Code 1.0.9 is too old: its subagents cannot be distinguished reliably → claude update
     ");
 }
 
@@ -560,7 +560,7 @@ fn before_install_there_is_one_problem() {
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is whole
-    ✓ client       Claude Code 2.1.325
+    ✓ claude       Claude Code 2.1.325
 
     1 problem, 0 warnings
     ");

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::rc::Rc;
 
 use conclaude::des::context::Call;
 use conclaude::des::gates::{Writing, during, protected};
@@ -18,7 +18,16 @@ struct Project {
     alias: PathBuf,
 }
 
-static PROJECT: LazyLock<Project> = LazyLock::new(|| {
+thread_local! {
+    /// One for all cases of a test, which has a thread of its own: the folder goes with it.
+    static PROJECT: Rc<Project> = Rc::new(make());
+}
+
+fn project() -> Rc<Project> {
+    PROJECT.with(Rc::clone)
+}
+
+fn make() -> Project {
     let folder = scratch();
     let base = folder.path().canonicalize().unwrap();
     let (root, alias) = (base.join("project"), base.join("alias"));
@@ -46,12 +55,12 @@ static PROJECT: LazyLock<Project> = LazyLock::new(|| {
     }
     symlink(&root, &alias).unwrap();
     Project { _folder: folder, root, alias }
-});
+}
 
 /// Whether a gated agent with this scope may write the file, as Gate 2 decides.
 fn may_write(cwd: &Path, file: &str) -> bool {
     let call = Call { allowed: vec!["src/**".into()], ..Call::default() };
-    let (root, step_file) = (&PROJECT.root, "steps/01-01.json");
+    let (root, step_file) = (&project().root, "steps/01-01.json");
     let writing = Writing { step_file, call: Some(&call), root, work: root, cwd, file };
     protected(&writing).is_none() && during(&writing).is_none()
 }
@@ -131,7 +140,7 @@ proptest! {
             }
         }
         let path = noisy(&path, &noise);
-        let project = &*PROJECT;
+        let project = project();
         let cwd = project.root.join(FOLDERS[folder]);
         let spelt = match absolute {
             0 => format!("{}/{path}", project.root.display()),
@@ -151,14 +160,14 @@ proptest! {
             0..9),
         rooted in any::<bool>(), folder in 0..FOLDERS.len(),
     ) {
-        let cwd = PROJECT.root.join(FOLDERS[folder]);
+        let cwd = project().root.join(FOLDERS[folder]);
         let spelt = format!("{}{}", if rooted { "/" } else { "" }, parts.join("/"));
         if may_write(&cwd, &spelt) {
             // Somebody else says where it really leads.
             let named = conclaude::des::paths::normalise(&cwd.join(&spelt));
             let real = std::process::Command::new("realpath").arg("-m").arg(&named).output().unwrap();
             let real = PathBuf::from(String::from_utf8(real.stdout).unwrap().trim_end());
-            prop_assert!(real.starts_with(PROJECT.root.join("src")), "{} leads to {}", spelt, real.display());
+            prop_assert!(real.starts_with(project().root.join("src")), "{} leads to {}", spelt, real.display());
         }
     }
 }
@@ -167,10 +176,10 @@ proptest! {
 fn known_ways_out_are_closed() {
     for escape in include_str!("../fixtures/escapes.txt").lines().filter(|line| !line.starts_with('#')) {
         for folder in ["", "src", "src/deep/down"] {
-            let spelt = escape.replace("{root}", PROJECT.root.to_str().unwrap());
+            let spelt = escape.replace("{root}", project().root.to_str().unwrap());
             let from_src = relative_from(folder, &spelt);
             let spelt = if spelt.starts_with('/') { spelt } else { from_src };
-            assert!(!may_write(&PROJECT.root.join(folder), &spelt), "{spelt:?} from {folder:?}");
+            assert!(!may_write(&project().root.join(folder), &spelt), "{spelt:?} from {folder:?}");
         }
     }
 }

@@ -71,7 +71,9 @@ fn decisions_about_commands_stand_on_a_bad_disk() {
         let blocked = says(disk, &first, 2, &["✗ `exit 3`", "blocks cannot be counted", UNRECORDED, why]);
         assert_eq!(blocked.stdout["decision"], "block");
         let again = first.payload("stop_hook_active", true);
-        says(disk, &again, 0, &["cannot count blocks", why]);
+        let allowed = says(disk, &again, 0, &[UNRECORDED, why]);
+        let message = allowed.stdout["systemMessage"].as_str().unwrap();
+        assert!(message.contains("blocks cannot be counted") && message.contains(why), "{message}");
         let required = format!("{WARNING}audit: {{required: true}}\n");
         says(disk, &Test::stop().config(&required), 1, &[UNRECORDED, why]);
         let long = "subagentStop: {commands: {'*': [{run: seq 1 100000, showStdout: true}]}}\n";

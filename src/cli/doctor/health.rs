@@ -106,7 +106,7 @@ pub(super) fn audit(installation: &Installation) -> Vec<Check> {
 pub(super) fn client() -> Check {
     let Some(path) = on_path("claude") else {
         let text = "`claude` is not on the PATH, so its version is not known";
-        return Check::warning("client", text, "npm install -g @anthropic-ai/claude-code");
+        return Check::warning("claude", text, "npm install -g @anthropic-ai/claude-code");
     };
     let script = format!("{} --version", shell_quote(&path.to_string_lossy()));
     let spec = CommandSpec {
@@ -124,18 +124,18 @@ pub(super) fn client() -> Check {
     let said = said.trim_end_matches(" (Claude Code)").to_owned();
     match version_of(&said) {
         None => Check::warning(
-            "client",
-            format!("{} does not tell its version: it {}", path.display(), finished.status.describe()),
+            "claude",
+            format!("{} does not print its version: it {}", path.display(), finished.status.describe()),
             format!("{script} # see what it says"),
         ),
         Some(version) if version < OLDEST_CLIENT => Check::problem(
-            "client",
-            format!("Claude Code {said} is too old: its subagents are not told apart reliably"),
+            "claude",
+            format!("Claude Code {said} is too old: its subagents cannot be distinguished reliably"),
             "claude update",
         ),
-        Some(_) if said == TESTED_CLIENT => Check::good("client", format!("Claude Code {said}")),
+        Some(_) if said == TESTED_CLIENT => Check::good("claude", format!("Claude Code {said}")),
         Some(_) => {
-            Check::good("client", format!("Claude Code {said}; conclaude is tested with {TESTED_CLIENT}"))
+            Check::good("claude", format!("Claude Code {said}; conclaude is tested with {TESTED_CLIENT}"))
         }
     }
 }

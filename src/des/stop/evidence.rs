@@ -126,7 +126,7 @@ impl<'a> Runs<'a> {
             match genuine_since(&self.trail, position, &filter()) {
                 Ok(records) => return records,
                 Err(error) => {
-                    log::warn(|| format!("the audit trail is read from its beginning for evidence: {error}"))
+                    log::warn(|| format!("the audit trail is read from its start for evidence: {error}"))
                 }
             }
         }

@@ -73,6 +73,8 @@ fn settings_file() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::cases::cases(60, 2_000)))]
+
     #[test]
     fn uninstalling_gives_back_every_byte_and_installing_twice_changes_nothing(file in settings_file()) {
         let (small, large) = (needed("des: {enabled: false}"), needed("subagentStop: {commands: {a: [{run: x}]}}"));

@@ -73,22 +73,6 @@ impl Outcome {
         self.expect(silent, "exit 0 and an empty stdout")
     }
 
-    /// Expects an error: exit 1, nothing on stdout, and exactly this on stderr.
-    #[track_caller]
-    pub fn error(self, text: &str) -> Self {
-        let is =
-            self.code == Some(1) && self.stdout.is_empty() && self.stderr == format!("conclaude: {text}\n");
-        self.expect(is, &format!("the error {text:?}"))
-    }
-
-    /// Expects an error whose message contains this.
-    #[track_caller]
-    pub fn error_with(self, part: &str) -> Self {
-        let is = self.code == Some(1) && self.stdout.is_empty() && self.stderr.contains(part);
-        let starts = self.stderr.starts_with("conclaude: ");
-        self.expect(is && starts, &format!("an error with {part:?}"))
-    }
-
     /// Expects this on stderr.
     #[track_caller]
     pub fn stderr_has(self, part: &str) -> Self {
