@@ -139,9 +139,8 @@ impl ConclaudeConfig {
     /// The section `notifications` of a config that has broken patterns and is valid otherwise.
     #[must_use]
     pub(crate) fn notifications_in(text: &str) -> Option<NotificationsConfig> {
-        let config: Option<ConclaudeConfig> =
-            serde_saphyr::from_str_with_options(text, tree::options()).ok()?;
-        config?.notifications
+        let value = tree::read_value(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
+        Option::<ConclaudeConfig>::deserialize(value).ok()??.notifications
     }
 
     /// A file with an error is read again, as a tree, to find all its problems.
@@ -151,9 +150,11 @@ impl ConclaudeConfig {
         are_patterns_valid: impl Fn(&Self) -> bool,
     ) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let config: Option<ConclaudeConfig> = serde_saphyr::from_str_with_options(text, tree::options())
-            .map_err(|error| diagnose::explain(text, path, Some(&error)))?;
-        let config = config.unwrap_or_default();
+        let value =
+            tree::read_value(text).map_err(|error| diagnose::explain(text, path, Some(&error.into())))?;
+        let config = Option::<ConclaudeConfig>::deserialize(value)
+            .map_err(|error| diagnose::explain(text, path, Some(&error.into())))?
+            .unwrap_or_default();
         if are_patterns_valid(&config) && config.blocks_only_where_possible() {
             Ok(config)
         } else {

@@ -66,7 +66,9 @@ struct Genuine<'a> {
 
 impl Genuine<'_> {
     fn read(&mut self, bytes: &[u8]) {
-        for line in String::from_utf8_lossy(bytes).lines() {
+        // A record is written with the end of its line: what has none is truncated.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        for line in String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).lines() {
             let Some(link) = Link::read(line) else { continue };
             // After a gap the chain goes on: what was cut off does not make the rest untrue.
             let follows = self

@@ -174,14 +174,38 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// What a reader that stops at the first error met.
+pub(super) enum First {
+    Yaml(Box<serde_saphyr::Error>),
+    /// It has no position.
+    Value(String),
+}
+
+impl From<serde_saphyr::Error> for First {
+    fn from(error: serde_saphyr::Error) -> First {
+        First::Yaml(Box::new(error))
+    }
+}
+
+impl From<serde_json::Error> for First {
+    fn from(error: serde_json::Error) -> First {
+        First::Value(error.to_string())
+    }
+}
+
 /// Reads the file again as a tree, to report all problems: the typed reader stops at the first.
-pub(super) fn explain(text: &str, path: &Path, first: Option<&serde_saphyr::Error>) -> ConfigError {
+pub(super) fn explain(text: &str, path: &Path, first: Option<&First>) -> ConfigError {
     let mut found = match tree::read(text) {
         Ok(tree) => problems(&tree, text),
         Err(error) => vec![syntax_problem(&error, text)],
     };
     if found.is_empty() {
-        found.extend(first.map(|error| syntax_problem(error, text)));
+        found.extend(first.map(|error| match error {
+            First::Yaml(error) => syntax_problem(error, text),
+            First::Value(reason) => {
+                Problem { span: 0..0, title: "invalid config".into(), label: reason.clone(), help: None }
+            }
+        }));
     }
     ConfigError::invalid(path, text, found)
 }

@@ -55,6 +55,12 @@ impl Node {
     }
 }
 
+/// Reads the values alone. The config is made from these and not by the YAML reader itself, whose code would be there once for
+/// every type of the config: half a megabyte.
+pub(super) fn read_value(text: &str) -> Result<serde_json::Value, serde_saphyr::Error> {
+    serde_saphyr::from_str_with_options(text, options())
+}
+
 /// Reads the tree, with both entries of a duplicate key.
 pub(super) fn read(text: &str) -> Result<SpannedNode, serde_saphyr::Error> {
     let mut options = options();

@@ -40,7 +40,7 @@ const INSTEAD: [(&str, &str, &str); 9] = [
 
 /// What a config of the original has that a config here may have, and what not. None if it is no mapping at all.
 pub(crate) fn original(text: &str) -> Option<Imported> {
-    let config: Map<String, Value> = serde_saphyr::from_str(text).ok()?;
+    let Value::Object(config) = serde_saphyr::from_str(text).ok()? else { return None };
     let mut imported = Imported::default();
     for (section, value) in &config {
         match value {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::toml;
@@ -17,15 +16,9 @@ const IGNORED: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"]
 
 /// The patterns of `package.json` (npm, yarn, bun) or `pnpm-workspace.yaml`.
 pub(super) fn of_node(json: &Value, pnpm: Option<&str>) -> Vec<String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Pnpm {
-        packages: Vec<String>,
-    }
-    if let Some(text) = pnpm {
-        return serde_saphyr::from_str::<Pnpm>(text).unwrap_or_default().packages;
-    }
-    let listed = json.get("workspaces").map(|list| list.get("packages").unwrap_or(list));
+    let pnpm = pnpm.map(|text| serde_saphyr::from_str::<Value>(text).unwrap_or_default());
+    let workspaces = pnpm.as_ref().or_else(|| json.get("workspaces"));
+    let listed = workspaces.map(|list| list.get("packages").unwrap_or(list));
     let listed = listed.and_then(Value::as_array).into_iter().flatten();
     listed.filter_map(Value::as_str).map(str::to_owned).collect()
 }
