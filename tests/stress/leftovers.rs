@@ -98,10 +98,12 @@ fn ten_thousand_calls_leave_nothing_behind() {
         command.arg(event);
         assert!(answer(command, payload).status.code().is_some(), "{event}");
     };
-    let stop = kinds.iter().position(|(event, _)| *event == "Stop").unwrap();
+    let of = |name: &str| kinds.iter().position(|(event, _)| *event == name).unwrap();
+    let (stop, prompt) = (of("Stop"), of("UserPromptSubmit"));
     let listing = || {
-        // What is still to be shown is shown.
+        // What is pending is shown: to the user when the main thread stops, to Claude with the next prompt.
         call(stop);
+        call(prompt);
         let mut found = BTreeSet::new();
         files(&test.root(), &mut found);
         files(temporary.path(), &mut found);
