@@ -51,6 +51,12 @@ pub struct ConclaudeConfig {
     pub audit: Option<AuditConfig>,
 }
 
+/// Whether this is a key of the config: of its own, or the section of an event that has commands.
+fn is_section(key: &str) -> bool {
+    ["maxBlocks", "notifications", "des", "audit"].contains(&key)
+        || EventKind::of_section(key).is_some_and(|event| event.row().commands)
+}
+
 impl<'de> Deserialize<'de> for ConclaudeConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ByKey;

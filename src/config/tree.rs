@@ -58,7 +58,36 @@ impl Node {
 /// Reads the values alone. The config is made from these and not by the YAML reader itself, whose code would be there once for
 /// every type of the config: half a megabyte.
 pub(super) fn read_value(text: &str) -> Result<serde_json::Value, serde_saphyr::Error> {
-    serde_saphyr::from_str_with_options(text, options())
+    let sections: Option<Sections> = serde_saphyr::from_str_with_options(text, options())?;
+    Ok(sections.map_or(serde_json::Value::Null, |sections| serde_json::Value::Object(sections.0)))
+}
+
+/// The sections of a config. The first unknown one ends the reading: what follows it may be long.
+struct Sections(serde_json::Map<String, serde_json::Value>);
+
+impl<'de> Deserialize<'de> for Sections {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ByKey;
+        impl<'de> Visitor<'de> for ByKey {
+            type Value = Sections;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping of sections")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Sections, A::Error> {
+                let mut sections = serde_json::Map::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    if !super::is_section(&key) {
+                        return Err(serde::de::Error::custom(format!("unknown key `{key}`")));
+                    }
+                    sections.insert(key, map.next_value()?);
+                }
+                Ok(Sections(sections))
+            }
+        }
+        deserializer.deserialize_map(ByKey)
+    }
 }
 
 /// Reads the tree, with both entries of a duplicate key.

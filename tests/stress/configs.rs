@@ -8,7 +8,7 @@ use crate::common::Test;
 use crate::support::{Watched, figure, ms, percentile, slowness, watch};
 
 /// What looking at a hostile config may take longer than looking at an ordinary one.
-const BOUND: Duration = Duration::from_millis(250);
+const BOUND: Duration = Duration::from_millis(100);
 
 const ORDINARY: &str = "subagentStop:\n  commands:\n    coder:\n      - run: ':'\n";
 

@@ -73,7 +73,7 @@ pub fn background(client: &Client) {
     seen.result().has("The coder is done.");
 }
 
-/// The agent stops while the main thread says its last words: the Stop comes before the notification, and shows the user what
+/// The agent stops while the main thread writes its last message: the Stop comes before the notification, and shows the user what
 /// Claude reads later.
 pub fn background_before(client: &Client) {
     let config = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\"', showStdout: true}]}}";
