@@ -16,7 +16,7 @@ use conclaude::types::HookPayload;
 use conclaude::{text, transcript};
 
 /// What comes on stdin.
-pub fn payload(bytes: &[u8]) {
+pub(super) fn payload(bytes: &[u8]) {
     for event in
         ["SubagentStop", "SubagentStart", "PreToolUse", "PostToolUse", "Stop", "UserPromptSubmit", "Setup"]
     {
@@ -36,7 +36,7 @@ pub fn payload(bytes: &[u8]) {
 }
 
 /// `.conclaude.yaml`.
-pub fn config(bytes: &[u8]) {
+pub(super) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let path = Path::new("/x/.conclaude.yaml");
     match ConclaudeConfig::parse(&text, path) {
@@ -46,7 +46,7 @@ pub fn config(bytes: &[u8]) {
 }
 
 /// A transcript of the client.
-pub fn transcript(bytes: &[u8]) {
+pub(super) fn transcript(bytes: &[u8]) {
     let file = tempfile::NamedTempFile::new().expect("a scratch file");
     std::fs::write(file.path(), bytes).expect("room for it");
     let path = file.path();
@@ -61,7 +61,7 @@ pub fn transcript(bytes: &[u8]) {
 }
 
 /// A prompt with markers.
-pub fn marker(bytes: &[u8]) {
+pub(super) fn marker(bytes: &[u8]) {
     let prompt = String::from_utf8_lossy(bytes);
     let markers = Markers::of(&prompt);
     assert!(markers.apply() || markers.findings().is_empty(), "an ad-hoc task has no findings");
@@ -72,7 +72,7 @@ pub fn marker(bytes: &[u8]) {
 }
 
 /// A step file.
-pub fn step(bytes: &[u8]) {
+pub(super) fn step(bytes: &[u8]) {
     let Ok(step) = Step::parse(&String::from_utf8_lossy(bytes)) else { return };
     let phases: Vec<String> = TDD_14.iter().map(|name| (*name).to_owned()).collect();
     let findings = check(&step, &phases);
@@ -86,7 +86,7 @@ pub fn step(bytes: &[u8]) {
 }
 
 /// A file of the audit trail.
-pub fn audit(bytes: &[u8]) {
+pub(super) fn audit(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let trail = Trail::of(folder.path(), None);
     std::fs::create_dir_all(trail.folder()).expect("a folder");

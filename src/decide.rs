@@ -69,7 +69,7 @@ impl HookResult {
 
 /// A decision in one word, as records have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub(crate) enum Word {
     Allowed,
     Warned,
     /// The step failed and admits it.
@@ -81,7 +81,7 @@ pub enum Word {
 }
 
 impl Word {
-    pub const ALL: [Word; 6] = [
+    pub(crate) const ALL: [Word; 6] = [
         Word::Allowed,
         Word::Warned,
         Word::AllowedFailed,
@@ -91,7 +91,7 @@ impl Word {
     ];
 
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Word::Allowed => "allowed",
             Word::Warned => "warned",
@@ -105,7 +105,7 @@ impl Word {
 
 /// What counting a block came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
+pub(crate) enum Count {
     /// It may block; this is how often it has.
     Blocks(u32),
     /// It has blocked as often as it may.
@@ -114,7 +114,7 @@ pub enum Count {
 
 /// What blocks an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cause {
+pub(crate) struct Cause {
     /// The checks, by name.
     pub checks: Vec<String>,
     /// One of them timed out.
@@ -123,7 +123,7 @@ pub struct Cause {
 
 impl Cause {
     #[must_use]
-    pub fn of(outcomes: &[Outcome]) -> Cause {
+    pub(crate) fn of(outcomes: &[Outcome]) -> Cause {
         let blocking = || outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
         let mut checks: Vec<String> = blocking().filter_map(messages::check).collect();
         checks.dedup();
@@ -133,7 +133,7 @@ impl Cause {
 
 /// The decision. `is_first_stop`: the client says that nobody has blocked the agent yet; `count` counts a block and is called
 /// only for one.
-pub fn decide(
+pub(crate) fn decide(
     plan: &Plan,
     outcomes: &[Outcome],
     is_first_stop: bool,

@@ -150,13 +150,13 @@ impl WorkTree {
 
 /// Whether the directory is in a repository, without starting git.
 #[must_use]
-pub fn is_repository(work: &Path) -> bool {
+pub(crate) fn is_repository(work: &Path) -> bool {
     Repository::find(work).is_some()
 }
 
 /// What changed since a commit, in a few lines for a judge.
 #[must_use]
-pub fn diff_stat(work: &Path, head: &str) -> String {
+pub(crate) fn diff_stat(work: &Path, head: &str) -> String {
     let stat = git(work, &[&DIFF[..], &["--stat", head, "--"]].concat()).unwrap_or_default();
     let new =
         git(work, &["ls-files", "--others", "--exclude-standard", "--full-name", "-z"]).unwrap_or_default();

@@ -10,7 +10,7 @@ const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the proj
 
 /// A script in one line.
 #[must_use]
-pub fn short(script: &str) -> String {
+pub(crate) fn short(script: &str) -> String {
     let mut lines = script.trim().lines();
     let first = clean_line(&visible(lines.next().unwrap_or_default()));
     let cut: String = first.chars().take(80).collect();
@@ -19,7 +19,7 @@ pub fn short(script: &str) -> String {
 
 /// The agent's name and what it is to do, with its id where that is something else.
 #[must_use]
-pub fn agent_name(agent: &Agent) -> String {
+pub(crate) fn agent_name(agent: &Agent) -> String {
     let name = clean_line(&agent.name);
     match agent.id.as_deref().map(clean_line) {
         Some(id) if id != name => format!("{} ({id})", described(agent).unwrap_or(name)),
@@ -35,7 +35,7 @@ fn described(agent: &Agent) -> Option<String> {
 
 /// What a check is called when it blocks and when it passes later. Remarks have no name.
 #[must_use]
-pub fn check(outcome: &Outcome) -> Option<String> {
+pub(crate) fn check(outcome: &Outcome) -> Option<String> {
     match &outcome.evidence {
         Evidence::Command(run) => Some(format!("`{}`", short(&run.command.script))),
         Evidence::Finding(_) | Evidence::HonestFailure => Some("the step".into()),
@@ -46,7 +46,7 @@ pub fn check(outcome: &Outcome) -> Option<String> {
 
 /// The line about an agent that may stop after blocks by these checks.
 #[must_use]
-pub fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
+pub(crate) fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
     let name = described(agent).unwrap_or_else(|| agent_name(agent));
     let blocks = count(blocks.into(), "block");
     let has_failed = |outcome: &&Outcome| match outcome.as_finding() {
@@ -62,14 +62,14 @@ pub fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[O
 
 /// All messages, one below the other.
 #[must_use]
-pub fn shown(outcomes: &[Outcome]) -> String {
+pub(crate) fn shown(outcomes: &[Outcome]) -> String {
     let messages = outcomes.iter().map(|outcome| outcome.message.as_str());
     messages.filter(|message| !message.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// What is shown to the user.
 #[must_use]
-pub fn message(plan: &Plan, shown: &str) -> String {
+pub(crate) fn message(plan: &Plan, shown: &str) -> String {
     match &plan.agent {
         Some(agent) => format!("conclaude: {} of {}\n{shown}", plan.event, agent_name(agent)),
         None => format!("conclaude: {shown}"),
@@ -78,7 +78,7 @@ pub fn message(plan: &Plan, shown: &str) -> String {
 
 /// What the model reads when it may not use a tool.
 #[must_use]
-pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
+pub(crate) fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     let what = match plan.gate() {
         Some(Gate::Call { .. }) => "this call of an agent",
         Some(Gate::Write { .. }) => "this write",
@@ -89,7 +89,7 @@ pub fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
 
 /// What a blocked agent reads.
 #[must_use]
-pub fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
+pub(crate) fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
     // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
     let then = match &plan.agent {
         Some(_) => "give your complete report again: your caller sees only your last message",
@@ -117,13 +117,13 @@ fn notes(outcomes: &[Outcome]) -> String {
 
 /// What is shown when a block is due, but the limit is reached.
 #[must_use]
-pub fn allowed_despite(shown: &str, why: &str) -> String {
+pub(crate) fn allowed_despite(shown: &str, why: &str) -> String {
     format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
 }
 
 /// What a command has to show: output that is wanted, and every failure.
 #[must_use]
-pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
+pub(crate) fn of_command(run: &CommandRun, verdict: Verdict) -> String {
     let script = short(&run.command.script);
     let mut text = match (&run.command.message, run.is_success) {
         (_, true) if run.stdout.is_none() && run.stderr.is_none() => return String::new(),
@@ -151,7 +151,7 @@ pub fn of_command(run: &CommandRun, verdict: Verdict) -> String {
 
 /// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
 #[must_use]
-pub fn untrusted(untrusted: &Untrusted) -> String {
+pub(crate) fn untrusted(untrusted: &Untrusted) -> String {
     let commands = untrusted.commands().map(|command| format!("`{}` did not run", short(&command.script)));
     let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
     let what: Vec<String> = commands.chain(judge).collect();
@@ -163,7 +163,7 @@ pub fn untrusted(untrusted: &Untrusted) -> String {
 
 /// What the user is told at the start of a session whose config nobody trusts.
 #[must_use]
-pub fn untrusted_session(why: &str, commands: usize, has_judge: bool) -> String {
+pub(crate) fn untrusted_session(why: &str, commands: usize, has_judge: bool) -> String {
     let commands = (commands > 0).then(|| count(commands as u64, "command"));
     let judge = has_judge.then(|| "the judge".to_owned());
     let what: Vec<String> = commands.into_iter().chain(judge).collect();
@@ -172,13 +172,13 @@ pub fn untrusted_session(why: &str, commands: usize, has_judge: bool) -> String 
 
 /// What is shown of a step that admits its failure.
 #[must_use]
-pub fn honest_failure(step: &str, reason: &str) -> String {
+pub(crate) fn honest_failure(step: &str, reason: &str) -> String {
     format!("⚠ the step {} failed, and says so: {}", clean_line(step), clean_line(reason))
 }
 
 /// Why a call was interrupted.
 #[must_use]
-pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
+pub(crate) fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
     let runs: Vec<&CommandRun> = outcomes.iter().filter_map(Outcome::run).collect();
     let left = count(plan.commands().count().saturating_sub(runs.len()) as u64, "further command");
     let is_judged = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Judge(..)));
@@ -193,7 +193,7 @@ pub fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
 }
 
 #[must_use]
-pub fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
+pub(crate) fn notification_body(plan: &Plan, outcomes: &[Outcome], session: &str) -> String {
     let Some(agent) = plan.agent.as_ref().map(agent_name) else {
         return format!("session {}", clean_line(session));
     };

@@ -14,11 +14,11 @@ use crate::types::Event;
 mod environment;
 
 /// The shell when the config names none.
-pub const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
+pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// Everything that a plan is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     pub event: &'a Event,
     /// The subagent, at the events of one.
     pub agent: Option<&'a Agent>,
@@ -34,7 +34,7 @@ pub struct Facts<'a> {
 
 /// What is known of a gate before anything is planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GateFacts {
+pub(crate) struct GateFacts {
     pub gate: Gate,
     /// Gate 1 remembers the agent: a gate that let it in also looks when it leaves, whatever the config says by then.
     pub remembered: bool,
@@ -253,7 +253,7 @@ fn commands_in(steps: &[Step]) -> impl Iterator<Item = &Command> {
 ///
 /// # Errors
 /// When a pattern of the event's section cannot be evaluated.
-pub fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
+pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let event = facts.event.kind;
     let des = facts.config.des.clone().unwrap_or_default();
     let gate = facts.gate.filter(|facts| des.is_enabled() || facts.remembered).map(|facts| &facts.gate);

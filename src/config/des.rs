@@ -27,7 +27,7 @@ pub const TDD_14: [&str; 14] = [
 ];
 
 /// The three that most steps need.
-pub const TDD_3: [&str; 3] = ["RED", "GREEN", "COMMIT"];
+pub(super) const TDD_3: [&str; 3] = ["RED", "GREEN", "COMMIT"];
 
 /// The gates for the steps of a workflow. Markers in a prompt switch them on; this section is not needed for that.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]

@@ -16,7 +16,7 @@ use crate::script::{PROMPT, Script};
 use crate::seen::Seen;
 
 /// What was tested. To move to another version, see README.md.
-pub const VERSION: &str = "2.1.325";
+pub(crate) const VERSION: &str = "2.1.325";
 
 const PACKAGE: &str = "@anthropic-ai/claude-code";
 
@@ -27,16 +27,16 @@ const CACHE: &str = "CONCLAUDE_CLIENT_CACHE";
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Made up. The mock does not look, but the client wants one.
-pub const API_KEY: &str = "sk-ant-made-up-for-the-tests-of-conclaude";
+pub(crate) const API_KEY: &str = "sk-ant-made-up-for-the-tests-of-conclaude";
 
 /// A client that can be started.
-pub struct Client {
+pub(crate) struct Client {
     path: PathBuf,
 }
 
 impl Client {
     /// The client of the cache, put there first if it is missing.
-    pub fn fetch() -> Result<Client, String> {
+    pub(crate) fn fetch() -> Result<Client, String> {
         let home = cache()?.join(VERSION);
         if let Some(path) = binary(&home) {
             return Ok(Client { path });
@@ -49,18 +49,18 @@ impl Client {
     }
 
     /// The client that the program outside the namespace found.
-    pub fn given() -> Result<Client, String> {
+    pub(crate) fn given() -> Result<Client, String> {
         let path = std::env::var_os(INSIDE).map(PathBuf::from).filter(|path| path.is_file());
         path.map(|path| Client { path }).ok_or_else(|| format!("{INSIDE} does not name a client"))
     }
 
     /// The program.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Plays a session in the project, to its end.
-    pub fn play(&self, project: &Project, script: Script) -> Seen {
+    pub(crate) fn play(&self, project: &Project, script: Script) -> Seen {
         let mock = Mock::start(script);
         let mut child = self.command(project, &mock.url).spawn().expect("the client can be started");
         let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 /// A request as it came.
-pub struct Request {
+pub(crate) struct Request {
     pub method: String,
     /// Without what follows a question mark.
     pub path: String,
@@ -14,7 +14,7 @@ pub struct Request {
 }
 
 /// Reads a request. Nothing if the other side went away, or spoke something else.
-pub fn read(stream: &TcpStream) -> Option<Request> {
+pub(crate) fn read(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let first = line(&mut reader)?;
     let mut words = first.split(' ');
@@ -61,7 +61,7 @@ fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
 }
 
 /// Answers with JSON.
-pub fn json(mut stream: &TcpStream, value: &Value) -> std::io::Result<()> {
+pub(crate) fn json(mut stream: &TcpStream, value: &Value) -> std::io::Result<()> {
     let body = value.to_string();
     write!(
         stream,
@@ -71,7 +71,7 @@ pub fn json(mut stream: &TcpStream, value: &Value) -> std::io::Result<()> {
 }
 
 /// Answers with server-sent events. Each is named by its `type`.
-pub fn events(mut stream: &TcpStream, events: &[Value]) -> std::io::Result<()> {
+pub(crate) fn events(mut stream: &TcpStream, events: &[Value]) -> std::io::Result<()> {
     write!(
         stream,
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n"

@@ -14,7 +14,7 @@ use crate::script::{Script, Talk, Turn};
 
 /// A request for an answer of the model.
 #[derive(Clone)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// The key of its conversation; nothing for questions of the client's own, a session's title for instance.
     pub talk: Option<&'static str>,
     pub turn: usize,
@@ -24,7 +24,7 @@ pub struct Asked {
 }
 
 /// The server. It answers until the program ends.
-pub struct Mock {
+pub(crate) struct Mock {
     pub url: String,
     shared: Arc<Shared>,
 }
@@ -37,7 +37,7 @@ struct Shared {
 
 impl Mock {
     /// Starts on a free port of loopback.
-    pub fn start(script: Script) -> Mock {
+    pub(crate) fn start(script: Script) -> Mock {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
         let url = format!("http://{}", listener.local_addr().expect("a bound socket has an address"));
         let shared = Arc::new(Shared { script, asked: Mutex::default(), ids: AtomicU64::new(1) });
@@ -53,7 +53,7 @@ impl Mock {
     }
 
     /// Everything that was asked so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.shared.asked().clone()
     }
 }
@@ -153,12 +153,12 @@ fn parts(index: usize, mut block: Value) -> [Value; 3] {
 }
 
 /// The messages of a request.
-pub fn messages(body: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn messages(body: &Value) -> impl Iterator<Item = &Value> {
     body["messages"].as_array().into_iter().flatten()
 }
 
 /// All text of a message, tool results among it.
-pub fn text_of(message: &Value) -> String {
+pub(crate) fn text_of(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {

@@ -8,15 +8,15 @@ use rustix::ioctl::{Opcode, Setter, Updater, ioctl};
 use crate::client::Client;
 
 /// Set for the program inside the namespace. Its value is the client to use.
-pub const INSIDE: &str = "CONCLAUDE_REAL_CLIENT_INSIDE";
+pub(crate) const INSIDE: &str = "CONCLAUDE_REAL_CLIENT_INSIDE";
 
 /// Whether this process is the one inside.
-pub fn is_inside() -> bool {
+pub(crate) fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
 
 /// Runs this program again in a namespace of its own, and gives its exit code.
-pub fn enter(client: &Client, arguments: &[String]) -> Result<ExitCode, String> {
+pub(crate) fn enter(client: &Client, arguments: &[String]) -> Result<ExitCode, String> {
     let flags = usable()?;
     let own = std::env::current_exe().map_err(|error| format!("this program is not found: {error}"))?;
     let status = Command::new("unshare")
@@ -48,7 +48,7 @@ fn usable() -> Result<&'static [&'static str], String> {
 }
 
 /// Brings loopback up, and makes sure that there is no other way out.
-pub fn prepare() -> Result<(), String> {
+pub(crate) fn prepare() -> Result<(), String> {
     // Any socket will do: the kernel only wants to know which namespace is meant.
     let socket =
         UdpSocket::bind("0.0.0.0:0").map_err(|error| format!("no socket in the namespace: {error}"))?;

@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::client::{API_KEY, VERSION};
 
 /// A project, gone when dropped.
-pub struct Project {
+pub(crate) struct Project {
     folder: tempfile::TempDir,
 }
 
 impl Project {
     /// A project with a README, and `conclaude` on the PATH of its user.
-    pub fn new() -> Project {
+    pub(crate) fn new() -> Project {
         let folder = tempfile::Builder::new().prefix("conclaude-real-client-").tempdir().unwrap();
         let project = Project { folder };
         for name in ["project", "home", "settings", "tmp", "bin"] {
@@ -40,17 +40,17 @@ impl Project {
     }
 
     /// The project's own folder.
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.at("project")
     }
 
     /// A path in the project, as a tool wants it.
-    pub fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.root().join(name).to_str().unwrap().to_owned()
     }
 
     /// Writes a file of the project.
-    pub fn file(self, name: &str, content: &str) -> Project {
+    pub(crate) fn file(self, name: &str, content: &str) -> Project {
         let path = self.root().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
@@ -58,17 +58,17 @@ impl Project {
     }
 
     /// The content of a file of the project; nothing if it is not there.
-    pub fn read(&self, name: &str) -> Option<String> {
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.root().join(name)).ok()
     }
 
     /// Whether a file of the project exists.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.root().join(name).exists()
     }
 
     /// How many messages are pending in the outbox.
-    pub fn pending(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         let sessions =
             std::fs::read_dir(self.root().join(".conclaude/outbox")).into_iter().flatten().flatten();
         let entries =
@@ -77,12 +77,12 @@ impl Project {
     }
 
     /// Writes `.conclaude.yaml`.
-    pub fn config(self, yaml: &str) -> Project {
+    pub(crate) fn config(self, yaml: &str) -> Project {
         self.file(".conclaude.yaml", yaml)
     }
 
     /// Subagents that may use every tool.
-    pub fn agents(mut self, names: &[&str]) -> Project {
+    pub(crate) fn agents(mut self, names: &[&str]) -> Project {
         for name in names {
             let text = format!(
                 "---\nname: {name}\ndescription: Does the work of a {name}\n---\nYou are a {name}.\n"
@@ -93,31 +93,31 @@ impl Project {
     }
 
     /// A step with the phases BUILD and CHECK, which may touch `src/`, and further lines of the config.
-    pub fn step(self, config: &str) -> Project {
+    pub(crate) fn step(self, config: &str) -> Project {
         self.config(&format!("des:\n  phases: [BUILD, CHECK]\n{config}")).default_step()
     }
 
     /// A step with the phases of the config.
-    pub fn default_step(self) -> Project {
+    pub(crate) fn default_step(self) -> Project {
         let new = ["des", "new", "steps/01-01.json", "--task-id", "01-01", "--project-id", "greeting"];
         self.conclaude(&[&new[..], &["--allow", "src/**"]].concat());
         self
     }
 
     /// Registers conclaude with the client, and commits everything.
-    pub fn installed(self) -> Project {
+    pub(crate) fn installed(self) -> Project {
         self.conclaude(&["install"]);
         self.committed()
     }
 
     /// The same project on the machine of a colleague, who does not have conclaude.
-    pub fn without_conclaude(self) -> Project {
+    pub(crate) fn without_conclaude(self) -> Project {
         std::fs::remove_file(self.at("bin/conclaude")).unwrap();
         self
     }
 
     /// Commits everything.
-    pub fn committed(self) -> Project {
+    pub(crate) fn committed(self) -> Project {
         for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "All of it"]] {
             succeeds(self.program("git").args(arguments));
         }
@@ -125,7 +125,7 @@ impl Project {
     }
 
     /// Calls conclaude in the project, as a user does, and gives what it prints.
-    pub fn conclaude(&self, arguments: &[&str]) -> String {
+    pub(crate) fn conclaude(&self, arguments: &[&str]) -> String {
         let output = succeeds(self.program("conclaude").args(arguments));
         String::from_utf8(output.stdout).unwrap()
     }
@@ -139,7 +139,7 @@ impl Project {
     }
 
     /// The environment of the project's user: nothing of ours but the way to programs.
-    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
+    pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
         let folders = std::iter::once(self.at("bin")).chain(std::env::split_paths(&path));
         let mut all: Vec<(&str, OsString)> = vec![

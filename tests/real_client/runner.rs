@@ -11,7 +11,7 @@ use crate::scenarios::{ALL, Scenario};
 const USAGE: &str = "usage: cargo test --test real_client [-- [--list] [PART OF A NAME …]]";
 
 /// Does what the arguments ask for. An error says what is missing to play anything at all.
-pub fn run(arguments: &[String]) -> Result<ExitCode, String> {
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, String> {
     let (options, parts): (Vec<&String>, Vec<&String>) =
         arguments.iter().partition(|argument| argument.starts_with('-'));
     let wanted = |scenario: &&Scenario| {

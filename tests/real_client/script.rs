@@ -6,18 +6,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// What the user types. By it the main conversation is known.
-pub const PROMPT: &str = "Please play MAIN-PART of this test.";
+pub(crate) const PROMPT: &str = "Please play MAIN-PART of this test.";
 
 /// The name of the main conversation.
-pub const MAIN: &str = "MAIN-PART";
+pub(crate) const MAIN: &str = "MAIN-PART";
 
 /// The conversations of one session.
-pub struct Script {
+pub(crate) struct Script {
     pub talks: Vec<Talk>,
 }
 
 /// One conversation.
-pub struct Talk {
+pub(crate) struct Talk {
     /// A text in its first message.
     pub key: &'static str,
     pub turns: Vec<Turn>,
@@ -27,7 +27,7 @@ pub struct Talk {
 
 /// One answer of the model.
 #[derive(Clone, Default)]
-pub struct Turn {
+pub(crate) struct Turn {
     pub text: Option<String>,
     pub tools: Vec<Tool>,
     /// A folder that must have something in it before the model answers.
@@ -36,12 +36,12 @@ pub struct Turn {
 
 impl Turn {
     /// The model answers when there is something in the folder, and the client has had a second to notice why.
-    pub fn after(mut self, folder: PathBuf) -> Turn {
+    pub(crate) fn after(mut self, folder: PathBuf) -> Turn {
         self.after = Some(folder);
         self
     }
 
-    pub fn wait(&self) {
+    pub(crate) fn wait(&self) {
         let Some(folder) = &self.after else { return };
         let is_filled = || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
         for _ in 0..300 {
@@ -56,24 +56,24 @@ impl Turn {
 
 /// A use of a tool.
 #[derive(Clone)]
-pub struct Tool {
+pub(crate) struct Tool {
     pub name: &'static str,
     pub input: Value,
 }
 
 impl Script {
     /// The turns of the main conversation.
-    pub fn main(turns: impl Into<Vec<Turn>>) -> Script {
+    pub(crate) fn main(turns: impl Into<Vec<Turn>>) -> Script {
         Script { talks: Vec::new() }.agent(MAIN, turns)
     }
 
     /// The turns of the subagent whose prompt has this text.
-    pub fn agent(self, key: &'static str, turns: impl Into<Vec<Turn>>) -> Script {
+    pub(crate) fn agent(self, key: &'static str, turns: impl Into<Vec<Turn>>) -> Script {
         self.with(Talk { key, turns: turns.into(), is_fresh: false })
     }
 
     /// The answers, in order, to single questions that have this text.
-    pub fn judge(self, key: &'static str, answers: &[&str]) -> Script {
+    pub(crate) fn judge(self, key: &'static str, answers: &[&str]) -> Script {
         self.with(Talk { key, turns: answers.iter().map(says).collect(), is_fresh: true })
     }
 
@@ -84,42 +84,42 @@ impl Script {
 }
 
 /// The model says this, and is done.
-pub fn says(text: impl ToString) -> Turn {
+pub(crate) fn says(text: impl ToString) -> Turn {
     Turn { text: Some(text.to_string()), ..Turn::default() }
 }
 
 /// The model uses these tools, all at once.
-pub fn uses(tools: impl Into<Vec<Tool>>) -> Turn {
+pub(crate) fn uses(tools: impl Into<Vec<Tool>>) -> Turn {
     Turn { tools: tools.into(), ..Turn::default() }
 }
 
 impl Tool {
     /// What the call says that the agent is to do, in a few words.
-    pub fn described(mut self, description: &str) -> Tool {
+    pub(crate) fn described(mut self, description: &str) -> Tool {
         self.input["description"] = description.into();
         self
     }
 }
 
 /// A call of a subagent that the caller waits for.
-pub fn agent(name: &str, prompt: &str) -> Tool {
+pub(crate) fn agent(name: &str, prompt: &str) -> Tool {
     let input =
         json!({"subagent_type": name, "description": "A part", "prompt": prompt, "run_in_background": false});
     Tool { name: "Agent", input }
 }
 
 /// A call of a subagent in the background, as the client does it when nothing is said.
-pub fn background_agent(name: &str, prompt: &str) -> Tool {
+pub(crate) fn background_agent(name: &str, prompt: &str) -> Tool {
     let input = json!({"subagent_type": name, "description": "A part", "prompt": prompt});
     Tool { name: "Agent", input }
 }
 
 /// A shell command.
-pub fn bash(command: &str) -> Tool {
+pub(crate) fn bash(command: &str) -> Tool {
     Tool { name: "Bash", input: json!({"command": command, "description": "Run it"}) }
 }
 
 /// A new file.
-pub fn write(path: &str, content: &str) -> Tool {
+pub(crate) fn write(path: &str, content: &str) -> Tool {
     Tool { name: "Write", input: json!({"file_path": path, "content": content}) }
 }

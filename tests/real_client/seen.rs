@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::mock::{Asked, messages, text_of};
 
 /// A session that is over. A test that fails while one is at hand prints it.
-pub struct Seen {
+pub(crate) struct Seen {
     /// Nothing if the client had to be killed.
     exit: Option<i32>,
     /// The client's messages, in order.
@@ -15,14 +15,14 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub fn new(exit: Option<i32>, stdout: &str, stderr: String, asked: Vec<Asked>) -> Seen {
+    pub(crate) fn new(exit: Option<i32>, stdout: &str, stderr: String, asked: Vec<Asked>) -> Seen {
         let stream = stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         Seen { exit, stream, stderr, asked }
     }
 
     /// Expects what holds for every session: it ended by itself and well, and the script had an answer to everything.
     #[track_caller]
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         assert_eq!(self.exit, Some(0), "the client's exit code (None: it took too long and was killed)");
         let missing = self.asked.iter().find(|asked| asked.talk.is_some() && !asked.is_scripted);
         if let Some(asked) = missing {
@@ -32,27 +32,27 @@ impl Seen {
 
     /// What the model was sent in this turn of a conversation and had not seen before.
     #[track_caller]
-    pub fn sent(&self, talk: &str, turn: usize) -> Text {
+    pub(crate) fn sent(&self, talk: &str, turn: usize) -> Text {
         let asked = self.asked.iter().rfind(|asked| asked.talk == Some(talk) && asked.turn == turn);
         let asked = asked.unwrap_or_else(|| panic!("{talk} was never asked for turn {turn}"));
         Text { what: format!("what {talk} was sent in turn {turn}"), text: news(&asked.body) }
     }
 
     /// All that the model was sent in a conversation.
-    pub fn all_sent(&self, talk: &str) -> Text {
+    pub(crate) fn all_sent(&self, talk: &str) -> Text {
         let asked = self.asked.iter().filter(|asked| asked.talk == Some(talk));
         let all: Vec<String> = asked.map(|asked| news(&asked.body)).collect();
         Text { what: format!("what {talk} was sent"), text: all.join("\n") }
     }
 
     /// How many turns a conversation had.
-    pub fn turns(&self, talk: &str) -> usize {
+    pub(crate) fn turns(&self, talk: &str) -> usize {
         let turns = self.asked.iter().filter(|asked| asked.talk == Some(talk)).map(|asked| asked.turn + 1);
         turns.max().unwrap_or(0)
     }
 
     /// What the user was shown by hooks.
-    pub fn shown(&self) -> Text {
+    pub(crate) fn shown(&self) -> Text {
         Text { what: "what the user was shown".into(), text: self.informational().join("\n") }
     }
 
@@ -62,14 +62,14 @@ impl Seen {
     }
 
     /// The answers of the hooks of this event.
-    pub fn hooks(&self, event: &str) -> Vec<&Value> {
+    pub(crate) fn hooks(&self, event: &str) -> Vec<&Value> {
         let of_event =
             |message: &&Value| message["subtype"] == "hook_response" && message["hook_event"] == event;
         self.stream.iter().filter(of_event).collect()
     }
 
     /// Claude's last message to the user.
-    pub fn result(&self) -> Text {
+    pub(crate) fn result(&self) -> Text {
         let text =
             self.stream.iter().rfind(|message| message["type"] == "result").map(|last| &last["result"]);
         Text { what: "the result".into(), text: text.and_then(Value::as_str).unwrap_or_default().into() }
@@ -77,7 +77,7 @@ impl Seen {
 
     /// The id that the client gave to the agent whose prompt has this text.
     #[track_caller]
-    pub fn agent_id(&self, prompt: &str) -> String {
+    pub(crate) fn agent_id(&self, prompt: &str) -> String {
         let is_this = |message: &&Value| {
             message["subtype"] == "task_started"
                 && message["prompt"].as_str().is_some_and(|text| text.contains(prompt))
@@ -134,7 +134,7 @@ fn cut(text: &str) -> String {
 }
 
 /// A text that somebody read.
-pub struct Text {
+pub(crate) struct Text {
     what: String,
     pub text: String,
 }
@@ -142,14 +142,14 @@ pub struct Text {
 impl Text {
     /// Expects this in it.
     #[track_caller]
-    pub fn has(&self, part: &str) -> &Text {
+    pub(crate) fn has(&self, part: &str) -> &Text {
         assert!(self.text.contains(part), "{part:?} is not in {}:\n{}", self.what, self.text);
         self
     }
 
     /// Expects this in it once.
     #[track_caller]
-    pub fn has_once(&self, part: &str) -> &Text {
+    pub(crate) fn has_once(&self, part: &str) -> &Text {
         let count = self.text.matches(part).count();
         assert_eq!(count, 1, "{part:?} is {count} times in {}:\n{}", self.what, self.text);
         self
@@ -157,7 +157,7 @@ impl Text {
 
     /// Expects that this is not in it.
     #[track_caller]
-    pub fn lacks(&self, part: &str) -> &Text {
+    pub(crate) fn lacks(&self, part: &str) -> &Text {
         assert!(!self.text.contains(part), "{part:?} is in {}:\n{}", self.what, self.text);
         self
     }

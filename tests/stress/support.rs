@@ -10,31 +10,31 @@ use serde_json::Value;
 use crate::common::{Test, binary, program, scratch};
 
 /// Prints a figure of this run.
-pub fn figure(text: &str) {
+pub(crate) fn figure(text: &str) {
     println!("figure: {text}");
 }
 
 /// Tests that keep the whole machine busy, or measure it, take turns.
-pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
     static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
     TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// What a debug build may take longer than a release build.
-pub fn slowness() -> u32 {
+pub(crate) fn slowness() -> u32 {
     if std::env::var_os("CONCLAUDE_STRESS_BINARY").is_some() { 1 } else { 10 }
 }
 
 /// Numbers by chance, the same in every run: a failure can be looked at again.
-pub struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub fn seeded(seed: u64) -> Self {
+    pub(crate) fn seeded(seed: u64) -> Self {
         Chance(seed | 1)
     }
 
     /// A number from 0 to `below`, without it.
-    pub fn below(&mut self, below: u64) -> u64 {
+    pub(crate) fn below(&mut self, below: u64) -> u64 {
         // xorshift64*
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -44,26 +44,26 @@ impl Chance {
 }
 
 /// The value that so many percent do not exceed.
-pub fn percentile(values: &[Duration], percent: usize) -> Duration {
+pub(crate) fn percentile(values: &[Duration], percent: usize) -> Duration {
     let mut sorted = values.to_vec();
     sorted.sort();
     sorted[((sorted.len() * percent).div_ceil(100)).clamp(1, sorted.len()) - 1]
 }
 
 /// Milliseconds with one decimal.
-pub fn ms(time: Duration) -> String {
+pub(crate) fn ms(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1_000.0)
 }
 
 /// The payload of this test with another agent's id.
-pub fn payload_of(test: &Test, agent_id: &str) -> Vec<u8> {
+pub(crate) fn payload_of(test: &Test, agent_id: &str) -> Vec<u8> {
     let mut payload: Value = serde_json::from_slice(&test.input()).unwrap();
     payload["agent_id"] = agent_id.into();
     payload.to_string().into_bytes()
 }
 
 /// Starts the call of this test with such a payload, which is small enough for a pipe; its answer goes nowhere.
-pub fn spawn_quietly(test: &Test, payload: &[u8]) -> Child {
+pub(crate) fn spawn_quietly(test: &Test, payload: &[u8]) -> Child {
     let mut child = test.command().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // One that is killed early does not read.
     let _ = child.stdin.take().unwrap().write_all(payload);
@@ -71,7 +71,7 @@ pub fn spawn_quietly(test: &Test, payload: &[u8]) -> Child {
 }
 
 /// What a call came to, what it took and how long.
-pub struct Watched {
+pub(crate) struct Watched {
     pub output: Output,
     /// The most memory that it held, as the kernel counted it (`VmHWM`), in MB.
     pub peak: f64,
@@ -79,17 +79,17 @@ pub struct Watched {
 }
 
 impl Watched {
-    pub fn stdout(&self) -> &str {
+    pub(crate) fn stdout(&self) -> &str {
         std::str::from_utf8(&self.output.stdout).unwrap()
     }
 
-    pub fn stderr(&self) -> &str {
+    pub(crate) fn stderr(&self) -> &str {
         std::str::from_utf8(&self.output.stderr).unwrap()
     }
 
     /// Expects one of the two ends that no input may leave, and at most one JSON value on stdout.
     #[track_caller]
-    pub fn sound(&self, what: &str) {
+    pub(crate) fn sound(&self, what: &str) {
         let code = self.output.status.code();
         let (stdout, stderr) = (self.stdout(), self.stderr());
         assert!(matches!(code, Some(0 | 1)), "{what}: {code:?}, {:?}\n{stderr}", self.output.status);
@@ -102,12 +102,12 @@ impl Watched {
 
 /// Makes the call and looks at its memory every millisecond. The kernel's own high-water mark is read, so that only
 /// what grew in the very last of them could be missed; `wait4` would count what the test itself holds.
-pub fn watch(test: &Test) -> Watched {
+pub(crate) fn watch(test: &Test) -> Watched {
     watch_with(test, |stdin, input| drop(stdin.write_all(&input)))
 }
 
 /// The same, with stdin written by someone else.
-pub fn watch_with(
+pub(crate) fn watch_with(
     test: &Test,
     write: impl FnOnce(&mut std::process::ChildStdin, Vec<u8>) + Send + 'static,
 ) -> Watched {
@@ -149,7 +149,7 @@ fn high_water(status: &std::path::Path) -> u64 {
 }
 
 /// The living processes with this word in their command line, other than the one that asks.
-pub fn living(word: &str) -> Vec<u32> {
+pub(crate) fn living(word: &str) -> Vec<u32> {
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let is_ours = |pid: &u32| {
@@ -162,7 +162,7 @@ pub fn living(word: &str) -> Vec<u32> {
 }
 
 /// A length for `sleep` that nobody else has: a name by which a process is found.
-pub fn unique_sleep() -> String {
+pub(crate) fn unique_sleep() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("300.{:07}{:04}", std::process::id() % 10_000_000, NEXT.fetch_add(1, Ordering::Relaxed))
@@ -170,7 +170,7 @@ pub fn unique_sleep() -> String {
 
 /// Waits for what must come, and fails after a minute.
 #[track_caller]
-pub fn wait_for(what: &str, condition: impl Fn() -> bool) {
+pub(crate) fn wait_for(what: &str, condition: impl Fn() -> bool) {
     let started = Instant::now();
     while !condition() {
         assert!(started.elapsed() < Duration::from_secs(60), "{what}");
@@ -179,14 +179,14 @@ pub fn wait_for(what: &str, condition: impl Fn() -> bool) {
 }
 
 /// Sends a signal to a process of ours.
-pub fn signal(pid: u32, name: &str) {
+pub(crate) fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).output();
     // It may have ended by itself a moment before.
     drop(sent.unwrap());
 }
 
 /// Makes the call as a user who owns nothing, since root may read everything. Who is not root is that user already.
-pub fn run_as_nobody(test: &Test) -> Output {
+pub(crate) fn run_as_nobody(test: &Test) -> Output {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
     let readable = |path: &std::path::Path| {
@@ -207,7 +207,7 @@ pub fn run_as_nobody(test: &Test) -> Output {
 }
 
 /// What a program answers to a payload.
-pub fn answer(mut command: Command, payload: &[u8]) -> Output {
+pub(crate) fn answer(mut command: Command, payload: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // One that does not read closes the pipe.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A notification as it arrived.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Notification {
+pub(crate) struct Notification {
     pub title: String,
     pub body: String,
 }
@@ -44,7 +44,7 @@ impl Server {
 }
 
 /// A desktop that lives as long as this value.
-pub struct Desktop {
+pub(crate) struct Desktop {
     bus: Child,
     address: String,
     arrived: Receiver<Notification>,
@@ -53,7 +53,7 @@ pub struct Desktop {
 
 impl Desktop {
     /// A bus with a notification server.
-    pub fn start() -> Desktop {
+    pub(crate) fn start() -> Desktop {
         let mut desktop = Desktop::without_server();
         let (sender, arrived) = channel();
         let connection = zbus::blocking::connection::Builder::address(desktop.address.as_str())
@@ -69,7 +69,7 @@ impl Desktop {
     }
 
     /// A bus on which nobody shows notifications.
-    pub fn without_server() -> Desktop {
+    pub(crate) fn without_server() -> Desktop {
         // The shell lives, and the bus with it, until its stdin closes.
         let mut bus = Command::new("dbus-run-session")
             .args(["--", "sh", "-c", "echo \"$DBUS_SESSION_BUS_ADDRESS\"; cat"])
@@ -83,12 +83,12 @@ impl Desktop {
     }
 
     /// The address for `DBUS_SESSION_BUS_ADDRESS`.
-    pub fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
     /// All that arrived. The call that sent it has ended, so nothing is on its way.
-    pub fn arrived(&self) -> Vec<Notification> {
+    pub(crate) fn arrived(&self) -> Vec<Notification> {
         std::iter::from_fn(|| self.arrived.recv_timeout(Duration::from_millis(50)).ok()).collect()
     }
 }

@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 use super::snapshot::{Shown, steady};
 
 /// A new folder. Not below `TMPDIR`, which may lie in a repository or below a config of the developer's.
-pub fn scratch() -> tempfile::TempDir {
+pub(crate) fn scratch() -> tempfile::TempDir {
     let named = tempfile::Builder::new().prefix("conclaude-test-").tempdir_in("/tmp");
     named.or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 /// The built binary, or the one that `CONCLAUDE_STRESS_BINARY` names: figures of a debug build would be unfair.
-pub fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     let chosen = std::env::var_os("CONCLAUDE_STRESS_BINARY").map(PathBuf::from);
     chosen.unwrap_or_else(|| env!("CARGO_BIN_EXE_conclaude").into())
 }
 
 /// The built binary in an environment of its own, so that no test can forget to give it one.
-pub fn conclaude() -> Command {
+pub(crate) fn conclaude() -> Command {
     let mut command = Command::new(binary());
     isolate(&mut command);
     command
@@ -26,7 +26,7 @@ pub fn conclaude() -> Command {
 
 /// Removes all that steers conclaude, and what it starts, and gives the command a scratch home. State and settings
 /// follow the home.
-pub fn isolate(command: &mut Command) {
+pub(crate) fn isolate(command: &mut Command) {
     let prefixes = ["CLAUDE_", "CONCLAUDE_", "ANTHROPIC_", "XDG_", "GIT_", "CLICOLOR"];
     let names =
         ["CONCLAUDE", "DBUS_SESSION_BUS_ADDRESS", "NO_COLOR", "http_proxy", "https_proxy", "all_proxy"];
@@ -42,12 +42,12 @@ pub fn isolate(command: &mut Command) {
 }
 
 /// Where the state of a project lies that is a test's: beside its files.
-pub fn state_home(root: &Path) -> PathBuf {
+pub(crate) fn state_home(root: &Path) -> PathBuf {
     root.join(".state-home")
 }
 
 /// The built binary in a folder, with home and state of its own there.
-pub fn conclaude_in(root: &Path) -> Command {
+pub(crate) fn conclaude_in(root: &Path) -> Command {
     let mut command = conclaude();
     command.current_dir(root).env("HOME", root.join(".home")).env("XDG_STATE_HOME", state_home(root));
     command.stdin(Stdio::null());
@@ -56,19 +56,19 @@ pub fn conclaude_in(root: &Path) -> Command {
 
 /// A subcommand in a folder, with a home of its own there: exit code, stdout and stderr, with `[ROOT]` for the folder
 /// and `[BIN]` for the program.
-pub fn run_in(root: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run_in(root: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     run_in_home(root, &root.join(".home"), arguments)
 }
 
 /// The same, with another home.
-pub fn run_in_home(root: &Path, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run_in_home(root: &Path, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = conclaude_in(root).args(arguments).env("HOME", home).output().unwrap();
     let text = |bytes: Vec<u8>| steady(&String::from_utf8(bytes).unwrap(), root);
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 /// What a subcommand in a folder shows, for a snapshot.
-pub fn shown_in(root: &Path, arguments: &[&str]) -> String {
+pub(crate) fn shown_in(root: &Path, arguments: &[&str]) -> String {
     let (code, stdout, stderr) = run_in(root, arguments);
     Shown { code, stdout: &stdout, stderr: &stderr }.text()
 }

@@ -16,19 +16,19 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
-pub mod cases;
-pub mod desktop;
-pub mod environment;
-pub mod outcome;
-pub mod program;
-pub mod snapshot;
-pub mod workflow;
+pub(crate) mod cases;
+pub(crate) mod desktop;
+pub(crate) mod environment;
+pub(crate) mod outcome;
+pub(crate) mod program;
+pub(crate) mod snapshot;
+pub(crate) mod workflow;
 
-pub use environment::{binary, conclaude, conclaude_in, run_in, run_in_home, scratch, shown_in};
-pub use outcome::Outcome;
+pub(crate) use environment::{binary, conclaude, conclaude_in, run_in, run_in_home, scratch, shown_in};
+pub(crate) use outcome::Outcome;
 
 /// The call of one event in a scratch project.
-pub struct Test {
+pub(crate) struct Test {
     folder: tempfile::TempDir,
     event: String,
     flags: Vec<String>,
@@ -39,17 +39,17 @@ pub struct Test {
 
 impl Test {
     /// A SubagentStop of the agent `coder` in an empty project.
-    pub fn stop() -> Self {
+    pub(crate) fn stop() -> Self {
         Test::event("SubagentStop")
     }
 
     /// A SubagentStart of the agent `coder` in an empty project.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Test::event("SubagentStart")
     }
 
     /// Any event in an empty project.
-    pub fn event(name: &str) -> Self {
+    pub(crate) fn event(name: &str) -> Self {
         let test = Test {
             folder: scratch(),
             event: String::new(),
@@ -71,30 +71,30 @@ impl Test {
     }
 
     /// The same project, another event.
-    pub fn then(mut self, name: &str) -> Self {
+    pub(crate) fn then(mut self, name: &str) -> Self {
         self.event = name.to_owned();
         self.stdin = None;
         self.payload("hook_event_name", name)
     }
 
     /// Adds an argument behind the event.
-    pub fn flag(mut self, flag: &str) -> Self {
+    pub(crate) fn flag(mut self, flag: &str) -> Self {
         self.flags.push(flag.to_owned());
         self
     }
 
     /// The project's folder.
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
     /// Writes `.conclaude.yaml`.
-    pub fn config(self, yaml: &str) -> Self {
+    pub(crate) fn config(self, yaml: &str) -> Self {
         self.file(".conclaude.yaml", yaml)
     }
 
     /// Writes a file.
-    pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
         let path = self.root().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
@@ -102,49 +102,49 @@ impl Test {
     }
 
     /// Sets a field of the payload.
-    pub fn payload(mut self, field: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn payload(mut self, field: &str, value: impl Into<Value>) -> Self {
         self.payload.insert(field.to_owned(), value.into());
         self
     }
 
     /// Removes a field of the payload.
-    pub fn without(mut self, field: &str) -> Self {
+    pub(crate) fn without(mut self, field: &str) -> Self {
         self.payload.remove(field);
         self
     }
 
     /// The subagent's type.
-    pub fn agent(self, name: &str) -> Self {
+    pub(crate) fn agent(self, name: &str) -> Self {
         self.payload("agent_type", name)
     }
 
     /// Anything at all on stdin.
-    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = Some(bytes.into());
         self
     }
 
     /// Sets a variable.
-    pub fn env(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), Some(value.to_owned())));
         self
     }
 
     /// Removes a variable.
-    pub fn without_env(mut self, name: &str) -> Self {
+    pub(crate) fn without_env(mut self, name: &str) -> Self {
         self.env.push((name.to_owned(), None));
         self
     }
 
     /// The process, ready to be started.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = self.program(binary());
         command.arg(&self.event).args(&self.flags);
         command
     }
 
     /// Another program in the environment of the call: a shell that limits it, say.
-    pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
+    pub(crate) fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         environment::isolate(&mut command);
         for (name, value) in &self.env {
@@ -158,12 +158,12 @@ impl Test {
     }
 
     /// What goes to stdin.
-    pub fn input(&self) -> Vec<u8> {
+    pub(crate) fn input(&self) -> Vec<u8> {
         self.stdin.clone().unwrap_or_else(|| Value::Object(self.payload.clone()).to_string().into_bytes())
     }
 
     /// Starts the call, with its stdin written and closed.
-    pub fn spawn(&self) -> Child {
+    pub(crate) fn spawn(&self) -> Child {
         self.spawn_as(self.command())
     }
 
@@ -177,47 +177,47 @@ impl Test {
     }
 
     /// Makes the call.
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let command = self.command();
         self.run_as(command)
     }
 
     /// Makes the call by another command, based on `command` or `program`.
-    pub fn run_as(self, command: Command) -> Outcome {
+    pub(crate) fn run_as(self, command: Command) -> Outcome {
         let child = self.spawn_as(command);
         self.outcome_of(child)
     }
 
     /// What becomes of a call that was started.
-    pub fn outcome_of(self, child: Child) -> Outcome {
+    pub(crate) fn outcome_of(self, child: Child) -> Outcome {
         Outcome::new(self, child.wait_with_output().unwrap())
     }
 
     /// What a subcommand in the project shows, for a snapshot.
-    pub fn shows(&self, arguments: &[&str]) -> String {
+    pub(crate) fn shows(&self, arguments: &[&str]) -> String {
         shown_in(&self.root(), arguments)
     }
 }
 
 /// Makes the call with 64 MB of address space.
-pub fn in_little_memory(test: Test) -> Outcome {
+pub(crate) fn in_little_memory(test: Test) -> Outcome {
     let mut command = test.program("sh");
     command.args(["-c", "ulimit -v 65536; exec \"$0\" SubagentStop"]).arg(binary());
     test.run_as(command)
 }
 
 /// A script that leaves a child behind. It holds the pipes, and goes with the project of the test: nothing outlives it.
-pub const LEAVES_A_CHILD: &str =
+pub(crate) const LEAVES_A_CHILD: &str =
     "for i in $(seq 1000); do [ -e .conclaude.yaml ] || break; sleep 0.1; done & echo after";
 
 /// A capture of Claude Code.
-pub fn capture(name: &str) -> Vec<u8> {
+pub(crate) fn capture(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures").join(name);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// A line of a transcript in which the main thread calls an agent.
-pub fn agent_call(tool: &str, id: &str, subagent_type: &str) -> String {
+pub(crate) fn agent_call(tool: &str, id: &str, subagent_type: &str) -> String {
     json!({
         "type": "assistant",
         "message": {"role": "assistant", "content": [

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Test;
 use super::snapshot::{Shown, steady};
 
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -16,36 +16,36 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn new(test: Test, output: Output) -> Self {
+    pub(crate) fn new(test: Test, output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         Outcome { code: output.status.code(), stdout, stderr, test }
     }
 
     /// What the user is shown, beside all that the answer may have; nothing where nothing is.
-    pub fn system_message(&self) -> String {
+    pub(crate) fn system_message(&self) -> String {
         let json: Value = serde_json::from_str(&self.stdout).unwrap();
         self.steady(json["systemMessage"].as_str().unwrap_or_default())
     }
 
     /// The whole answer, for a snapshot: exit code, stdout and stderr.
-    pub fn snapshot(&self) -> String {
+    pub(crate) fn snapshot(&self) -> String {
         let (stdout, stderr) = (self.steady(&self.stdout), self.steady(&self.stderr));
         Shown { code: self.code, stdout: &stdout, stderr: &stderr }.text()
     }
 
     /// A text of the answer without what differs from run to run.
-    pub fn steady(&self, text: &str) -> String {
+    pub(crate) fn steady(&self, text: &str) -> String {
         steady(text, &self.root())
     }
 
     /// The project again, for the next call.
-    pub fn again(self) -> Test {
+    pub(crate) fn again(self) -> Test {
         self.test
     }
 
     /// The project's folder.
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.test.root()
     }
 
@@ -61,35 +61,35 @@ impl Outcome {
 
     /// Expects this exit code.
     #[track_caller]
-    pub fn status(self, code: i32) -> Self {
+    pub(crate) fn status(self, code: i32) -> Self {
         let is = self.code == Some(code);
         self.expect(is, &format!("exit {code}"))
     }
 
     /// Expects success with nothing on stdout.
     #[track_caller]
-    pub fn silent(self) -> Self {
+    pub(crate) fn silent(self) -> Self {
         let silent = self.code == Some(0) && self.stdout.is_empty();
         self.expect(silent, "exit 0 and an empty stdout")
     }
 
     /// Expects this on stderr.
     #[track_caller]
-    pub fn stderr_has(self, part: &str) -> Self {
+    pub(crate) fn stderr_has(self, part: &str) -> Self {
         let has = self.stderr.contains(part);
         self.expect(has, &format!("{part:?} on stderr"))
     }
 
     /// Expects that this is nowhere in the answer.
     #[track_caller]
-    pub fn nowhere(self, part: &str) -> Self {
+    pub(crate) fn nowhere(self, part: &str) -> Self {
         let nowhere = !self.stdout.contains(part) && !self.stderr.contains(part);
         self.expect(nowhere, &format!("{part:?} nowhere"))
     }
 
     /// Expects exit 0 and one JSON object with nothing but a `systemMessage`, and gives the message.
     #[track_caller]
-    pub fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         assert_eq!(self.code, Some(0), "stderr: {}", self.stderr);
         let json: Value =
             serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {:?}", self.stdout));
@@ -100,7 +100,7 @@ impl Outcome {
 
     /// Expects a block, on stdout and on stderr, and gives the reason.
     #[track_caller]
-    pub fn blocked(&self) -> String {
+    pub(crate) fn blocked(&self) -> String {
         assert_eq!(self.code, Some(2), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         let json: Value = serde_json::from_str(&self.stdout).unwrap();
         let reason = json["reason"].as_str().unwrap().to_owned();
@@ -111,12 +111,12 @@ impl Outcome {
 
     /// The content of a file of the project.
     #[track_caller]
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Whether a file of the project exists.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.root().join(name).exists()
     }
 }

@@ -10,13 +10,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A copy of a program that everyone may start.
-pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+pub(crate) fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) {
     write(to.as_ref(), File::open(from).unwrap().into(), b"");
 }
 
 /// A script that everyone may start.
 #[allow(dead_code, reason = "not every test binary that copies programs writes some")]
-pub fn script(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+pub(crate) fn script(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
     write(path.as_ref(), Stdio::piped(), text.as_ref());
 }
 

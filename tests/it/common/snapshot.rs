@@ -22,14 +22,14 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 });
 
 /// The text with names for the folder, the program and all that differs from run to run.
-pub fn steady(text: &str, root: &Path) -> String {
+pub(crate) fn steady(text: &str, root: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_conclaude")).canonicalize().unwrap();
     let text = text.replace(program.to_str().unwrap(), "[BIN]").replace(root.to_str().unwrap(), "[ROOT]");
     FILTERS.iter().fold(text, |text, (filter, name)| filter.replace_all(&text, *name).into_owned())
 }
 
 /// What a call answered.
-pub struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     pub code: Option<i32>,
     pub stdout: &'a str,
     pub stderr: &'a str,
@@ -38,7 +38,7 @@ pub struct Shown<'a> {
 impl Shown<'_> {
     /// Exit code, stdout and stderr, each where there is one. JSON is pretty-printed, and a reason that stderr
     /// repeats, as it must, is not shown twice.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let json: Option<Value> = serde_json::from_str(self.stdout).ok().filter(Value::is_object);
         let reason = json.as_ref().and_then(reason_of);
         let stdout = json.as_ref().map_or_else(|| self.stdout.to_owned(), pretty);
@@ -57,7 +57,7 @@ impl Shown<'_> {
 
 /// The one text that all of these are.
 #[track_caller]
-pub fn same(texts: &[String]) -> String {
+pub(crate) fn same(texts: &[String]) -> String {
     assert!(texts.windows(2).all(|pair| pair[0] == pair[1]), "not the same:\n{}", texts.join("\n---\n"));
     texts[0].clone()
 }
@@ -73,7 +73,7 @@ fn reason_of(answer: &Value) -> Option<&str> {
 }
 
 /// JSON, with the lines of a text below each other.
-pub fn pretty(json: &Value) -> String {
+pub(crate) fn pretty(json: &Value) -> String {
     let line = |line: &str| {
         let indent = line.len() - line.trim_start().len() + 2;
         line.replace("\\n", &format!("\n{}", " ".repeat(indent)))

@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use super::{Outcome, Test};
 
-pub const PHASES: [&str; 14] = conclaude::des::phases::TDD_14;
+pub(crate) const PHASES: [&str; 14] = conclaude::des::phases::TDD_14;
 
 /// The markers of a prompt for `steps/01-01.json`.
-pub const MARKERS: &str = "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n<!-- DES-AGENT: coder -->\n<!-- DES-COMMAND: /nw:execute -->\n<!-- DES-PROJECT-ID: greeting -->\n\nDo step 01-01.";
+pub(crate) const MARKERS: &str = "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n<!-- DES-AGENT: coder -->\n<!-- DES-COMMAND: /nw:execute -->\n<!-- DES-PROJECT-ID: greeting -->\n\nDo step 01-01.";
 
 /// The codes of the findings in a message that are no mere warnings, in order.
-pub fn codes(message: &str) -> Vec<&str> {
+pub(crate) fn codes(message: &str) -> Vec<&str> {
     let findings = message.lines().filter_map(|line| line.strip_prefix("✗ "));
     findings.filter_map(|finding| finding.split([' ', ':']).next()).collect()
 }
 
 /// A step in which every phase has passed.
-pub fn done() -> Value {
+pub(crate) fn done() -> Value {
     let log: Vec<Value> = PHASES
         .iter()
         .enumerate()
@@ -30,7 +30,7 @@ pub fn done() -> Value {
 }
 
 /// The same with one phase changed.
-pub fn with(phase: usize, change: Value) -> Value {
+pub(crate) fn with(phase: usize, change: Value) -> Value {
     let mut step = done();
     let entry = step["tdd_cycle"]["phase_execution_log"][phase].as_object_mut().unwrap();
     entry.extend(change.as_object().unwrap().clone());
@@ -38,7 +38,7 @@ pub fn with(phase: usize, change: Value) -> Value {
 }
 
 /// A step that is still to be done.
-pub fn todo() -> Value {
+pub(crate) fn todo() -> Value {
     let mut step = done();
     for entry in step["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap() {
         entry["status"] = "NOT_EXECUTED".into();
@@ -50,12 +50,12 @@ pub fn todo() -> Value {
 
 impl Test {
     /// Writes the step file.
-    pub fn step(self, step: &Value) -> Self {
+    pub(crate) fn step(self, step: &Value) -> Self {
         self.file("steps/01-01.json", format!("{step:#}\n"))
     }
 
     /// A call of the agent `coder` with this prompt, as the PreToolUse of Claude Code.
-    pub fn call_agent(self, prompt: &str) -> Self {
+    pub(crate) fn call_agent(self, prompt: &str) -> Self {
         self.then("PreToolUse")
             .without("agent_id")
             .payload("tool_name", "Agent")
@@ -64,7 +64,7 @@ impl Test {
     }
 
     /// What Claude Code writes when the agent has started: its transcript and the file beside it.
-    pub fn agent_files(self, prompt: &str) -> Self {
+    pub(crate) fn agent_files(self, prompt: &str) -> Self {
         let line = json!({"type": "user", "isSidechain": true, "agentId": "a1b2c3", "timestamp": "2026-01-01T10:00:00.000Z",
             "message": {"role": "user", "content": prompt}});
         let last = json!({"type": "assistant", "timestamp": "2026-01-01T10:05:00.000Z",
@@ -73,13 +73,13 @@ impl Test {
     }
 
     /// The file beside the agent's transcript, which names its call.
-    pub fn meta(self) -> Self {
+    pub(crate) fn meta(self) -> Self {
         let meta = json!({"agentType": "coder", "toolUseId": "toolu_1", "spawnDepth": 1});
         self.file("main/subagents/agent-a1b2c3.meta.json", meta.to_string())
     }
 
     /// The agent wants to stop.
-    pub fn stops(self) -> Self {
+    pub(crate) fn stops(self) -> Self {
         self.then("SubagentStop")
             .payload("agent_id", "a1b2c3")
             .payload("agent_type", "coder")
@@ -87,12 +87,12 @@ impl Test {
     }
 
     /// The agent starts, or goes on.
-    pub fn starts(self) -> Self {
+    pub(crate) fn starts(self) -> Self {
         self.then("SubagentStart").payload("agent_id", "a1b2c3").payload("agent_type", "coder")
     }
 
     /// The agent wants to use a tool that writes.
-    pub fn writes(self, tool: &str, field: &str, path: &str) -> Self {
+    pub(crate) fn writes(self, tool: &str, field: &str, path: &str) -> Self {
         self.then("PreToolUse")
             .payload("agent_id", "a1b2c3")
             .payload("tool_name", tool)
@@ -101,20 +101,20 @@ impl Test {
     }
 
     /// A stop of a gated agent whose step file is this, found by its transcript alone.
-    pub fn gated_stop(step: &Value) -> Self {
+    pub(crate) fn gated_stop(step: &Value) -> Self {
         Test::stop().step(step).agent_files(MARKERS).stops()
     }
 
     /// Makes the project a git repository with everything committed. Where Claude Code keeps its transcripts is not
     /// part of a project.
-    pub fn committed(self) -> Self {
+    pub(crate) fn committed(self) -> Self {
         let test =
             self.git(&["init", "-q"]).file(".git/info/exclude", "/main/\n/main.jsonl\n/.state-home/\n");
         test.git(&["add", "-A"]).git(&["commit", "-q", "-m", "x"])
     }
 
     /// Calls git in the project.
-    pub fn git(self, arguments: &[&str]) -> Self {
+    pub(crate) fn git(self, arguments: &[&str]) -> Self {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
         let mut git = self.program("git");
         let output = git.args(identity).args(arguments).current_dir(self.root()).output().unwrap();
@@ -126,7 +126,7 @@ impl Test {
 impl Outcome {
     /// Expects that the tool is denied, and gives the reason.
     #[track_caller]
-    pub fn denied(&self) -> String {
+    pub(crate) fn denied(&self) -> String {
         assert_eq!(self.code, Some(2), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         let json: Value = serde_json::from_str(&self.stdout).unwrap();
         let output = &json["hookSpecificOutput"];
@@ -141,7 +141,7 @@ impl Outcome {
 
     /// Expects that the call is allowed, and gives the input that it gets instead.
     #[track_caller]
-    pub fn updated_input(&self) -> Value {
+    pub(crate) fn updated_input(&self) -> Value {
         assert_eq!(self.code, Some(0), "stderr: {}", self.stderr);
         let json: Value = serde_json::from_str(&self.stdout).unwrap();
         assert!(json["hookSpecificOutput"].get("permissionDecision").is_none());
@@ -149,7 +149,7 @@ impl Outcome {
     }
 
     /// The records of the audit trail.
-    pub fn audit(&self) -> Vec<Value> {
+    pub(crate) fn audit(&self) -> Vec<Value> {
         let folder = self.root().join(".conclaude/audit");
         let mut files: Vec<_> =
             std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();

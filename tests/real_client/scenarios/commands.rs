@@ -23,7 +23,7 @@ subagentStop:
         showStdout: true
 "#;
 
-pub fn foreground(client: &Client) {
+pub(super) fn foreground(client: &Client) {
     let project = Project::new().agents(&["coder", "tester"]).config(COMMANDS).installed();
     let seen = client.play(
         &project,
@@ -45,7 +45,7 @@ pub fn foreground(client: &Client) {
     seen.result().has("All is done.");
 }
 
-pub fn background(client: &Client) {
+pub(super) fn background(client: &Client) {
     // The agent's stop waits for the main thread's, so that its message cannot come with anything but a notification.
     let wait = "for i in $(seq 300); do [ -e main-stopped ] && break; sleep 0.1; done; touch coder-ran;";
     let config = COMMANDS.replace("touch coder-ran;", wait);
@@ -75,7 +75,7 @@ pub fn background(client: &Client) {
 
 /// The agent stops while the main thread writes its last message: the Stop comes before the notification, and shows the user what
 /// Claude reads later.
-pub fn background_before(client: &Client) {
+pub(super) fn background_before(client: &Client) {
     let config = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\"', showStdout: true}]}}";
     let project = Project::new().agents(&["coder"]).config(config).installed();
     let outbox = project.root().join(".conclaude/outbox");
@@ -94,7 +94,7 @@ pub fn background_before(client: &Client) {
 }
 
 /// Both coders are blocked once; what their caller gets in the end is their report, and the user learns that they passed.
-pub fn report(client: &Client) {
+pub(super) fn report(client: &Client) {
     let config = "subagentStop: {commands: {coder: [{run: 'test -e \"tried-$CONCLAUDE_AGENT_ID\" || { touch \"tried-$CONCLAUDE_AGENT_ID\"; echo \"line 7 is odd\" >&2; exit 3; }', onFailure: block}]}}";
     let project = Project::new().agents(&["coder"]).config(config).installed();
     let seen = client.play(
@@ -123,7 +123,7 @@ pub fn report(client: &Client) {
     assert_eq!(project.pending(), 0, "what was shown is not pending any more");
 }
 
-pub fn timeout(client: &Client) {
+pub(super) fn timeout(client: &Client) {
     // A number that no other process sleeps for.
     let nap = format!("60.{}", std::process::id());
     let config = format!(
@@ -150,7 +150,7 @@ fn processes(part: &str) -> Vec<String> {
     lines.map(|line| line.replace('\0', " ")).filter(|line| line.contains(part)).collect()
 }
 
-pub fn failure(client: &Client) {
+pub(super) fn failure(client: &Client) {
     let config = "subagentStop: {commands: {coder: [{run: 'printf \"line %s is odd\" 7 >&2; exit 3', message: Linting failed, showStderr: true}]}}";
     let project = Project::new().agents(&["coder"]).config(config).installed();
     let seen = client.play(

@@ -10,7 +10,7 @@ fn marked(step: &str, wanted: &str) -> String {
     )
 }
 
-pub fn denied_call(client: &Client) {
+pub(super) fn denied_call(client: &Client) {
     let project = Project::new().agents(&["coder", "tester"]).step("").installed();
     let seen = client.play(
         &project,
@@ -28,7 +28,7 @@ pub fn denied_call(client: &Client) {
     seen.result().has("I do not know how.");
 }
 
-pub fn denied_write(client: &Client) {
+pub(super) fn denied_write(client: &Client) {
     let project = Project::new().agents(&["coder"]).step("").installed();
     let phase = |name| format!("conclaude des run steps/01-01.json {name} -- true");
     let seen = client.play(

@@ -9,7 +9,7 @@ mod steps;
 use crate::client::Client;
 
 /// A session, or some, and what must come of it.
-pub struct Scenario {
+pub(crate) struct Scenario {
     pub name: &'static str,
     pub about: &'static str,
     pub play: fn(&Client),
@@ -20,7 +20,7 @@ const fn scenario(name: &'static str, play: fn(&Client), about: &'static str) ->
 }
 
 /// All of them, in the order in which they are played.
-pub const ALL: &[Scenario] = &[
+pub(crate) const ALL: &[Scenario] = &[
     scenario(
         "foreground",
         commands::foreground,

@@ -9,7 +9,7 @@ const CODER: &str = "CODER-PART";
 /// The agent says in its step file that it could not do it.
 const ADMIT: &str = r#"conclaude des fail steps/01-01.json --reason "it is too hard""#;
 
-pub fn broken_config(client: &Client) {
+pub(super) fn broken_config(client: &Client) {
     // With the default phases, which are those of a broken config too.
     let project = Project::new().agents(&["coder"]).default_step().installed();
     let head = project.conclaude(&["des", "prompt", "steps/01-01.json", "--agent", "coder"]);
@@ -47,7 +47,7 @@ const SETTINGS: &str = r#"{ "cleanupPeriodDays": 30,
   "includeCoAuthoredBy":   false
 }"#;
 
-pub fn uninstall(client: &Client) {
+pub(super) fn uninstall(client: &Client) {
     const FILE: &str = ".claude/settings.json";
     let config = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\"', showStdout: true}]}}";
     let project = Project::new().agents(&["coder"]).file(FILE, SETTINGS).config(config).installed();
@@ -75,7 +75,7 @@ fn one_agent() -> Script {
         .agent(CODER, [says("The code is written.")])
 }
 
-pub fn trust(client: &Client) {
+pub(super) fn trust(client: &Client) {
     let project = Project::new().agents(&["coder"]).config(LINTS).committed();
     project.conclaude(&["install", "--user"]);
     let seen = client.play(&project, one_agent());
@@ -97,7 +97,7 @@ pub fn trust(client: &Client) {
     );
 }
 
-pub fn comments(client: &Client) {
+pub(super) fn comments(client: &Client) {
     const FILE: &str = ".claude/settings.json";
     let project = Project::new().agents(&["coder"]).config(LINTS).installed();
     let plain = project.read(FILE).unwrap();
@@ -111,7 +111,7 @@ pub fn comments(client: &Client) {
     client.play(&project, one_agent()).shown().has_once("linted for: coder");
 }
 
-pub fn missing_program(client: &Client) {
+pub(super) fn missing_program(client: &Client) {
     let project = Project::new().agents(&["coder"]).config(LINTS).installed().without_conclaude();
     let seen = client.play(&project, one_agent());
     assert!(!project.has("ran"));
@@ -134,7 +134,7 @@ pub fn missing_program(client: &Client) {
     assert!(said.contains("not installed on this machine") && said.contains("To install it: "), "{said}");
 }
 
-pub fn switched_off(client: &Client) {
+pub(super) fn switched_off(client: &Client) {
     const LOCAL: &str = r#"{"env": {"CONCLAUDE": "0"}}"#;
     let project = Project::new().agents(&["coder"]).config(LINTS).installed();
     let project = project.file(".claude/settings.local.json", LOCAL);
@@ -146,7 +146,7 @@ pub fn switched_off(client: &Client) {
     seen.shown().lacks("conclaude");
 }
 
-pub fn out_of_sync(client: &Client) {
+pub(super) fn out_of_sync(client: &Client) {
     let project = Project::new().agents(&["coder"]).config("des: {enabled: false}").installed().config(LINTS);
     let seen = client.play(&project, one_agent());
     let start = seen.hooks("SessionStart");

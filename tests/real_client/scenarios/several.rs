@@ -21,7 +21,7 @@ subagentStop:
         showStdout: true
 "#;
 
-pub fn parallel(client: &Client) {
+pub(super) fn parallel(client: &Client) {
     let project = Project::new().agents(&["coder"]).config(TOGETHER).installed();
     let seen = client.play(
         &project,
@@ -51,7 +51,7 @@ pub fn parallel(client: &Client) {
     }
 }
 
-pub fn nested(client: &Client) {
+pub(super) fn nested(client: &Client) {
     let config = "subagentStop: {commands: {coder: [{run: 'echo \"linted for: $CONCLAUDE_SUBAGENT_NAME\"', showStdout: true}]}}";
     let project = Project::new().agents(&["lead", "coder"]).config(config).installed();
     let seen = client.play(

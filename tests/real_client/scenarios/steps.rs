@@ -17,7 +17,7 @@ fn phase(name: &str) -> String {
     format!("conclaude des run steps/01-01.json {name} -- true")
 }
 
-pub fn fixed(client: &Client) {
+pub(super) fn fixed(client: &Client) {
     let project = Project::new().agents(&["coder"]).step("").installed();
     let seen = client.play(
         &project,
@@ -42,7 +42,7 @@ pub fn fixed(client: &Client) {
     project.conclaude(&["audit", "verify"]);
 }
 
-pub fn limit(client: &Client) {
+pub(super) fn limit(client: &Client) {
     let project = Project::new().agents(&["coder"]).step("maxBlocks: 2\n").installed();
     let seen = client.play(
         &project,
@@ -63,7 +63,7 @@ pub fn limit(client: &Client) {
 }
 
 /// Claude Code sends no SubagentStop for an agent that runs out of turns: the gate is never asked.
-pub fn unfinished(client: &Client) {
+pub(super) fn unfinished(client: &Client) {
     let short =
         "---\nname: coder\ndescription: Does the work of a coder\nmaxTurns: 1\n---\nYou are a coder.\n";
     let project = Project::new().file(".claude/agents/coder.md", short).step("").installed();
@@ -78,7 +78,7 @@ pub fn unfinished(client: &Client) {
     assert!(project.conclaude(&["audit", "show"]).contains("unfinished"));
 }
 
-pub fn judge(client: &Client) {
+pub(super) fn judge(client: &Client) {
     let config = "  judge: {prompt: 'JUDGE-PART: are there tests?', timeout: 60}\n";
     let project = Project::new().agents(&["coder"]).step(config).installed();
     let both = format!("{} && {}", phase("BUILD"), phase("CHECK"));
