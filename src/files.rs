@@ -42,7 +42,8 @@ pub(crate) fn read_text(path: &Path, max: u64) -> io::Result<String> {
         .or_else(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
 }
 
-/// Options that refuse a link in the place of a file of ours, and do not wait where a FIFO stands there.
+/// Options that refuse a link in the place of a file of ours, and do not wait where a FIFO stands there. What they create is
+/// for its user alone: it holds command lines, output and prompts.
 #[must_use]
 pub(crate) fn no_links() -> OpenOptions {
     #[cfg_attr(windows, expect(unused_mut, reason = "the flag is Unix's"))]
@@ -53,8 +54,39 @@ pub(crate) fn no_links() -> OpenOptions {
         options.custom_flags(
             rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed(),
         );
+        options.mode(0o600);
     }
     options
+}
+
+/// Creates a folder for its user alone.
+///
+/// # Errors
+/// When it cannot be created, or is there already.
+pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
+    #[cfg_attr(windows, expect(unused_mut, reason = "the mode is Unix's"))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Takes a file or folder of ours from everybody but its user, where an older version left it open.
+pub(crate) fn make_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Who does not own it cannot change that either.
+        if let Ok(metadata) = fs::symlink_metadata(path)
+            && metadata.permissions().mode() & 0o077 != 0
+            && !metadata.is_symlink()
+        {
+            let mode = metadata.permissions().mode() & 0o700;
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
 }
 
 /// Replaces a file whole or not at all.

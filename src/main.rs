@@ -9,7 +9,7 @@ use conclaude::{cli, hooks, process};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    process::reset_sigchld();
+    process::set_signal_actions();
     let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
     if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(EventKind::named) {
         match (second, third) {

@@ -245,10 +245,13 @@ fn run_to_end(start: Start<'_>, limit: Option<Duration>, sink: &mut dyn Sink) ->
     Ok(watch(&mut running, deadline, sink))
 }
 
-/// Resets SIGCHLD: if whoever started us ignored it, the kernel would throw the status of our children away.
-pub fn reset_sigchld() {
+/// The signals whose inherited or default action would harm us. To be called first of all.
+pub fn set_signal_actions() {
     #[cfg(unix)]
-    signals::reset_sigchld();
+    {
+        signals::reset_sigchld();
+        signals::ignore_file_size_signal();
+    }
 }
 
 /// The signal that told us to stop, if one came while commands ran.

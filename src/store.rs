@@ -1,7 +1,7 @@
 //! `.conclaude/` at the project's root, and the user's own state outside of projects.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -42,7 +42,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Creates the folder and its parents below the root, none of which may be a symlink.
+/// Creates the folder and its parents below the root, none of which may be a symlink, for their user alone.
 ///
 /// # Errors
 /// When one of them cannot be created, or is not a folder.
@@ -52,7 +52,7 @@ pub(crate) fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
     for part in inside.components() {
         path.push(part);
         if !files::is_real_folder(&path) {
-            match fs::create_dir(&path) {
+            match files::create_private_folder(&path) {
                 Ok(()) => {}
                 // Another process may have been faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -66,9 +66,10 @@ pub(crate) fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
                 }
             }
         }
-        // Also where the user created the folder, or we were killed between the two.
-        if path.ends_with(FOLDER) && !path.join(".gitignore").exists() {
-            open_new(&path.join(".gitignore"))?.write_all(b"*\n")?;
+        // Also where the user created the folder, or we were killed between the two. An empty one would stay empty.
+        let ignore = path.join(".gitignore");
+        if path.ends_with(FOLDER) && !ignore.exists() {
+            files::write_atomically(&ignore, b"*\n")?;
         }
     }
     Ok(())

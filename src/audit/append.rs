@@ -48,6 +48,7 @@ impl Trail {
     /// When nothing can be written.
     pub fn append(&self, record: &Record) -> io::Result<()> {
         store::make_folder(&self.root, &self.folder)?;
+        files::make_private(&self.folder);
         let body = body_of(record)?;
         match files::lock(&self.folder.join("lock"), LOCK_WAIT)? {
             Some(_lock) => self.write(vec![body]),

@@ -42,6 +42,7 @@ impl Trail {
     /// The tail of a file of the trail, repaired.
     pub(super) fn repair(&self, path: &Path) -> io::Result<Tail> {
         let mut options = files::no_links();
+        files::make_private(path);
         // Appending alone keeps what others wrote, should one have removed the lock. On Windows it could not be cut.
         let mut file = options.read(true).write(true).append(cfg!(unix)).open(path)?;
         let mut tail = Bytes::last_record_of(&mut file)?;

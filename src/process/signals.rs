@@ -64,23 +64,34 @@ fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
     }
 }
 
+/// If whoever started us ignored it, the kernel would throw the status of our children away.
 pub(super) fn reset_sigchld() {
-    // SAFETY: this installs the default action, and no handler of ours was there before.
-    #[expect(unsafe_code, reason = "the action of a signal has no safe interface")]
-    unsafe {
-        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-    }
+    set_action(libc::SIGCHLD, libc::SIG_DFL);
+}
+
+/// A file that may not grow (`ulimit -f`) is an error of its write, which is reported, and not the end of a hook that blocks.
+pub(super) fn ignore_file_size_signal() {
+    set_action(libc::SIGXFSZ, libc::SIG_IGN);
+}
+
+/// In a child between fork and exec: what we ignore would be ignored by it too.
+pub(super) fn restore_file_size_signal() {
+    set_action(libc::SIGXFSZ, libc::SIG_DFL);
 }
 
 /// In a child between fork and exec, where our handlers would report to us what was meant for the child. The mask and
 /// SIGPIPE are reset by std.
 pub(super) fn reset_in_child() {
     for signal in STOP_SIGNALS {
-        // SAFETY: this installs the default action, and is async-signal-safe.
-        #[expect(unsafe_code, reason = "the action of a signal has no safe interface")]
-        unsafe {
-            libc::signal(signal, libc::SIG_DFL);
-        }
+        set_action(signal, libc::SIG_DFL);
+    }
+}
+
+fn set_action(signal: i32, action: libc::sighandler_t) {
+    // SAFETY: the callers install the default action or none, which run no code of ours; and it is async-signal-safe.
+    #[expect(unsafe_code, reason = "the action of a signal has no safe interface")]
+    unsafe {
+        libc::signal(signal, action);
     }
 }
 

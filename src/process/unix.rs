@@ -56,8 +56,8 @@ impl<'a> Running<'a> {
         command.stdout(to_stdout).stderr(to_stderr);
         if kind != Kind::Attached {
             command.process_group(0);
-            prepare_child(&mut command);
         }
+        prepare_child(&mut command, kind == Kind::Attached);
         let stop = if matches!(kind, Kind::Command(_)) { signals::register() } else { None };
         #[cfg(target_os = "linux")]
         let family = match &kind {
@@ -215,11 +215,16 @@ fn stdin_pipe(command: &mut Command) -> io::Result<PipeWriter> {
     Ok(writer)
 }
 
-/// Signals get their default action in the child, and on Linux it dies when we are killed.
-fn prepare_child(command: &mut Command) {
+/// Signals get their default action in the child, and on Linux it dies when we are killed. One that is attached keeps what
+/// the user's shell gave us, but for what we ignore ourselves.
+fn prepare_child(command: &mut Command, is_attached: bool) {
     #[cfg(target_os = "linux")]
     let parent = rustix::process::getpid();
     let prepare = move || {
+        signals::restore_file_size_signal();
+        if is_attached {
+            return Ok(());
+        }
         signals::reset_in_child();
         #[cfg(target_os = "linux")]
         {
@@ -232,7 +237,7 @@ fn prepare_child(command: &mut Command) {
         Ok(())
     };
     // SAFETY: between fork and exec it makes system calls alone; it allocates nothing and takes no lock.
-    #[expect(unsafe_code, reason = "std cannot ask for the parent-death signal")]
+    #[expect(unsafe_code, reason = "std can neither restore signals nor ask for the parent-death signal")]
     unsafe {
         command.pre_exec(prepare);
     }

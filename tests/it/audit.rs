@@ -392,3 +392,67 @@ fn show_follows_the_trail_until_nobody_reads() {
     assert!(child.wait().unwrap().success(), "it ends by itself");
     drop(test);
 }
+
+#[cfg(unix)]
+#[test]
+fn the_trail_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let test = recorded();
+    let folder = test.root().join(".conclaude/audit");
+    let modes = |test: &Test| {
+        let paths = std::fs::read_dir(test.root().join(".conclaude/audit")).unwrap().flatten();
+        let mut all: Vec<String> = paths
+            .map(|entry| format!("{:o} {}", mode(&entry.path()), entry.file_name().to_str().unwrap()))
+            .collect();
+        all.sort_unstable();
+        all.insert(0, format!("{:o}", mode(&test.root().join(".conclaude/audit"))));
+        all.join("\n")
+    };
+    assert_snapshot!(modes(&test), @"
+    700
+    600 audit-0000000001.jsonl
+    600 lock
+    ");
+    // What an older version left open for everyone is closed by the next record.
+    let open = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open(&folder, 0o755);
+    open(&folder.join("audit-0000000001.jsonl"), 0o644);
+    let test = test.run().status(0).again();
+    assert_snapshot!(modes(&test), @"
+    700
+    600 audit-0000000001.jsonl
+    600 lock
+    ");
+}
+
+/// A hook whose files may not grow beyond a few blocks, as under `ulimit -f`.
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files_loses_no_block() {
+    let config = "subagentStop: {commands: {coder: [{run: 'exit 3', onFailure: block}]}}";
+    let test = Test::stop().config(config).payload("stop_hook_active", false);
+    let mut command = test.program("sh");
+    command.args(["-c", "ulimit -f 0; exec \"$0\" SubagentStop"]).arg(crate::common::binary());
+    assert_snapshot!(test.run_as(command).blocked(), @r#"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 1):
+    ✗ `exit 3` exited with code 3
+    (blocks cannot be counted: File too large (os error 27) at path "[ROOT]/.conclaude/.tmp82rbHP")
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    (the audit trail cannot be written: File too large (os error 27) at path "[ROOT]/.conclaude/.tmpAZeKqj")
+    "#);
+    // A command gets the signal as it would without us.
+    let config = "subagentStop: {commands: {coder: [{run: 'echo x > large; echo unharmed', show: always}]}}";
+    let test = Test::stop().config(config);
+    let mut command = test.program("sh");
+    command.args(["-c", "ulimit -f 0; exec \"$0\" SubagentStop"]).arg(crate::common::binary());
+    let done = test.run_as(command);
+    assert!(!done.has(".conclaude/.gitignore"), "one that is empty would hide nothing from git, for good");
+    assert_snapshot!(done.message(), @r#"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `echo x > large; echo unharmed` was killed by signal 25
+    the audit trail cannot be written: File too large (os error 27) at path "[ROOT]/.conclaude/.tmpVVV5Pt"
+    "#);
+}
