@@ -96,7 +96,8 @@ pub(crate) fn make_private(path: &Path) {
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("no folder"))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(content)?;
+    // By itself, since `tempfile` would name the temporary file in the error.
+    file.as_file_mut().write_all(content)?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 

@@ -69,7 +69,8 @@ pub(crate) fn make_folder(root: &Path, folder: &Path) -> io::Result<()> {
         // Also where the user created the folder, or we were killed between the two. An empty one would stay empty.
         let ignore = path.join(".gitignore");
         if path.ends_with(FOLDER) && !ignore.exists() {
-            files::write_atomically(&ignore, b"*\n")?;
+            files::write_atomically(&ignore, b"*\n")
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", ignore.display())))?;
         }
     }
     Ok(())

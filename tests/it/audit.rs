@@ -436,13 +436,13 @@ fn a_limit_on_the_size_of_files_loses_no_block() {
     let test = Test::stop().config(config).payload("stop_hook_active", false);
     let mut command = test.program("sh");
     command.args(["-c", "ulimit -f 0; exec \"$0\" SubagentStop"]).arg(crate::common::binary());
-    assert_snapshot!(test.run_as(command).blocked(), @r#"
+    assert_snapshot!(test.run_as(command).blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 1):
     ✗ `exit 3` exited with code 3
-    (blocks cannot be counted: File too large (os error 27) at path "[ROOT]/.conclaude/.tmp82rbHP")
+    (blocks cannot be counted: [ROOT]/.conclaude/.gitignore: File too large (os error 27))
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    (the audit trail cannot be written: File too large (os error 27) at path "[ROOT]/.conclaude/.tmpAZeKqj")
-    "#);
+    (the audit trail cannot be written: [ROOT]/.conclaude/.gitignore: File too large (os error 27))
+    ");
     // A command gets the signal as it would without us.
     let config = "subagentStop: {commands: {coder: [{run: 'echo x > large; echo unharmed', show: always}]}}";
     let test = Test::stop().config(config);
@@ -450,9 +450,9 @@ fn a_limit_on_the_size_of_files_loses_no_block() {
     command.args(["-c", "ulimit -f 0; exec \"$0\" SubagentStop"]).arg(crate::common::binary());
     let done = test.run_as(command);
     assert!(!done.has(".conclaude/.gitignore"), "one that is empty would hide nothing from git, for good");
-    assert_snapshot!(done.message(), @r#"
+    assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ `echo x > large; echo unharmed` was killed by signal 25
-    the audit trail cannot be written: File too large (os error 27) at path "[ROOT]/.conclaude/.tmpVVV5Pt"
-    "#);
+    the audit trail cannot be written: [ROOT]/.conclaude/.gitignore: File too large (os error 27)
+    ");
 }
