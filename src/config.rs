@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::EventKind;
+use crate::yaml;
 
 mod bounded;
 mod des;
@@ -17,8 +18,6 @@ mod notifications;
 mod rules;
 mod schema;
 mod section;
-mod strict;
-mod tree;
 
 pub use bounded::{Bounded, FolderBelow, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
@@ -49,12 +48,6 @@ pub struct ConclaudeConfig {
     pub des: Option<DesConfig>,
     /// The audit trail.
     pub audit: Option<AuditConfig>,
-}
-
-/// Whether this is a key of the config: of its own, or the section of an event that has commands.
-fn is_section(key: &str) -> bool {
-    ["maxBlocks", "notifications", "des", "audit"].contains(&key)
-        || EventKind::of_section(key).is_some_and(|event| event.row().commands)
 }
 
 impl<'de> Deserialize<'de> for ConclaudeConfig {
@@ -89,7 +82,7 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                 Ok(config)
             }
         }
-        strict::Strict(deserializer).deserialize_map(ByKey)
+        deserializer.deserialize_map(ByKey)
     }
 }
 
@@ -145,26 +138,25 @@ impl ConclaudeConfig {
     /// The section `notifications` of a config that has broken patterns and is valid otherwise.
     #[must_use]
     pub(crate) fn notifications_in(text: &str) -> Option<NotificationsConfig> {
-        let value = tree::read_value(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
-        Option::<ConclaudeConfig>::deserialize(value).ok()??.notifications
+        let tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
+        Option::<ConclaudeConfig>::deserialize(&tree.value).ok()??.notifications
     }
 
-    /// A file with an error is read again, as a tree, to find all its problems.
+    /// The structs are made from the tree, and stop at the first error; then the tree is walked for all problems.
     fn parse_with(
         text: &str,
         path: &Path,
         are_patterns_valid: impl Fn(&Self) -> bool,
     ) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let value =
-            tree::read_value(text).map_err(|error| diagnose::explain(text, path, Some(&error.into())))?;
-        let config = Option::<ConclaudeConfig>::deserialize(value)
-            .map_err(|error| diagnose::explain(text, path, Some(&error.into())))?
+        let tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
+        let config = Option::<ConclaudeConfig>::deserialize(&tree.value)
+            .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?
             .unwrap_or_default();
         if are_patterns_valid(&config) && config.blocks_only_where_possible() {
             Ok(config)
         } else {
-            Err(diagnose::explain(text, path, None))
+            Err(diagnose::explain(&tree, text, path, None))
         }
     }
 

@@ -32,6 +32,7 @@ pub mod store;
 pub mod text;
 pub mod transcript;
 pub mod types;
+pub(crate) mod yaml;
 
 #[cfg(test)]
 #[path = "../tests/it/common/cases.rs"]

@@ -7,8 +7,8 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
 use super::rules::{Problem, problems};
-use super::tree;
 use crate::text::count;
+use crate::yaml::{Node, Spanned, SyntaxError, ValueError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
@@ -174,45 +174,27 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// What a reader that stops at the first error met.
-pub(super) enum First {
-    Yaml(Box<serde_saphyr::Error>),
-    /// It has no position.
-    Value(String),
-}
-
-impl From<serde_saphyr::Error> for First {
-    fn from(error: serde_saphyr::Error) -> First {
-        First::Yaml(Box::new(error))
-    }
-}
-
-impl From<serde_json::Error> for First {
-    fn from(error: serde_json::Error) -> First {
-        First::Value(error.to_string())
-    }
-}
-
-/// Reads the file again as a tree, to report all problems: the typed reader stops at the first.
-pub(super) fn explain(text: &str, path: &Path, first: Option<&First>) -> ConfigError {
-    let mut found = match tree::read(text) {
-        Ok(tree) => problems(&tree, text),
-        Err(error) => vec![syntax_problem(&error, text)],
-    };
+/// All problems of the tree: what makes the structs stops at the first.
+pub(super) fn explain(
+    tree: &Spanned<Node>,
+    text: &str,
+    path: &Path,
+    first: Option<&ValueError>,
+) -> ConfigError {
+    let mut found = problems(tree, text);
     if found.is_empty() {
-        found.extend(first.map(|error| match error {
-            First::Yaml(error) => syntax_problem(error, text),
-            First::Value(reason) => {
-                Problem { span: 0..0, title: "invalid config".into(), label: reason.clone(), help: None }
-            }
+        found.extend(first.map(|error| Problem {
+            span: 0..0,
+            title: "invalid config".into(),
+            label: error.to_string(),
+            help: None,
         }));
     }
     ConfigError::invalid(path, text, found)
 }
 
-fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
-    let location = error.location();
-    let span = location.as_ref().map_or(0..0, |location| position_of(location, text));
+pub(super) fn not_yaml(text: &str, path: &Path, error: &SyntaxError) -> ConfigError {
+    let span = error.span.first_line(text);
     let line_start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let here = text.get(span.start..).unwrap_or_default();
@@ -229,23 +211,8 @@ fn syntax_problem(error: &serde_saphyr::Error, text: &str) -> Problem {
         }
         None => ("invalid YAML".into(), "check the indentation, quotes and colons near this position".into()),
     };
-    let reason = error.without_snippet().to_string();
-    // The position is shown by the snippet already.
-    let reason = reason.split(" at line ").next().unwrap_or_default();
-    Problem { span, title, label: reason.to_owned(), help: Some(help) }
-}
-
-/// The error's own position: some errors have line and column but no byte offset.
-fn position_of(location: &serde_saphyr::Location, text: &str) -> std::ops::Range<usize> {
-    if location.span().byte_offset().is_some() {
-        return tree::range(location, text);
-    }
-    let line = usize::try_from(location.line()).unwrap_or(1).saturating_sub(1);
-    let column = usize::try_from(location.column()).unwrap_or(1).saturating_sub(1);
-    let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-    let within = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-    let at = start + within.char_indices().nth(column).map_or(within.len(), |(at, _)| at);
-    at..at
+    let problem = Problem { span, title, label: error.reason.clone(), help: Some(help) };
+    ConfigError::invalid(path, text, vec![problem])
 }
 
 /// A star that YAML reads as an alias, as in `[*]`.

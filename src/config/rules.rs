@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::Value;
-use serde_saphyr::Spanned;
 
 use super::schema::schema;
-use super::tree::{Node, SpannedNode, range};
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
+use crate::yaml::{Node, Spanned};
 
 mod words;
 
@@ -34,7 +33,7 @@ pub(super) struct Problem {
 }
 
 /// All problems of the tree, in the order of the file.
-pub(super) fn problems(tree: &SpannedNode, text: &str) -> Vec<Problem> {
+pub(super) fn problems(tree: &Spanned<Node>, text: &str) -> Vec<Problem> {
     let schema = schema();
     let mut walk = Walk { root: &schema, text, found: Vec::new() };
     // `null` equals absent, also for the whole file.
@@ -73,7 +72,7 @@ impl<'a> Walk<'a> {
         not_null.flat_map(|one| self.alternatives(one)).collect()
     }
 
-    fn value(&mut self, node: &SpannedNode, schema: &'a Value, what: &str) {
+    fn value(&mut self, node: &Spanned<Node>, schema: &'a Value, what: &str) {
         let allows_null = schema.to_string().contains("\"null\"");
         let alternatives = self.alternatives(schema);
         let of_its_kind = alternatives.iter().find(|one| words::is_of_kind(&node.value, one));
@@ -91,7 +90,7 @@ impl<'a> Walk<'a> {
             scalar => words::scalar_fits(scalar, schema),
         };
         if !fits {
-            let span = range(&node.referenced, self.text);
+            let span = node.span.first_line(self.text);
             let source = self.text.get(span.clone()).unwrap_or_default();
             let items = self.alternatives(item_of(schema));
             let misfit =
@@ -102,10 +101,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn list(&mut self, node: &SpannedNode, items: &[SpannedNode], schema: &'a Value, what: &str) {
+    fn list(&mut self, node: &Spanned<Node>, items: &[Spanned<Node>], schema: &'a Value, what: &str) {
         if items.is_empty() && schema.get("minItems").is_some() {
             let help = "list at least one, or remove the key for the default".to_owned();
-            let span = range(&node.referenced, self.text);
+            let span = node.span.first_line(self.text);
             self.add(
                 span,
                 format!("{what} is an empty list"),
@@ -119,28 +118,28 @@ impl<'a> Walk<'a> {
             self.value(item, item_of(schema), what);
             if let Node::Text(text) = &item.value
                 && is_unique
-                && let Some(line) = seen.insert(text, item.referenced.line())
+                && let Some(line) = seen.insert(text, item.span.line)
             {
                 let title = format!("duplicate entry `{text}` in {what}");
                 let label = format!("already given on line {line}");
                 let help = Some("remove one, or give it another name".into());
-                self.add(range(&item.referenced, self.text), title, label, help);
+                self.add(item.span.first_line(self.text), title, label, help);
             }
         }
     }
 
     fn mapping(
         &mut self,
-        node: &SpannedNode,
-        entries: &[(Spanned<String>, SpannedNode)],
+        node: &Spanned<Node>,
+        entries: &[(Spanned<String>, Spanned<Node>)],
         schema: &'a Value,
         what: &str,
     ) {
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut seen = HashMap::new();
         for (key, value) in entries {
-            let span = range(&key.referenced, self.text);
-            if let Some(line) = seen.insert(&key.value, key.referenced.line()) {
+            let span = key.span.first_line(self.text);
+            if let Some(line) = seen.insert(&key.value, key.span.line) {
                 let title = format!("duplicate key `{}` in {what}", key.value);
                 let label = format!("already given on line {line}");
                 self.add(span, title, label, Some("merge the two, or remove one".into()));
@@ -187,8 +186,8 @@ impl<'a> Walk<'a> {
 }
 
 /// The position of a mapping is that of its first key: its own may be on the line before.
-fn first_key(node: &SpannedNode, entries: &[(Spanned<String>, SpannedNode)], text: &str) -> Range<usize> {
-    range(entries.first().map_or(&node.referenced, |(key, _)| &key.referenced), text)
+fn first_key(node: &Spanned<Node>, entries: &[(Spanned<String>, Spanned<Node>)], text: &str) -> Range<usize> {
+    entries.first().map_or(node.span, |(key, _)| key.span).first_line(text)
 }
 
 /// What the entries of a list must be.

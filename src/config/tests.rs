@@ -233,7 +233,7 @@ frobnicate: 1
       --> .conclaude.yaml:11:7
        |
     11 |       run: npm run lint
-       |       ^ expected a list
+       |       ^^^^^^^^^^^^^^^^^ expected a list
        |
        = help: start each entry with `- `
 
@@ -281,7 +281,7 @@ fn an_unquoted_star_says_quote_it() {
      --> .conclaude.yaml:3:5
       |
     3 |     *coder:
-      |     ^ alias references unknown anchor
+      |     ^ an alias of an unknown anchor
       |
       = help: YAML reads a leading `*` as its own syntax: write "*coder"
     "#);
@@ -299,7 +299,7 @@ fn broken_yaml_has_a_position() {
         ("maxBlocks: 3\nsubagentStop: {", ":2:15"),
         ("a:\n  b: 1\n c: 2\n", ":3:2"),
         ("- list\n", ":1:1"),
-        ("---\nmaxBlocks: 1\n---\nmaxBlocks: 2\n", ":4:1"),
+        ("---\nmaxBlocks: 1\n---\nmaxBlocks: 2\n", ":3:1"),
     ] {
         let error = error_of(text);
         assert!(error.contains(&format!(".conclaude.yaml{position}")), "{text:?}: {error}");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::scope::{Scope, user_folder};
 use crate::files;
+use crate::yaml::{self, Node};
 
 /// Folders below folders, as far as anyone sorts agents.
 const MAX_DEPTH: usize = 8;
@@ -63,7 +64,12 @@ fn agent(text: &str) -> Option<Agent> {
     let (first, rest) = lines.split_first()?;
     let end = rest.iter().position(|line| *line == "---").filter(|_| *first == "---")?;
     let lines = rest.get(..end)?;
-    let name: String = serde_saphyr::from_str(value(lines, "name")?.0).ok()?;
+    let written = value(lines, "name")?.0;
+    let name = match yaml::read(written).ok()?.value {
+        Node::Text(name) => name,
+        // A name such as `5` or `true` is the name as it is written.
+        _ => written.to_owned(),
+    };
     let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty())?;
     let writes = |tools: &[String]| tools.iter().any(|tool| WRITING.contains(&tool.as_str()));
     let allowed = tools(lines, "tools").is_none_or(|tools| writes(&tools));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&str] = &[
     // Pure: no file system, processes, environment or clock.
     "text",
+    "yaml",
     "glob",
     "pattern",
     "event",

@@ -71,7 +71,7 @@ fn every_mistake_in_a_config_gets_a_suggestion() {
      --> [ROOT]/.conclaude.yaml:1:15
       |
     1 | des: {phases: []}
-      |               ^ expected at least one entry
+      |               ^^ expected at least one entry
       |
       = help: list at least one, or remove the key for the default
 

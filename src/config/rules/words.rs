@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::config::FolderBelow;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
-use crate::config::tree::Node;
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event;
 use crate::text::nearest;
+use crate::yaml::Node;
 
 /// Longer enumerations are counted in the label, and listed in the help.
 const MAX_LISTED: usize = 8;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Imported, fits};
 use crate::event::EventKind;
+use crate::yaml;
 
 /// What to do instead of what cannot be taken over, by section and key; `*` is any key.
 const INSTEAD: [(&str, &str, &str); 9] = [
@@ -40,7 +41,7 @@ const INSTEAD: [(&str, &str, &str); 9] = [
 
 /// What a config of the original has that a config here may have, and what not. None if it is no mapping at all.
 pub(crate) fn original(text: &str) -> Option<Imported> {
-    let Value::Object(config) = serde_saphyr::from_str(text).ok()? else { return None };
+    let Value::Object(config) = yaml::read_value(text)? else { return None };
     let mut imported = Imported::default();
     for (section, value) in &config {
         match value {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::toml;
 use crate::files;
 use crate::glob::{self, Glob};
+use crate::yaml;
 
 /// Folders below folders, as far as `**` looks.
 const MAX_DEPTH: usize = 4;
@@ -16,7 +17,7 @@ const IGNORED: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"]
 
 /// The patterns of `package.json` (npm, yarn, bun) or `pnpm-workspace.yaml`.
 pub(super) fn of_node(json: &Value, pnpm: Option<&str>) -> Vec<String> {
-    let pnpm = pnpm.map(|text| serde_saphyr::from_str::<Value>(text).unwrap_or_default());
+    let pnpm = pnpm.map(|text| yaml::read_value(text).unwrap_or_default());
     let workspaces = pnpm.as_ref().or_else(|| json.get("workspaces"));
     let listed = workspaces.map(|list| list.get("packages").unwrap_or(list));
     let listed = listed.and_then(Value::as_array).into_iter().flatten();

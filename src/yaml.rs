@@ -1,0 +1,98 @@
+//! YAML as a tree with positions. `granit-parser` reads the syntax; what its events mean is decided here, once for the config
+//! that is used and for the problems of one that is not: scalars by the core schema, anchors and `<<`, limits on size.
+
+use std::fmt;
+use std::ops::Range;
+
+mod build;
+mod deserialize;
+
+pub(crate) use deserialize::ValueError;
+
+/// Beyond what is written by hand.
+const MAX_DEPTH: usize = 32;
+const MAX_VALUES: usize = 50_000;
+
+/// The limit on what aliases expand to: anything larger is an alias bomb.
+const MAX_ALIASED_VALUES: usize = 10_000;
+
+/// The part of the text that a value or a key was read from. That of an alias is the alias.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    start: usize,
+    end: usize,
+    /// Counted from 1.
+    pub(crate) line: usize,
+}
+
+impl Span {
+    /// In bytes. A mapping or a list spans lines: its first line is enough to point at. The search stops there, since one long
+    /// line may contain thousands of values.
+    pub(crate) fn first_line(self, text: &str) -> Range<usize> {
+        let start = self.start.min(text.len());
+        let end = self.end.clamp(start, text.len());
+        start..text.get(start..end).and_then(|inside| inside.find(['\n', '\r'])).map_or(end, |at| start + at)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spanned<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Node {
+    Null,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(String),
+    List(Vec<Spanned<Node>>),
+    /// In the order of the file, with both entries of a duplicate key.
+    Map(Vec<(Spanned<String>, Spanned<Node>)>),
+}
+
+impl Node {
+    /// The value as an error message names it.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Node::Null => "nothing".into(),
+            Node::Bool(value) => format!("`{value}`"),
+            Node::Int(value) => format!("the number {value}"),
+            Node::Float(value) => format!("the number {value}"),
+            Node::Text(text) => format!("the text {text:?}"),
+            Node::List(_) => "a list".into(),
+            Node::Map(_) => "a mapping".into(),
+        }
+    }
+}
+
+/// Why a text is not read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    pub(crate) reason: String,
+    pub(crate) span: Span,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.span.line, self.reason)
+    }
+}
+
+/// Reads one document. An empty text is `Null`.
+///
+/// # Errors
+/// Names the first position where the text is not YAML, or not one that is accepted.
+pub(crate) fn read(text: &str) -> Result<Spanned<Node>, SyntaxError> {
+    build::Builder::default().read(text)
+}
+
+/// Reads one document as plain values, as those of other programs' files.
+pub(crate) fn read_value(text: &str) -> Option<serde_json::Value> {
+    serde::Deserialize::deserialize(&read(text).ok()?.value).ok()
+}
+
+#[cfg(test)]
+mod tests;

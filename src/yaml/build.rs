@@ -1,0 +1,248 @@
+//! The tree, built from the parser's events.
+
+use std::collections::{HashMap, HashSet};
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
+
+use super::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, Node, Span, Spanned, SyntaxError};
+
+type Entry = (Spanned<String>, Spanned<Node>);
+
+#[derive(Default)]
+pub(super) struct Builder {
+    /// The lists and mappings that are open, the innermost last.
+    open: Vec<Open>,
+    root: Option<Spanned<Node>>,
+    /// By the parser's number of the anchor.
+    anchored: HashMap<usize, Spanned<Node>>,
+    values: usize,
+    aliased: usize,
+}
+
+/// A list or mapping whose end has not been read.
+struct Open {
+    span: Span,
+    anchor: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Spanned<Node>>),
+    Map { entries: Vec<Entry>, key: Option<Spanned<String>> },
+}
+
+impl Builder {
+    pub(super) fn read(mut self, text: &str) -> Result<Spanned<Node>, SyntaxError> {
+        let options =
+            granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
+        for item in Parser::new_from_str_with_options(text, options) {
+            let (event, span) = item.map_err(|error| {
+                let reason = match error.kind() {
+                    ErrorKind::UnknownAnchor => "an alias of an unknown anchor".to_owned(),
+                    _ => error.info(),
+                };
+                fail(reason, span_at(error.marker(), error.marker()))
+            })?;
+            self.event(event, span_at(&span.start, &span.end))?;
+        }
+        Ok(self.root.unwrap_or(Spanned { value: Node::Null, span: Span::default() }))
+    }
+
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), SyntaxError> {
+        match event {
+            Event::DocumentStart(..) if self.root.is_some() => {
+                return Err(fail("a second document starts here: only one is read", span));
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                // A key is text whatever it looks like, but for the key that merges.
+                if let Some(Open { content: Content::Map { key: key @ None, .. }, .. }) = self.open.last_mut()
+                {
+                    *key = Some(Spanned { value: text.into_owned(), span });
+                    return Ok(());
+                }
+                let value = scalar(&text, style, tag.as_deref()).map_err(|reason| fail(reason, span))?;
+                self.value(Spanned { value, span }, anchor)?;
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.start(Open { span, anchor, content: Content::List(Vec::new()) }, tag.as_deref())?;
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                let content = Content::Map { entries: Vec::new(), key: None };
+                self.start(Open { span, anchor, content }, tag.as_deref())?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
+            Event::Alias(anchor) => {
+                let Some(mut node) = self.anchored.get(&anchor).cloned() else {
+                    return Err(fail("an alias inside of what it names", span));
+                };
+                self.aliased += size(&node.value);
+                if self.aliased > MAX_ALIASED_VALUES {
+                    return Err(fail("aliases expand to too many values", span));
+                }
+                node.span = span;
+                self.value(node, 0)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, open: Open, tag: Option<&Tag>) -> Result<(), SyntaxError> {
+        if self.is_at_key() {
+            return Err(fail("a key must be text", open.span));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(fail(format!("nested more than {MAX_DEPTH} levels deep"), open.span));
+        }
+        let expected = if matches!(open.content, Content::List(_)) { "seq" } else { "map" };
+        if tag.is_some_and(|tag| !tag.is_yaml_core_schema_tag(expected)) {
+            return Err(fail(UNKNOWN_TAG, open.span));
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    fn end(&mut self, end: Span) -> Result<(), SyntaxError> {
+        let Some(Open { span, anchor, content }) = self.open.pop() else { return Ok(()) };
+        let value = match content {
+            Content::List(items) => Node::List(items),
+            Content::Map { entries, .. } => Node::Map(merge(entries)?),
+        };
+        self.value(Spanned { value, span: Span { end: end.end, ..span } }, anchor)
+    }
+
+    fn is_at_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open { content: Content::Map { key: None, .. }, .. }))
+    }
+
+    /// Puts a complete value to where it belongs.
+    fn value(&mut self, node: Spanned<Node>, anchor: usize) -> Result<(), SyntaxError> {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(fail(format!("more than {MAX_VALUES} values"), node.span));
+        }
+        if anchor != 0 {
+            if size(&node.value) > MAX_ALIASED_VALUES {
+                return Err(fail("an anchor on too many values", node.span));
+            }
+            self.anchored.insert(anchor, node.clone());
+        }
+        match self.open.last_mut().map(|open| &mut open.content) {
+            None => self.root = Some(node),
+            Some(Content::List(items)) => items.push(node),
+            Some(Content::Map { entries, key }) => match (key.take(), node) {
+                (Some(key), node) => entries.push((key, node)),
+                (None, Spanned { value: Node::Text(text), span }) => {
+                    *key = Some(Spanned { value: text, span })
+                }
+                (None, node) => return Err(fail("a key must be text", node.span)),
+            },
+        }
+        Ok(())
+    }
+}
+
+const UNKNOWN_TAG: &str = "unknown tag: remove it";
+
+/// What a scalar is by the core schema of YAML 1.2. Only plain ones can be anything but text.
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Node, &'static str> {
+    if let Some(tag) = tag {
+        return match tag.core_suffix() {
+            Some("str") => Ok(Node::Text(text.to_owned())),
+            Some("null" | "bool" | "int" | "float") => Ok(plain(text)),
+            _ => Err(UNKNOWN_TAG),
+        };
+    }
+    Ok(if style == ScalarStyle::Plain { plain(text) } else { Node::Text(text.to_owned()) })
+}
+
+fn plain(text: &str) -> Node {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Node::Null,
+        "true" | "True" | "TRUE" => return Node::Bool(true),
+        "false" | "False" | "FALSE" => return Node::Bool(false),
+        _ => {}
+    }
+    // Most values are words.
+    if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
+        if let Some(number) = integer(text) {
+            return Node::Int(number);
+        }
+        if let Some(number) = float(text) {
+            return Node::Float(number);
+        }
+    }
+    Node::Text(text.to_owned())
+}
+
+fn integer(text: &str) -> Option<i128> {
+    let digits = |digits: &str, radix: u32| {
+        let is_unsigned = digits.starts_with(|c: char| c.is_digit(radix));
+        is_unsigned.then(|| i128::from_str_radix(digits, radix).ok())?
+    };
+    if let Some(octal) = text.strip_prefix("0o") {
+        return digits(octal, 8);
+    }
+    if let Some(hexadecimal) = text.strip_prefix("0x") {
+        return digits(hexadecimal, 16);
+    }
+    match text.strip_prefix('-') {
+        Some(rest) => digits(rest, 10).map(|number| -number),
+        None => digits(text.strip_prefix('+').unwrap_or(text), 10),
+    }
+}
+
+fn float(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
+    match unsigned {
+        ".inf" | ".Inf" | ".INF" => Some(sign * f64::INFINITY),
+        ".nan" | ".NaN" | ".NAN" if unsigned.len() == text.len() => Some(f64::NAN),
+        // Rust's own also reads `inf`, `nan` and `infinity`.
+        _ if unsigned.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+')) => {
+            text.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+/// `<<` adds the entries of another mapping, or of several, that this one does not have.
+fn merge(entries: Vec<Entry>) -> Result<Vec<Entry>, SyntaxError> {
+    if entries.iter().all(|(key, _)| key.value != "<<") {
+        return Ok(entries);
+    }
+    let (merges, mut own): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|(key, _)| key.value == "<<");
+    let mut known: HashSet<String> = own.iter().map(|(key, _)| key.value.clone()).collect();
+    for (_, node) in merges {
+        let sources = match node.value {
+            Node::List(items) => items,
+            _ => vec![node],
+        };
+        for source in sources {
+            let Node::Map(inherited) = source.value else {
+                return Err(fail("`<<` merges mappings alone", source.span));
+            };
+            own.extend(inherited.into_iter().filter(|(key, _)| known.insert(key.value.clone())));
+        }
+    }
+    Ok(own)
+}
+
+/// The number of values in it, itself included.
+fn size(node: &Node) -> usize {
+    1 + match node {
+        Node::List(items) => items.iter().map(|item| size(&item.value)).sum::<usize>(),
+        Node::Map(entries) => entries.iter().map(|(_, value)| size(&value.value)).sum(),
+        _ => 0,
+    }
+}
+
+fn span_at(start: &granit_parser::Marker, end: &granit_parser::Marker) -> Span {
+    let bytes = |marker: &granit_parser::Marker| marker.byte_offset().unwrap_or_default();
+    Span { start: bytes(start), end: bytes(end), line: start.line() }
+}
+
+fn fail(reason: impl Into<String>, span: Span) -> SyntaxError {
+    SyntaxError { reason: reason.into(), span }
+}

@@ -1,0 +1,121 @@
+//! Values into structs, strictly: `'5'` is no number and `5` no text, so that a config is accepted exactly where its schema
+//! accepts it. Duplicate keys are errors.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{Deserializer, Error, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::{Node, Spanned};
+
+/// Why values do not make a struct. Positions are found later, together with all other problems.
+#[derive(Debug)]
+pub(crate) struct ValueError(String);
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ValueError {}
+
+impl Error for ValueError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        ValueError(message.to_string())
+    }
+}
+
+impl<'de> IntoDeserializer<'de, ValueError> for &'de Spanned<Node> {
+    type Deserializer = &'de Node;
+
+    fn into_deserializer(self) -> &'de Node {
+        &self.value
+    }
+}
+
+/// A key is text whatever it looks like.
+struct Key<'de>(&'de str);
+
+impl<'de> IntoDeserializer<'de, ValueError> for Key<'de> {
+    type Deserializer = serde::de::value::BorrowedStrDeserializer<'de, ValueError>;
+
+    fn into_deserializer(self) -> Self::Deserializer {
+        serde::de::value::BorrowedStrDeserializer::new(self.0)
+    }
+}
+
+impl<'de> Deserializer<'de> for &'de Node {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        match self {
+            Node::Null => visitor.visit_unit(),
+            Node::Bool(value) => visitor.visit_bool(*value),
+            Node::Int(value) => match (u64::try_from(*value), i64::try_from(*value)) {
+                (Ok(value), _) => visitor.visit_u64(value),
+                (_, Ok(value)) => visitor.visit_i64(value),
+                _ => visitor.visit_i128(*value),
+            },
+            Node::Float(value) => visitor.visit_f64(*value),
+            Node::Text(text) => visitor.visit_borrowed_str(text),
+            Node::List(items) => visitor.visit_seq(SeqDeserializer::new(items.iter())),
+            Node::Map(entries) => {
+                let mut seen = HashSet::with_capacity(entries.len());
+                if let Some((key, _)) = entries.iter().find(|(key, _)| !seen.insert(key.value.as_str())) {
+                    return Err(ValueError(format!("duplicate key `{}`", key.value)));
+                }
+                let entries = entries.iter().map(|(key, value)| (Key(&key.value), value));
+                visitor.visit_map(MapDeserializer::new(entries))
+            }
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        match self {
+            Node::Null => visitor.visit_none(),
+            some => visitor.visit_some(some),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    /// From a mapping alone: the visitors of derived structs would take a list, too.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        match self {
+            Node::Map(_) => self.deserialize_any(visitor),
+            other => Err(ValueError(format!("expected {name}, found {}", other.describe()))),
+        }
+    }
+
+    /// An enumeration is one of its words, never a mapping with that word as its key.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        match self {
+            Node::Text(word) => visitor.visit_enum(word.as_str().into_deserializer()),
+            other => Err(ValueError(format!("expected {name}, found {}", other.describe()))),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map identifier ignored_any
+    }
+}
