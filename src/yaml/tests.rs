@@ -43,6 +43,7 @@ fn a_scalar_is_what_the_core_schema_says() {
         ("!!str 5", json!("5")),
         ("|\n  a\n  b\n", json!("a\nb\n")),
         (">\n  a\n  b\n", json!("a b\n")),
+        ("{a: 1, b, c: {d: [~]}}", json!({"a": 1, "b": null, "c": {"d": [null]}})),
     ] {
         assert_eq!(value(text), expected, "{text:?}");
     }
@@ -115,7 +116,7 @@ proptest! {
     /// schema has, so numbers are plain here.
     #[test]
     fn texts_mean_what_they_mean_to_another_reader(
-        text in "([a-d]|\"a\"|'b')(: | : |:\n  |:\n- |: \\[|: \\{)([a-d]{1,3}|[1-9]|~|true|'x y'|\"z\"|\\|\n  k|>-\n  l)(\n[a-d]: [a-d]|\\]|\\}|\n  [a-d]: e| # c)?(\n|\r\n)?",
+        text in "([a-d]|\"a\"|'b')(: | : |:\n  |:\n- |: \\[)([a-d]{1,3}|[1-9]|~|true|'x y'|\"z\"|\\|\n  k|>-\n  l)(\n[a-d]: [a-d]|\\]|\n  [a-d]: e| # c)?(\n|\r\n)?",
     ) {
         let other = serde_saphyr::from_str::<Value>(&text);
         let ours = read(&text).ok().and_then(|tree| <Value as serde::Deserialize>::deserialize(&tree.value).ok());
