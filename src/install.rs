@@ -12,6 +12,7 @@ pub(crate) mod purge;
 pub(crate) mod registration;
 pub(crate) mod schema_file;
 pub(crate) mod scope;
+mod scripts;
 pub mod settings;
 pub(crate) mod starter;
 pub(crate) mod step_command;

@@ -7,11 +7,13 @@ use clap::Args;
 
 use super::diff;
 use super::install::{self, Which};
+use crate::config::ConclaudeConfig;
 use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::change::Change;
 use crate::install::duplicates::duplicates;
+use crate::install::import::{self, Fate};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
 use crate::install::user_file::UserFile;
@@ -61,15 +63,15 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     }
     let draft = Draft::new(request, &folder, &target)?;
     // Whatever is wrong with the settings is found before anything is written.
-    let change = Change::without(request.which.scope(), &folder, &draft.config, &draft.imported.hooks)?;
+    let change = Change::without(request.which.scope(), &folder, &draft.config, &draft.imported.removed())?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
-        report(&draft, &folder, &mut out)?;
+        report(request, &draft, &folder, &mut out)?;
         install::show(&mut out, &change)?;
     } else {
         apply(&draft, &target, &mut out)?;
         finish(&folder, &mut out)?;
-        report(&draft, &folder, &mut out)?;
+        report(request, &draft, &folder, &mut out)?;
         install::apply(&mut out, &change)?;
     }
     if request.steps {
@@ -107,7 +109,7 @@ fn finish(folder: &Path, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// What was taken over, what was not, and what would run twice.
-fn report(draft: &Draft, folder: &Path, out: &mut impl Write) -> io::Result<()> {
+fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut impl Write) -> io::Result<()> {
     for hook in &draft.imported.hooks {
         let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
         writeln!(
@@ -123,15 +125,23 @@ fn report(draft: &Draft, folder: &Path, out: &mut impl Write) -> io::Result<()> 
             )?;
         }
     }
+    for hook in &draft.imported.covered {
+        let (command, event) = (short(hook.command().unwrap_or_default()), &hook.event);
+        writeln!(out, "removed the hook `{command}` of {event} from the settings: the config runs it already")?;
+    }
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;
-    let is_taken = |hook| draft.imported.hooks.contains(hook);
-    for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_taken(&one.hook)) {
+    // What was to be taken over is in one of the lists above.
+    let is_reported = |scope| request.import && scope == request.which.scope();
+    let now = ConclaudeConfig::parse(&draft.after, &folder.join(FILE_NAMES[0])).unwrap_or_default();
+    for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_reported(one.scope)) {
         let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
-        let import = match twice.scope {
+        let import = match import::fate(&twice.hook, Some(&now)) {
             // Hooks for all projects are not for one of them to take over.
-            Scope::User => String::new(),
-            scope => format!(", or `conclaude init --import {}`", scope.flag()),
+            _ if twice.scope == Scope::User => String::new(),
+            Fate::Leave(_) => String::new(),
+            Fate::Advise(what) => format!("; {what}"),
+            _ => format!(", or `conclaude init --import {}`", twice.scope.flag()),
         };
         writeln!(
             out,

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::scope::{Scope, is_users_own};
+use super::scripts::{Matcher, contains};
 use super::settings::{Foreign, foreign};
 use super::user_file::MAX_BYTES;
 use crate::config::ConclaudeConfig;
 use crate::event::EventKind;
 use crate::files;
-use crate::pattern::Pattern;
 
 /// A command that runs twice.
 pub(crate) struct Duplicate {
@@ -47,31 +47,13 @@ pub(crate) fn duplicates(project: &Path, config: &ConclaudeConfig) -> Vec<Duplic
 /// The command of the config that the hook runs too.
 fn same_command(hook: &Foreign, config: &ConclaudeConfig) -> Option<(EventKind, String)> {
     let event = EventKind::named(&hook.event)?;
-    let script = words(hook.command()?);
+    let script = hook.command()?;
+    let matcher = Matcher::new(hook.matcher.as_deref());
     let entries = config.section(event)?.entries().iter();
-    let mut commands = entries
-        .filter(|(pattern, _)| overlap(hook.matcher.as_deref(), pattern))
-        .flat_map(|(_, commands)| commands);
-    // `cd x && npm run lint` runs `npm run lint`, `npm run lint:css` does not.
-    let is_in = |run: &str| format!(" {script} ").contains(&format!(" {} ", words(run)));
-    let command = commands.find(|command| is_in(command.run.as_str()))?;
+    let mut commands =
+        entries.filter(|(pattern, _)| matcher.overlaps(pattern)).flat_map(|(_, commands)| commands);
+    let command = commands.find(|command| contains(script, command))?;
     Some((event, command.run.as_str().to_owned()))
-}
-
-/// A script with single blanks, and blanks around what separates commands.
-fn words(script: &str) -> String {
-    let spaced: String =
-        script.chars().flat_map(|c| if ";&|()".contains(c) { vec![' ', c, ' '] } else { vec![c] }).collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether an agent may be meant by both. Of a regular expression nothing is known, so it may.
-fn overlap(matcher: Option<&str>, pattern: &Pattern) -> bool {
-    let matcher = matcher.map(str::trim).filter(|text| !matches!(*text, "" | "*"));
-    let Some(matcher) = matcher.filter(|_| !pattern.is_wildcard()) else { return true };
-    let is_list = matcher.chars().all(|c| c.is_alphanumeric() || "_- |,".contains(c));
-    let mut names = matcher.split(['|', ',']).map(str::trim);
-    !is_list || names.any(|name| pattern.matches(name, None).unwrap_or(true))
 }
 
 #[cfg(test)]
@@ -82,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_same_command_for_the_same_agents_is_a_duplicate() {
-        let text = "subagentStop: {commands: {'{coder,tester}': [{run: npm run lint}]}}";
+        let text = "subagentStop: {commands: {'{coder,tester}': [{run: npm run lint}, {run: npm test}]}}";
         let config = ConclaudeConfig::parse(text, Path::new("x")).unwrap();
         for (event, matcher, command, expected) in [
             ("SubagentStop", None, "npm run lint", true),
@@ -91,6 +73,7 @@ mod tests {
             ("SubagentStop", Some("^c.*"), "npm run lint || exit 2", true),
             ("SubagentStop", Some("other"), "npm run lint", false),
             ("SubagentStop", None, "npm run lint:css", false),
+            ("SubagentStop", None, "npm run test && x", true),
             ("SubagentStart", None, "npm run lint", false),
             ("Stop", None, "npm run lint", false),
         ] {

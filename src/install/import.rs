@@ -5,8 +5,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::scripts::{Matcher, is_same};
 use super::settings::Foreign;
-use crate::config::ConclaudeConfig;
+use crate::config::{ConclaudeConfig, EventConfig};
 use crate::event::{self, EventKind, Subject};
 use crate::messages::short;
 use crate::pattern::Pattern;
@@ -23,11 +24,18 @@ pub(crate) struct Imported {
     pub(crate) left: Vec<String>,
     /// The hooks that are in the config now, and go from the settings file.
     pub(crate) hooks: Vec<Foreign>,
+    /// Those that the config had already, and that go too.
+    pub(crate) covered: Vec<Foreign>,
 }
 
 impl Imported {
     pub(crate) fn is_empty(&self) -> bool {
         self.config.is_empty()
+    }
+
+    /// What goes from the settings file.
+    pub(crate) fn removed(&self) -> Vec<Foreign> {
+        self.hooks.iter().chain(&self.covered).cloned().collect()
     }
 
     pub(crate) fn has(&self, section: &str) -> bool {
@@ -60,42 +68,89 @@ impl Imported {
     /// Takes hooks of a settings file over. What the config has already is only removed there.
     pub(crate) fn add_hooks(&mut self, hooks: Vec<Foreign>, existing: Option<&ConclaudeConfig>) {
         for hook in hooks {
-            match command_of(&hook) {
-                Ok((event, pattern, command)) => self.add_hook(hook, (event, pattern, command), existing),
-                Err(why) => self.left.push(format!("the hook `{}` of {}: {why}", name_of(&hook), hook.event)),
+            match fate(&hook, existing) {
+                Fate::Remove => self.covered.push(hook),
+                Fate::Add { section, pattern, command } => {
+                    self.add_command(section, &pattern, command);
+                    self.hooks.push(hook);
+                }
+                Fate::Advise(why) | Fate::Leave(why) => {
+                    self.left.push(format!("the hook `{}` of {}: {why}", name_of(&hook), hook.event))
+                }
             }
         }
     }
+}
 
-    fn add_hook(
-        &mut self,
-        hook: Foreign,
-        (event, pattern, command): (EventKind, String, Map<String, Value>),
-        existing: Option<&ConclaudeConfig>,
-    ) {
-        let section = event.row().section;
-        let configured = existing.and_then(|config| config.section(event));
-        let run = hook.command().unwrap_or_default();
-        let is_there = configured.is_some_and(|section| {
-            section.entries().iter().any(|(own, commands)| {
-                covers(own, hook.matcher.as_deref())
-                    && commands.iter().any(|one| one.run.as_str().trim() == run.trim())
-            })
-        });
-        match configured {
-            Some(_) if is_there => self.hooks.push(hook),
-            Some(_) => self.left.push(format!(
-                "the hook `{}` of {}: the config has a section `{section}` already; add it there by hand under {}, and remove the hook",
-                name_of(&hook),
-                hook.event,
-                Value::from(pattern)
-            )),
-            None => {
-                self.add_command(section, &pattern, command);
-                self.hooks.push(hook);
-            }
+/// What an import does with a hook.
+pub(crate) enum Fate {
+    /// The config runs it already, for all agents that the hook is for: it only goes from the settings.
+    Remove,
+    Add {
+        section: &'static str,
+        pattern: String,
+        command: Map<String, Value>,
+    },
+    /// What to change in the config, so that another import removes it.
+    Advise(String),
+    /// Why it stays where it is.
+    Leave(String),
+}
+
+pub(crate) fn fate(hook: &Foreign, existing: Option<&ConclaudeConfig>) -> Fate {
+    let event = EventKind::named(&hook.event);
+    let configured = event.zip(existing).and_then(|(event, config)| config.section(event));
+    let script = hook.command().unwrap_or_default();
+    let entries = configured.map(EventConfig::entries).unwrap_or_default().iter();
+    let same: Vec<&Pattern> = entries
+        .filter(|(_, commands)| commands.iter().any(|command| is_same(script, command)))
+        .map(|(pattern, _)| pattern)
+        .collect();
+    let matcher = Matcher::new(hook.matcher.as_deref());
+    if matcher.is_covered_by(&same) {
+        return Fate::Remove;
+    }
+    let (event, pattern, command) = match command_of(hook) {
+        Ok(parts) => parts,
+        Err(why) => return Fate::Leave(why),
+    };
+    let section = event.row().section;
+    match (configured, same.as_slice()) {
+        (None, _) => Fate::Add { section, pattern, command },
+        (Some(_), [own, ..]) => Fate::Advise(format!(
+            "`{section}` of the config runs it for \"{own}\" only, and the hook for {}: write {} instead of \"{own}\" there, then `conclaude init --import` removes the hook",
+            agents(&matcher),
+            Value::from(widened(own, &pattern)),
+        )),
+        (Some(_), []) => Fate::Advise(format!(
+            "the config has a section `{section}` already: add `- {}` to {} under its `commands`, then `conclaude init --import` removes the hook",
+            Value::Object(command),
+            Value::from(pattern)
+        )),
+    }
+}
+
+fn agents(matcher: &Matcher<'_>) -> String {
+    match matcher {
+        Matcher::Names(names) => names.join(" and "),
+        Matcher::All | Matcher::Regex => "every agent".into(),
+    }
+}
+
+/// The pattern for the agents of both.
+fn widened(own: &Pattern, other: &str) -> String {
+    let bare = |pattern: &str| pattern.trim_start_matches('{').trim_end_matches('}').to_owned();
+    if other == "*" {
+        return other.into();
+    }
+    let (own, mut names) = (bare(own.as_str()), Vec::new());
+    let other = bare(other);
+    for name in own.split(',').chain(other.split(',')) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
+    format!("{{{}}}", names.join(","))
 }
 
 /// What a hook is called in a message: its command, else its type.
@@ -117,7 +172,9 @@ fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>),
             return Err(format!("it has `{key}`, which a command cannot have; it stays where it is"));
         }
     }
-    let pattern = pattern(hook.matcher.as_deref(), event)
+    let matcher = hook.matcher.as_deref().filter(|_| event.row().subject != Subject::Nothing);
+    let pattern = Matcher::new(matcher)
+        .glob()
         .ok_or("its matcher is a regular expression, and patterns here are globs; it stays where it is")?;
     let mut command = Map::new();
     command.insert("run".into(), run.into());
@@ -131,29 +188,6 @@ fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>),
     }
     let check = json!({ event.row().section: { "commands": { pattern.as_str(): [command] } } });
     if fits(&check) { Ok((event, pattern, command)) } else { Err("it cannot be a command here".into()) }
-}
-
-/// The glob that means what a matcher means: a list of names is one, a regular expression is not.
-fn pattern(matcher: Option<&str>, event: EventKind) -> Option<String> {
-    let matcher = matcher.map(str::trim).filter(|text| !matches!(*text, "" | "*"));
-    let Some(matcher) = matcher.filter(|_| event.row().subject != Subject::Nothing) else {
-        return Some("*".into());
-    };
-    let is_list = matcher.chars().all(|c| c.is_alphanumeric() || "_- |,".contains(c));
-    let names: Vec<&str> = matcher.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty()).collect();
-    match names.as_slice() {
-        _ if !is_list => None,
-        [] => Some("*".into()),
-        [only] => Some((*only).to_owned()),
-        many => Some(format!("{{{}}}", many.join(","))),
-    }
-}
-
-/// Whether a pattern of the config means every agent that the matcher, a list of names, means.
-fn covers(own: &Pattern, matcher: Option<&str>) -> bool {
-    let matcher = matcher.map(str::trim).filter(|text| !matches!(*text, "" | "*"));
-    let matches = |name: &str| own.matches(name.trim(), None).unwrap_or(false);
-    own.is_wildcard() || matcher.is_some_and(|names| names.split(['|', ',']).all(matches))
 }
 
 /// Whether a config may have this. JSON is YAML.

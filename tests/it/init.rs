@@ -542,6 +542,84 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     ");
 }
 
+/// What a hook of SubagentStop is, as a settings file.
+fn stop_hook(matcher: &str, command: &str) -> String {
+    let hook = serde_json::json!({"matcher": matcher, "hooks": [{"type": "command", "command": command}]});
+    serde_json::json!({"hooks": {"SubagentStop": [hook]}}).to_string()
+}
+
+#[test]
+fn import_removes_a_hook_that_the_config_runs_in_another_spelling() {
+    let config = "subagentStop:\n  commands:\n    coder: [{run: npm test, onFailure: block}]\n    tester: [{run: npm run test, onFailure: block}]\n";
+    let hook = stop_hook("coder|tester", "cd \"$CLAUDE_PROJECT_DIR\" && npm run test || exit 2");
+    let test = Test::stop().config(config).file(".claude/settings.json", &hook);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    removed the hook `cd "$CLAUDE_PROJECT_DIR" && npm run test || exit 2` of SubagentStop from the settings: the config runs it already
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    "#);
+    assert_eq!(read(root.join(".conclaude.yaml")), config);
+    assert!(!read(root.join(".claude/settings.json")).contains("npm"));
+    assert_eq!(read(backup(&root)), hook);
+}
+
+#[test]
+fn a_hook_for_more_agents_than_the_config_is_left_with_what_to_change() {
+    let config = "subagentStop:\n  commands:\n    coder: [{run: npm test}]\n";
+    let hook = stop_hook("coder|tester", "npm run test");
+    let test = Test::stop().config(config).file(".claude/settings.json", hook);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    not taken over: the hook `npm run test` of SubagentStop: `subagentStop` of the config runs it for "coder" only, and the hook for coder and tester: write "{coder,tester}" instead of "coder" there, then `conclaude init --import` removes the hook
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    "#);
+    insta::assert_snapshot!(about_hooks(&root), @r#"
+    ⚠ hooks        `npm test` runs twice at SubagentStop: by the config, and as a hook of your own in .claude/settings.json
+                   → `subagentStop` of the config runs it for "coder" only, and the hook for coder and tester: write "{coder,tester}" instead of "coder" there, then `conclaude init --import` removes the hook
+    "#);
+    // What it says is enough.
+    let test = test.config("subagentStop:\n  commands:\n    \"{coder,tester}\": [{run: npm test}]\n");
+    insta::assert_snapshot!(about_hooks(&root), @"
+    ⚠ hooks        `npm test` runs twice at SubagentStop: by the config, and as a hook of your own in .claude/settings.json
+                   → conclaude init --import --project
+    ");
+    run_in(&root, &["init", "--import", "--project"]);
+    insta::assert_snapshot!(about_hooks(&root), @"nothing");
+    let config = "subagentStop:\n  commands:\n    \"*\": [{run: npm test}]\n";
+    let test = test.config(config).file(".claude/settings.json", stop_hook("^cod", "npm test; say done"));
+    insta::assert_snapshot!(transcript(&test.root(), &["init", "--import"]), @"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    not taken over: the hook `npm test; say done` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    insta::assert_snapshot!(about_hooks(&root), @"
+    ⚠ hooks        `npm test` runs twice at SubagentStop: by the config, and as a hook of your own in .claude/settings.json
+                   → ${EDITOR:-vi} [ROOT]/.claude/settings.json  # remove that hook
+    ");
+}
+
+/// What `doctor` says about hooks of the user's.
+fn about_hooks(root: &Path) -> String {
+    let shown = run_in(root, &["doctor"]).1;
+    let lines: Vec<&str> = shown.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with("⚠ hooks"));
+    at.map_or_else(|| "nothing".into(), |at| lines[at..at + 2].join("\n"))
+}
+
 #[test]
 fn an_import_that_is_only_tried_shows_both_files_and_changes_none() {
     let test = npm_project().file(".claude/settings.json", HOOKS);

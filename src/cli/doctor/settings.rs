@@ -4,6 +4,7 @@ use super::check::{Check, short};
 use super::installation::Installation;
 use crate::hooks::switch;
 use crate::install::duplicates::{self, Duplicate};
+use crate::install::import::{self, Fate};
 use crate::install::registration::{self, Found, program_of};
 use crate::install::scope::Scope;
 use crate::install::settings::{self, SWITCH};
@@ -73,7 +74,8 @@ fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
 
 /// Hooks that the user wrote and that run what the config runs as well.
 pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
-    let found = duplicates::duplicates(&installation.project, &installation.effective_config());
+    let config = installation.effective_config();
+    let found = duplicates::duplicates(&installation.project, &config);
     let check = |twice: Duplicate| {
         let name = short(&twice.path, &installation.project);
         let text = format!(
@@ -82,9 +84,12 @@ pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
             twice.event
         );
         // Hooks for all projects are not for one of them to remove.
-        let fix = match twice.scope {
-            Scope::User => format!("${{EDITOR:-vi}} {}", twice.path.display()),
-            scope => format!("conclaude init --import {}", scope.flag()),
+        let editor = format!("${{EDITOR:-vi}} {}", twice.path.display());
+        let fix = match import::fate(&twice.hook, Some(&config)) {
+            _ if twice.scope == Scope::User => editor,
+            Fate::Advise(what) => what,
+            Fate::Leave(_) => format!("{editor}  # remove that hook"),
+            _ => format!("conclaude init --import {}", twice.scope.flag()),
         };
         Check::warning("hooks", text, fix)
     };
