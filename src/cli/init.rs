@@ -127,7 +127,10 @@ fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut impl Write)
     }
     for hook in &draft.imported.covered {
         let (command, event) = (short(hook.command().unwrap_or_default()), &hook.event);
-        writeln!(out, "removed the hook `{command}` of {event} from the settings: the config runs it already")?;
+        writeln!(
+            out,
+            "removed the hook `{command}` of {event} from the settings: the config runs it already"
+        )?;
     }
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;

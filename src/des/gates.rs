@@ -111,11 +111,11 @@ pub fn boundaries(opened: &Opened, phases: &[String], des: &DesConfig) -> String
     let mut text = format!("\n\n---\nThis task is gated by conclaude. Its step file is `{step}`.\n");
     if opened.step.has_phases() {
         text.push_str(&format!(
-            "- Phases left, in this order: {}.\n- Record each phase as you do it; do not edit the JSON by hand:\n  \
-             `conclaude des run {quoted} PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);\n  \
+            "- Phases left, in this order: {}.\n- Record each phase as you do it; do not edit the JSON by hand:\n  {}\
              `conclaude des start {quoted} PHASE`, then `conclaude des finish {quoted} PHASE --pass|--fail --details \"…\"` for work without a command;\n  \
              `conclaude des skip {quoted} PHASE --reason \"NOT_APPLICABLE: …\"`.\n",
             if left.is_empty() { "none".to_owned() } else { left.join(", ") },
+            typed_commands(&quoted, des),
         ));
         text.push_str(&evidence(&quoted, des));
     }
@@ -133,6 +133,16 @@ pub fn boundaries(opened: &Opened, phases: &[String], des: &DesConfig) -> String
          `conclaude des fail {quoted} --reason \"…\"`; an admitted failure may stop.\n"
     ));
     text
+}
+
+/// How any command proves a phase, where the config leaves that to the agent.
+fn typed_commands(step: &str, des: &DesConfig) -> String {
+    if !des.evidence_commands().is_empty() {
+        return String::new();
+    }
+    format!(
+        "`conclaude des run {step} PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);\n  "
+    )
 }
 
 /// The phases that need proof, and the commands that the config has for them.

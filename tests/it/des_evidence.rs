@@ -74,7 +74,8 @@ fn the_config_owns_the_command_that_proves_a_phase() {
       "configured": true
     }
     "#);
-    assert_eq!(des(&test, &["run", "01", "COMMIT", "--", "true"]), Some(0));
+    ok(&test, &["start", "01", "COMMIT"]);
+    ok(&test, &["finish", "01", "COMMIT", "--pass"]);
     test.stops().run().silent();
 }
 
@@ -91,6 +92,7 @@ fn another_command_is_refused_with_the_one_that_counts() {
         &["finish", "01", "GREEN", "--pass"],
         &["skip", "01", "GREEN", "--reason", "NOT_APPLICABLE: x"],
         &["run", "01", "COMMIT"],
+        &["run", "01", "COMMIT", "--", "touch", "ran"],
         &["run", "01", "GREN"],
     ] {
         shown.push_str(&format!("$ {}\n{}\n", arguments.join(" "), shows(&test, arguments)));
@@ -127,13 +129,18 @@ fn another_command_is_refused_with_the_one_that_counts() {
     $ run 01 COMMIT
     exit 1
     ----- stderr
-    conclaude: the config has no command for COMMIT (des.evidence): use `conclaude des run steps/01-01.json COMMIT -- COMMAND`
+    conclaude: the config has no command for COMMIT (des.evidence), and with commands there it runs no others: add `COMMIT: COMMAND` to that map, or record the phase without a run: `conclaude des start steps/01-01.json COMMIT`, then `conclaude des finish steps/01-01.json COMMIT --pass`
+    $ run 01 COMMIT -- touch ran
+    exit 1
+    ----- stderr
+    conclaude: the config has no command for COMMIT (des.evidence), and with commands there it runs no others: add `COMMIT: COMMAND` to that map, or record the phase without a run: `conclaude des start steps/01-01.json COMMIT`, then `conclaude des finish steps/01-01.json COMMIT --pass`
     $ run 01 GREN
     exit 1
     ----- stderr
     conclaude: there is no phase GREN; did you mean GREEN?
     ");
     assert_eq!(step(&test, STEP)["state"]["status"], "TODO", "nothing was recorded");
+    assert!(!test.root().join("ran").exists());
     // The same command is not another one.
     assert_eq!(des(&test, &["run", "01", "RED", "--", "grep", "-q", "hello", "greeting"]), Some(1));
     assert_eq!(phase(&test, "RED")["outcome"], "PASS");
@@ -162,7 +169,8 @@ fn an_agent_that_edits_the_config_gains_nothing() {
             let words = ["des", "run", "01", "GREEN", "--", "grep", "-q", "hello", "greeting"];
             run_in(&elsewhere, &words);
         }
-        des(&test, &["run", STEP, "COMMIT", "--", "true"]);
+        des(&test, &["start", STEP, "COMMIT"]);
+        des(&test, &["finish", STEP, "COMMIT", "--pass"]);
         let reason = test.stops().run().blocked();
         match edited {
             _ if edited == always => assert_snapshot!(reason, @"
@@ -191,7 +199,8 @@ fn what_was_proved_by_another_command_can_be_proved_again() {
     des(&test, &["run", STEP, "RED", "--", "false"]);
     des(&test, &["run", STEP, "GREEN", "--", "true"]);
     let test = test.config(CONFIG).call_agent(MARKERS).run().again().agent_files(MARKERS);
-    des(&test, &["run", STEP, "COMMIT", "--", "true"]);
+    des(&test, &["start", STEP, "COMMIT"]);
+    des(&test, &["finish", STEP, "COMMIT", "--pass"]);
     let blocked = test.stops().run();
     assert_snapshot!(blocked.blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
@@ -222,7 +231,6 @@ fn the_prompt_shows_the_commands() {
     This task is gated by conclaude. Its step file is `steps/01-01.json`.
     - Phases left, in this order: RED, GREEN, COMMIT.
     - Record each phase as you do it; do not edit the JSON by hand:
-      `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);
       `conclaude des start steps/01-01.json PHASE`, then `conclaude des finish steps/01-01.json PHASE --pass|--fail --details "…"` for work without a command;
       `conclaude des skip steps/01-01.json PHASE --reason "NOT_APPLICABLE: …"`.
     - These phases count only with the command of the config, which is run so:

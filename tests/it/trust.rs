@@ -347,3 +347,28 @@ fn init_refuses_a_home_that_is_a_repository() {
     assert_eq!((code, home.join(".claude/settings.json").exists()), (Some(1), false), "{shown}");
     insta::assert_snapshot!(shown, @"conclaude: [HOME]/.claude/settings.json is left as it is: these are your own settings, for all projects. Go to the folder of a project, or use --user");
 }
+
+#[test]
+fn a_command_of_the_config_proves_no_phase_of_a_project_that_nobody_trusts() {
+    let config = "des: {phases: tdd-3, evidence: {RED: 'touch ran; false'}}\n";
+    let test = Test::stop().config(config).file("home/.keep", "");
+    let (root, home) = (test.root(), test.root().join("home"));
+    let conclaude = |arguments: &[&str]| {
+        let (code, out, err) = run_in_home(&root, &home, arguments);
+        let shown = format!("exit {}\n{out}{err}", code.unwrap());
+        shown.replace(root.to_str().unwrap(), "[ROOT]")
+    };
+    conclaude(&["des", "new", "01.json"]);
+    conclaude(&["install", "--user"]);
+    insta::assert_snapshot!(conclaude(&["des", "run", "01.json", "RED"]), @"
+    exit 1
+    conclaude: [ROOT]/.conclaude.yaml is not trusted, so its commands do not run: look at the file, then run `conclaude trust`
+    ");
+    assert!(!root.join("ran").exists());
+    conclaude(&["trust", "--yes"]);
+    insta::assert_snapshot!(conclaude(&["des", "run", "01.json", "RED"]), @"
+    exit 1
+    conclaude: RED is EXECUTED: PASS (exit code 1)
+    ");
+    assert!(root.join("ran").exists());
+}

@@ -12,8 +12,12 @@ use crate::config::ConclaudeConfig;
 use crate::des::context::Call;
 use crate::des::record::{self, Change};
 use crate::des::{paths, step};
+use crate::hooks::Environment;
+use crate::install::registration;
+use crate::install::scope::session_folder;
 use crate::root::Root;
 use crate::store::Session;
+use crate::store::trust::{self, TrustStatus};
 use crate::text::clean_line;
 
 pub(super) struct Project {
@@ -98,6 +102,25 @@ impl Project {
         Err(io::Error::other(format!(
             "{phase} counts only with proof (des.evidence): use `conclaude des run`{}",
             runs.unwrap_or_default()
+        )))
+    }
+
+    /// Commands of the config run where those at a stop run: not in a project that the user has yet to trust.
+    pub(super) fn require_trust(&self) -> io::Result<()> {
+        let Some(path) = &self.root.config else { return Ok(()) };
+        let project = session_folder(Environment::of_process().project_dir, &self.root.folder)?;
+        if !registration::asks_for_trust(&registration::found(&project)) {
+            return Ok(());
+        }
+        let text = crate::root::read(path).map_err(|error| io::Error::other(error.to_string()))?;
+        let why = match trust::status(path, &text) {
+            TrustStatus::Trusted => return Ok(()),
+            TrustStatus::Changed => "has changed since it was trusted",
+            TrustStatus::Unknown => "is not trusted",
+        };
+        Err(io::Error::other(format!(
+            "{} {why}, so its commands do not run: look at the file, then run `conclaude trust`",
+            path.display()
         )))
     }
 

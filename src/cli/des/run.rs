@@ -57,6 +57,8 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
     let before = before(project, step, phase, owned)?;
     let Proof { command, line, is_configured, expect_failure } = match owned {
         Some(owned) => configured(project, args, owned)?,
+        // A permission for `conclaude des` would else be one for any command, by way of a phase that the map leaves out.
+        None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
         None => typed(project, args)?,
     };
     if !before.is_started && !before.is_unproved {
@@ -85,6 +87,7 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
 /// The config's command, whatever was typed: an agent cannot prove a test with `true`.
 fn configured(project: &Project, args: &RunArgs, owned: &str) -> io::Result<Proof> {
     let RunArgs { phase, command, .. } = args;
+    project.require_trust()?;
     let (run, shown) = (run_line(project, &args.step, phase)?, clean_line(owned));
     let typed: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     if !typed.is_empty() && typed.join(" ") != owned {
@@ -116,6 +119,16 @@ fn typed(project: &Project, args: &RunArgs) -> io::Result<Proof> {
     let said = args.expect.as_deref().map(|word| word == "fail");
     let expect_failure = said.unwrap_or_else(|| phases::expects_failure(phase));
     Ok(Proof { command, line: command_line(words), is_configured: false, expect_failure })
+}
+
+/// With a map in the config, its commands are all that `des run` runs.
+fn not_in_map(project: &Project, args: &RunArgs) -> io::Result<io::Error> {
+    let phase = &args.phase;
+    let (_, name) = project.step(&args.step)?;
+    let step = gates::shell_quote(&name);
+    Ok(io::Error::other(format!(
+        "the config has no command for {phase} (des.evidence), and with commands there it runs no others: add `{phase}: COMMAND` to that map, or record the phase without a run: `conclaude des start {step} {phase}`, then `conclaude des finish {step} {phase} --pass`"
+    )))
 }
 
 fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {

@@ -4,10 +4,9 @@ use super::check::{Check, short};
 use super::installation::Installation;
 use crate::event;
 use crate::install::agents;
-use crate::install::registration::on_path;
+use crate::install::registration::{asks_for_trust, on_path};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
-use crate::install::settings::IF_TRUSTED;
 use crate::pattern::Pattern;
 use crate::store;
 use crate::store::trust::{self, TrustStatus};
@@ -114,12 +113,8 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
 pub(super) fn trusted(installation: &Installation) -> Option<Check> {
     let path = installation.root.config.as_ref()?;
     let settings = installation.effective_config();
-    let locations = installation.locations();
-    let only_user = !locations.is_empty() && locations.iter().all(|file| file.scope == Scope::User);
-    let asks =
-        locations.iter().flat_map(|file| file.registered()).any(|one| one.command.ends_with(IF_TRUSTED));
     let runs_code = settings.commands() > 0 || settings.judge().is_some();
-    if !only_user || !asks || !runs_code {
+    if !asks_for_trust(&installation.settings_files) || !runs_code {
         return None;
     }
     let text = crate::root::read(path).ok()?;

@@ -55,6 +55,14 @@ pub(crate) fn locations(found: &[Found]) -> Vec<&Found> {
     found.iter().filter(|file| !file.registered().is_empty()).collect()
 }
 
+/// Whether only registrations for all projects of the user call us here, and they ask whether this one is trusted.
+pub(crate) fn asks_for_trust(found: &[Found]) -> bool {
+    let locations = locations(found);
+    let asks = |one: &Registration| Line::parse(&one.command).is_some_and(|line| line.if_trusted);
+    locations.iter().all(|file| file.scope == Scope::User)
+        && locations.iter().flat_map(|file| file.registered()).any(asks)
+}
+
 /// Whether the project itself has registered us for this event, so that the registration for all projects defers to it.
 pub(crate) fn project_has(project: &Path, event: EventKind) -> bool {
     let needed = needed(&ConclaudeConfig::default(), "conclaude", Scope::Project);
