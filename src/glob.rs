@@ -1,5 +1,8 @@
 //! Globs: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`, `\` to escape the next character. A pattern is compiled to an NFA
 //! and all its states are followed at once, so no pattern needs more time than its length times that of the text.
+//!
+//! In a path, `**` crosses `/` where it is a whole part: at the start or behind a `/`, and at the end or before a `/`. Braces
+//! do not change that: `{src/**,x}` and `src/{**,x}/y` cross, `src/**.rs` and `src/{**,x}.rs` do not. Elsewhere `**` is `*`.
 
 use std::fmt;
 
@@ -7,7 +10,7 @@ use std::fmt;
 pub(crate) enum Kind {
     /// A name: `*` is anything.
     Name,
-    /// A path: `*`, `?` and classes stop at `/`; `**` as a whole part crosses it.
+    /// A path: `*`, `?` and classes stop at `/`; `**` crosses it as a whole part.
     Path,
 }
 
@@ -39,11 +42,30 @@ enum Op {
         negated: bool,
         slash: bool,
     },
+    /// Any number of characters; `/` only with `slash`.
+    Many {
+        slash: bool,
+    },
     /// Continue at both positions.
     Split(usize, usize),
     Jump(usize),
     /// The text must end here.
     End,
+}
+
+impl Op {
+    /// Whether it is one character, and this is it.
+    fn takes(&self, c: char) -> bool {
+        match self {
+            Op::Char(own) => *own == c,
+            Op::Any { slash } => *slash || c != '/',
+            Op::Class { ranges, negated, slash } => {
+                let inside = ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
+                inside != *negated && (*slash || c != '/')
+            }
+            Op::Many { .. } | Op::Split(..) | Op::Jump(_) | Op::End => false,
+        }
+    }
 }
 
 /// A compiled glob.
@@ -62,7 +84,8 @@ impl Glob {
         if chars.len() > MAX_PATTERN_CHARS {
             return Err(GlobError("it is longer than 1,024 characters"));
         }
-        let mut compiler = Compiler { chars: &chars, at: 0, kind, program: Vec::new(), opens: true };
+        let mut compiler =
+            Compiler { chars: &chars, at: 0, kind, program: Vec::new(), opens: true, skips: Vec::new() };
         compiler.sequence(0)?;
         if compiler.at < chars.len() {
             return Err(GlobError("`}` without a `{` before it"));
@@ -82,17 +105,10 @@ impl Glob {
         now.add(&self.program, 0);
         for c in text.chars() {
             for at in &now.list {
-                let takes = match self.program.get(*at) {
-                    Some(Op::Char(own)) => *own == c,
-                    Some(Op::Any { slash }) => *slash || c != '/',
-                    Some(Op::Class { ranges, negated, slash }) => {
-                        let inside = ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
-                        inside != *negated && (*slash || c != '/')
-                    }
-                    _ => false,
-                };
-                if takes {
-                    next.add(&self.program, at + 1);
+                match self.program.get(*at) {
+                    Some(Op::Many { slash }) if *slash || c != '/' => next.add(&self.program, *at),
+                    Some(op) if op.takes(c) => next.add(&self.program, at + 1),
+                    _ => {}
                 }
             }
             std::mem::swap(&mut now, &mut next);
@@ -109,11 +125,13 @@ impl Glob {
 struct States {
     list: Vec<usize>,
     has: Vec<bool>,
+    /// Positions that are still to be added.
+    open: Vec<usize>,
 }
 
 impl States {
     fn new(size: usize) -> States {
-        States { list: Vec::new(), has: vec![false; size] }
+        States { list: Vec::new(), has: vec![false; size], open: Vec::new() }
     }
 
     fn clear(&mut self) {
@@ -126,16 +144,17 @@ impl States {
 
     /// Adds a position, and those that are reached from it without a character.
     fn add(&mut self, program: &[Op], at: usize) {
-        let mut open = vec![at];
-        while let Some(at) = open.pop() {
+        self.open.push(at);
+        while let Some(at) = self.open.pop() {
             match self.has.get_mut(at) {
                 Some(has) if !*has => *has = true,
                 _ => continue,
             }
             self.list.push(at);
             match program.get(at) {
-                Some(Op::Split(one, other)) => open.extend([*other, *one]),
-                Some(Op::Jump(to)) => open.push(*to),
+                Some(Op::Split(one, other)) => self.open.extend([*other, *one]),
+                Some(Op::Jump(to)) => self.open.push(*to),
+                Some(Op::Many { .. }) => self.open.push(at + 1),
                 _ => {}
             }
         }
@@ -147,8 +166,10 @@ struct Compiler<'a> {
     at: usize,
     kind: Kind,
     program: Vec<Op>,
-    /// Whether the current alternatives are at the start of a part of a path.
+    /// Whether every way to this position is at the start of a part of a path.
     opens: bool,
+    /// The `**` at the end of alternatives that a `/` follows: no folder at all also skips that `/`.
+    skips: Vec<usize>,
 }
 
 impl Compiler<'_> {
@@ -170,20 +191,33 @@ impl Compiler<'_> {
                 ',' if depth > 0 => return Ok(()),
                 _ => self.at += 1,
             }
-            let slash = self.kind == Kind::Name;
             match c {
-                '?' => self.program.push(Op::Any { slash }),
+                '?' => self.single(Op::Any { slash: self.kind == Kind::Name }),
                 '*' => self.stars(depth),
                 '[' => self.class()?,
                 '{' => self.alternatives(depth + 1)?,
                 '\\' => {
                     let meant = self.next().ok_or(GlobError("`\\` at the end, with nothing after it"))?;
-                    self.program.push(Op::Char(meant));
+                    self.character(meant);
                 }
-                other => self.program.push(Op::Char(other)),
+                other => self.character(other),
             }
         }
         Ok(())
+    }
+
+    fn single(&mut self, op: Op) {
+        self.program.push(op);
+        self.opens = false;
+    }
+
+    fn character(&mut self, c: char) {
+        self.program.push(Op::Char(c));
+        self.opens = c == '/';
+        let end = self.program.len();
+        for skip in std::mem::take(&mut self.skips) {
+            self.patch(skip, Op::Split(skip + 1, end));
+        }
     }
 
     /// One star or several; the first has been read.
@@ -192,37 +226,61 @@ impl Compiler<'_> {
         while self.peek() == Some('*') {
             self.at += 1;
         }
-        let before = start.checked_sub(1).and_then(|at| self.chars.get(at));
-        let opens = match before {
-            None | Some('/') => true,
-            Some('{' | ',') => depth > 0 && self.opens,
-            Some(_) => false,
-        };
-        let closes = match self.peek() {
-            None | Some('/') => true,
-            Some(',' | '}') => depth > 0,
-            Some(_) => false,
-        };
-        let crosses = self.kind == Kind::Path && self.at - start == 2 && opens && closes;
-        if crosses && self.peek() == Some('/') {
-            // Any number of folders, also none: (any* /)?
+        let follows = self.follows(depth);
+        let is_part = self.opens && matches!(follows, None | Some('/'));
+        let crosses = self.kind == Kind::Path && self.at - start == 2 && is_part;
+        let slash = crosses || self.kind == Kind::Name;
+        if !crosses || follows.is_none() {
+            return self.single(Op::Many { slash });
+        }
+        // Any number of folders, also none: (any* /)?
+        let split = self.program.len();
+        self.program.push(Op::Split(split + 1, split + 1));
+        self.single(Op::Many { slash });
+        self.skips.push(split);
+        if self.peek() == Some('/') {
             self.at += 1;
-            let split = self.program.len();
-            self.program.push(Op::Split(split + 1, 0));
-            self.repeat(true);
-            self.program.push(Op::Char('/'));
-            let end = self.program.len();
-            self.patch(split, Op::Split(split + 1, end));
-        } else {
-            self.repeat(crosses || self.kind == Kind::Name);
+            self.character('/');
         }
     }
 
-    fn repeat(&mut self, slash: bool) {
-        let split = self.program.len();
-        self.program.push(Op::Split(split + 1, split + 3));
-        self.program.push(Op::Any { slash });
-        self.program.push(Op::Jump(split));
+    /// The character that follows wherever the current alternatives end. None at the end of the pattern.
+    fn follows(&self, mut depth: usize) -> Option<char> {
+        let mut at = self.at;
+        loop {
+            match self.chars.get(at) {
+                Some('}') if depth > 0 => at += 1,
+                Some(',') if depth > 0 => at = self.end_of_alternatives(at),
+                other => return other.copied(),
+            }
+            depth -= 1;
+        }
+    }
+
+    /// The position behind the `}` that ends the alternatives of which one ends here.
+    fn end_of_alternatives(&self, mut at: usize) -> usize {
+        let mut depth = 1;
+        while let Some(c) = self.chars.get(at) {
+            at += 1;
+            match c {
+                '\\' => at += 1,
+                // A `]` is a member of the class where it comes first.
+                '[' => {
+                    at += usize::from(matches!(self.chars.get(at), Some('!' | '^'))) + 1;
+                    while self.chars.get(at).is_some_and(|c| *c != ']') {
+                        at += 1;
+                    }
+                    at += 1;
+                }
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        at
     }
 
     fn patch(&mut self, at: usize, op: Op) {
@@ -256,7 +314,7 @@ impl Compiler<'_> {
         if is_open {
             ranges.push(('-', '-'));
         }
-        self.program.push(Op::Class { ranges, negated, slash: self.kind == Kind::Name });
+        self.single(Op::Class { ranges, negated, slash: self.kind == Kind::Name });
         Ok(())
     }
 
@@ -265,18 +323,17 @@ impl Compiler<'_> {
         if depth > MAX_DEPTH {
             return Err(GlobError("braces are nested too deeply"));
         }
-        let before = self.at.checked_sub(2).and_then(|at| self.chars.get(at));
-        let outer = self.opens;
-        self.opens = match before {
-            None | Some('/') => true,
-            Some('{' | ',') => outer && depth > 1,
-            Some(_) => false,
-        };
+        let opens = self.opens;
         let mut jumps = Vec::new();
+        let mut skips = Vec::new();
+        let mut all_open = true;
         loop {
             let split = self.program.len();
             self.program.push(Op::Split(split + 1, 0));
+            self.opens = opens;
             self.sequence(depth)?;
+            all_open &= self.opens;
+            skips.append(&mut self.skips);
             jumps.push(self.program.len());
             self.program.push(Op::Jump(0));
             let next = self.program.len();
@@ -290,7 +347,8 @@ impl Compiler<'_> {
                 None => return Err(GlobError("`{` without a `}` after it")),
             }
         }
-        self.opens = outer;
+        self.opens = all_open;
+        self.skips = skips;
         let end = self.program.len();
         for jump in jumps {
             self.patch(jump, Op::Jump(end));

@@ -19,7 +19,12 @@ fn two_stars_cross_folders_only_as_a_whole_part() {
         ("a/**/b", &["a/b", "a/x/b", "a/x/y/b"], &["ab", "a/xb", "a/b/c"]),
         ("a**b", &["ab", "axb"], &["a/b"]),
         ("***/b", &["x/b"], &["x/y/b"]),
-        ("src/{a,b/**}/c", &["src/a/c", "src/b/x/y/c"], &["src/c"]),
+        ("src/{a,b/**}/c", &["src/a/c", "src/b/x/y/c", "src/b/c"], &["src/c"]),
+        ("src/**.rs", &["src/a.rs"], &["src/a/b.rs"]),
+        ("src/{**,x}.rs", &["src/a.rs", "src/x.rs"], &["src/a/b.rs"]),
+        ("src/{**,x}/y", &["src/y", "src/a/b/y", "src/x/y"], &["srcy", "src/ay"]),
+        ("{a/,b/}**/c", &["a/c", "b/x/y/c"], &["a/xc"]),
+        ("{a\\,**,b}/c", &["a,x/c", "b/c"], &["a,/x/c"]),
         ("{src/**,tests/**}", &["src/a/b.rs", "tests/x"], &["docs/x", "src"]),
         ("{**/a,b}", &["x/y/a", "a", "b"], &["xa", "x/b"]),
         ("x{**/a,b}", &["xb", "xy/a"], &["x/y/a", "xyz/w/a"]),
@@ -82,6 +87,33 @@ fn by_globset(pattern: &str, kind: Kind, text: &str) -> Option<bool> {
     Some(glob.compile_matcher().is_match(text))
 }
 
+/// The patterns that a pattern stands for when its first braces, and then all, are written out. Without escapes and classes.
+fn expanded(pattern: &str) -> Vec<String> {
+    let Some(open) = pattern.find('{') else { return vec![pattern.to_owned()] };
+    let (mut depth, mut starts, mut close) = (0, vec![open + 1], pattern.len());
+    for (at, c) in pattern.char_indices().skip(open) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => starts.push(at + 1),
+            _ => {}
+        }
+        if depth == 0 {
+            close = at;
+            break;
+        }
+    }
+    let ends = starts.iter().skip(1).map(|start| start - 1).chain([close]);
+    let parts = starts.iter().zip(ends).map(|(start, end)| &pattern[*start..end]);
+    let whole = parts.map(|part| format!("{}{part}{}", &pattern[..open], &pattern[close + 1..]));
+    whole.flat_map(|pattern| expanded(&pattern)).collect()
+}
+
+#[test]
+fn braces_are_written_out() {
+    assert_eq!(expanded("a{b,c{d,e}}f"), ["abf", "acdf", "acef"]);
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(crate::cases::cases(800, 10_000)))]
 
@@ -101,5 +133,20 @@ proptest::proptest! {
         proptest::prop_assume!(!pattern.contains("**/**"));
         let own = Glob::new(&pattern, Kind::Path).ok().map(|glob| glob.matches(&text).unwrap());
         proptest::prop_assert_eq!(own, by_globset(&pattern, Kind::Path, &text));
+    }
+
+    // `globset` itself reads `**` in braces in other ways: with them written out there is one.
+    #[test]
+    fn braces_mean_what_they_are_written_out(
+        pattern in r"((\*\*|a|\*|b\*\*|\{\*\*,a\}|\{a/\*\*,b\}|\{\*\*/a,\{b,\*\*\}\})(/|b|)){1,4}",
+        text in "[ab]{1,2}(/[ab]{1,2}){0,4}",
+    ) {
+        let all = expanded(&pattern);
+        proptest::prop_assume!(!all.iter().any(|one| one.contains("**/**") || one.contains("***")));
+        // Behind a `}` the parts before it decide together; for `globset`, `**/` at the end is `**`.
+        proptest::prop_assume!(!pattern.contains("}*") && !pattern.ends_with('/'));
+        let own = Glob::new(&pattern, Kind::Path).unwrap().matches(&text).unwrap();
+        let theirs = all.iter().any(|one| by_globset(one, Kind::Path, &text) == Some(true));
+        proptest::prop_assert_eq!(own, theirs, "{:?}", all);
     }
 }
