@@ -10,6 +10,8 @@ use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::EventKind;
 use crate::yaml;
 
+use bounded::MAX_NAMES;
+
 mod bounded;
 mod des;
 mod diagnose;
@@ -19,7 +21,7 @@ mod rules;
 mod schema;
 mod section;
 
-pub use bounded::{Bounded, FolderBelow, NonBlank};
+pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use evidence::EvidenceConfig;
@@ -153,11 +155,19 @@ impl ConclaudeConfig {
         let config = Option::<ConclaudeConfig>::deserialize(&tree.value)
             .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?
             .unwrap_or_default();
-        if are_patterns_valid(&config) && config.blocks_only_where_possible() {
+        if config.is_within_bounds() && are_patterns_valid(&config) && config.blocks_only_where_possible() {
             Ok(config)
         } else {
             Err(diagnose::explain(&tree, text, path, None))
         }
+    }
+
+    /// The counts that the schema limits.
+    fn is_within_bounds(&self) -> bool {
+        let hooks = self.notifications.iter().filter_map(|notifications| notifications.hooks.as_ref());
+        self.sections.iter().all(|(_, section)| section.is_within_bounds())
+            && self.des.as_ref().is_none_or(DesConfig::is_within_bounds)
+            && hooks.map(Vec::len).all(|count| count <= MAX_NAMES)
     }
 
     fn blocks_only_where_possible(&self) -> bool {

@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::deadline;
+
 /// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
 ///
 /// # Errors
@@ -176,7 +178,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
     let open = || no_links().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open()?;
-    let over = Instant::now() + wait;
+    let over = Instant::now() + deadline::at_most(wait);
     // A file system without lasting numbers must not keep us out.
     let mut renewals = 0..3;
     loop {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::process;
+use crate::{deadline, process};
 
 mod index;
 mod repository;
@@ -266,7 +266,7 @@ fn git(work: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
     let output =
-        process::output(command, b"", GIT_WAIT, MAX_OUTPUT).map_err(|error| failed(error.to_string()))?;
+        process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT).map_err(|error| failed(error.to_string()))?;
     if output.status.is_success() {
         Ok(output.stdout)
     } else {

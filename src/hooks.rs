@@ -14,7 +14,7 @@ use crate::install::registration;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::store::outbox;
-use crate::{log, process};
+use crate::{deadline, log, process};
 
 mod after_blocks;
 mod commands;
@@ -169,6 +169,7 @@ pub struct Trace {
 /// # Errors
 /// When payload or config are invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
+    deadline::start();
     let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
     let gathered = claude::parse(event, input)
         .map_err(HookError::from)

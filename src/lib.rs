@@ -7,6 +7,7 @@ pub mod agent;
 pub mod audit;
 pub mod cli;
 pub mod config;
+pub(crate) mod deadline;
 pub(crate) mod decide;
 pub mod des;
 pub mod dialect;

@@ -12,6 +12,12 @@ use crate::glob::{Glob, Kind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(Box<str>);
 
+/// No name is longer, and so no pattern over names needs to be.
+pub(crate) const MAX_CHARS: usize = 256;
+
+/// Longer texts are not compared: a section may have hundreds of patterns.
+const MAX_NAME_BYTES: usize = 1_024;
+
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Pattern::try_from(String::deserialize(deserializer)?).map_err(de::Error::custom)
@@ -115,6 +121,9 @@ impl Pattern {
         if has_bar(&self.0) {
             return Err(self.broken("`|` does not separate alternatives here"));
         }
+        if self.0.chars().count() > MAX_CHARS {
+            return Err(self.broken(&format!("it is longer than {MAX_CHARS} characters")));
+        }
         match self.form() {
             Form::Glob => self.compile().map(drop),
             Form::Literal | Form::Prefix(_) | Form::Suffix(_) => Ok(()),
@@ -132,6 +141,7 @@ impl Pattern {
             Form::Suffix(suffix) => Ok(name.ends_with(suffix)),
             Form::Glob => {
                 let too_long = || self.broken("the name is too long to be compared with it");
+                let name = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES).ok_or_else(too_long)?;
                 self.compile()?.matches(name).ok_or_else(too_long)
             }
         }

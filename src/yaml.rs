@@ -11,7 +11,7 @@ pub(crate) use deserialize::ValueError;
 
 /// Beyond what is written by hand.
 const MAX_DEPTH: usize = 32;
-const MAX_VALUES: usize = 50_000;
+const MAX_VALUES: usize = 10_000;
 
 /// The limit on what aliases expand to: anything larger is an alias bomb.
 const MAX_ALIASED_VALUES: usize = 10_000;

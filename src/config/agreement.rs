@@ -45,20 +45,26 @@ fn accepts_inside(root: &Value, schema: &Value, value: &Value) -> bool {
             bound("minimum").is_none_or(|low| number >= low)
                 && bound("maximum").is_none_or(|high| number <= high)
         }
-        Value::String(text) => schema
-            .get("pattern")
-            .is_none_or(|pattern| regex_lite::Regex::new(pattern.as_str().unwrap()).unwrap().is_match(text)),
+        Value::String(text) => {
+            let is_like =
+                |pattern: &Value| regex_lite::Regex::new(pattern.as_str().unwrap()).unwrap().is_match(text);
+            let max = schema.get("maxLength").and_then(Value::as_u64);
+            schema.get("pattern").is_none_or(is_like)
+                && max.is_none_or(|max| text.chars().count() as u64 <= max)
+        }
         Value::Array(items) => {
             let fit = |item| schema.get("items").is_none_or(|schema| accepts(root, schema, item));
             let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
             let unique = schema.get("uniqueItems") != Some(&Value::Bool(true))
                 || items.iter().enumerate().all(|(at, item)| !items[..at].contains(item));
-            items.iter().all(fit) && items.len() as u64 >= least && unique
+            let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX);
+            items.iter().all(fit) && (least..=most).contains(&(items.len() as u64)) && unique
         }
         Value::Object(entries) => {
             let known = schema.get("properties").and_then(Value::as_object);
             let other = schema.get("additionalProperties").unwrap_or(&Value::Null);
             let names = schema.get("propertyNames");
+            let most = schema.get("maxProperties").and_then(Value::as_u64).unwrap_or(u64::MAX);
             let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             entries.iter().all(|(key, value)| {
                 names.is_none_or(|names| accepts(root, names, &json!(key)))
@@ -69,7 +75,8 @@ fn accepts_inside(root: &Value, schema: &Value, value: &Value) -> bool {
                                 && (!other.is_object() || accepts(root, other, value))
                         }
                     }
-            }) && required.iter().all(|name| entries.contains_key(name.as_str().unwrap()))
+            }) && entries.len() as u64 <= most
+                && required.iter().all(|name| entries.contains_key(name.as_str().unwrap()))
         }
         _ => true,
     }
@@ -158,6 +165,36 @@ fn each_value_is_rejected_by_both_or_by_none() {
             let mut config = full();
             *config.pointer_mut(pointer).unwrap() = value;
             check(&config).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long_is_rejected_by_both() {
+    let names = |count: usize| (0..count).map(|at| format!("P{at}"));
+    let list = |count: usize| json!(names(count).collect::<Vec<_>>());
+    let map = |count: usize| Value::Object(names(count).map(|name| (name, Value::Null)).collect());
+    for (pointer, good, bad) in [
+        ("/des/phases", list(100), list(101)),
+        ("/des/phases", json!(["x".repeat(200)]), json!(["x".repeat(201)])),
+        ("/des/requiredSections", list(100), list(101)),
+        ("/des/requiredSections/0", json!("ü".repeat(200)), json!("ü".repeat(201))),
+        ("/des/evidence", list(100), list(101)),
+        ("/des/evidence", map(100), map(101)),
+        ("/notifications/hooks", json!(vec!["Stop"; 100]), json!(vec!["Stop"; 101])),
+        ("/subagentStop/commands", map(200), map(201)),
+        (
+            "/subagentStop/commands/coder",
+            json!(vec![json!({"run": "x"}); 100]),
+            json!(vec![json!({"run": "x"}); 101]),
+        ),
+    ] {
+        for (value, is_valid) in [(good, true), (bad, false)] {
+            let mut config = full();
+            *config.pointer_mut(pointer).unwrap() = value;
+            check(&config).unwrap();
+            let loaded = ConclaudeConfig::parse(&config.to_string(), Path::new("x"));
+            assert_eq!(loaded.is_ok(), is_valid, "{pointer}");
         }
     }
 }

@@ -150,6 +150,51 @@ impl JsonSchema for NonBlank {
     }
 }
 
+/// The maximum number of names in a list.
+pub(super) const MAX_NAMES: usize = 100;
+
+/// A name of limited length that is not blank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(Box<str>);
+
+impl Name {
+    pub(super) const MAX_CHARS: usize = 200;
+
+    #[must_use]
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn schema() -> Schema {
+        json_schema!({ "type": "string", "pattern": NOT_BLANK, "maxLength": Name::MAX_CHARS })
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = NonBlank::deserialize(deserializer)?.0;
+        if text.chars().count() <= Name::MAX_CHARS {
+            Ok(Name(text))
+        } else {
+            Err(de::Error::custom(format!("a name is longer than {} characters", Name::MAX_CHARS)))
+        }
+    }
+}
+
+impl JsonSchema for Name {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Name::schema()
+    }
+}
+
 /// The path of a folder below another one, as far as its text tells: links are followed when it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderBelow(Box<str>);

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
-use super::bounded::{NOT_BLANK, Seconds, seconds};
-use super::{Bounded, EvidenceConfig, NonBlank, Reaction};
+use super::bounded::{MAX_NAMES, Seconds, seconds};
+use super::{Bounded, EvidenceConfig, Name, NonBlank, Reaction};
 
 /// The fourteen phases of test-driven development, in order.
 pub const TDD_14: [&str; 14] = [
@@ -42,7 +42,8 @@ pub struct DesConfig {
     /// The phases of a step: `tdd-14`, `tdd-3` (RED, GREEN, COMMIT), or a list of names. Default: `tdd-14`.
     pub phases: Option<PhaseList>,
     /// Sections that a gated prompt must have, as a heading or as `<!-- DES-SECTION: NAME -->`.
-    pub required_sections: Option<Vec<NonBlank>>,
+    #[schemars(length(max = 100))]
+    pub required_sections: Option<Vec<Name>>,
     /// Phases that count only when `conclaude des run` recorded the run of a command: a list of names, or a map such as
     /// `GREEN: npm test`, whose command is then the only one that counts. `RED` and `RED_*` expect it to fail.
     pub evidence: Option<EvidenceConfig>,
@@ -124,7 +125,10 @@ impl<'de> Deserialize<'de> for PhaseList {
 
             fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<PhaseList, A::Error> {
                 let mut names: Vec<String> = Vec::new();
-                while let Some(name) = list.next_element::<NonBlank>()? {
+                while let Some(name) = list.next_element::<Name>()? {
+                    if names.len() == MAX_NAMES {
+                        return Err(de::Error::custom(format!("more than {MAX_NAMES} phases")));
+                    }
                     if names.iter().any(|known| known == name.as_str()) {
                         return Err(de::Error::custom(format!("duplicate phase `{}`", name.as_str())));
                     }
@@ -151,7 +155,7 @@ impl JsonSchema for PhaseList {
             "description": "`tdd-14`, `tdd-3`, or a list of phase names in their order.",
             "anyOf": [
                 { "type": "string", "enum": ["tdd-14", "tdd-3"] },
-                { "type": "array", "items": { "type": "string", "pattern": NOT_BLANK }, "minItems": 1, "uniqueItems": true },
+                { "type": "array", "items": Name::schema(), "minItems": 1, "maxItems": MAX_NAMES, "uniqueItems": true },
             ],
         })
     }
@@ -173,6 +177,10 @@ impl DesConfig {
     #[must_use]
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled.unwrap_or(true)
+    }
+
+    pub(super) fn is_within_bounds(&self) -> bool {
+        self.required_sections.as_ref().is_none_or(|sections| sections.len() <= MAX_NAMES)
     }
 
     #[must_use]
@@ -210,7 +218,7 @@ impl DesConfig {
 
     #[must_use]
     pub(crate) fn required_sections(&self) -> Vec<&str> {
-        self.required_sections.iter().flatten().map(NonBlank::as_str).collect()
+        self.required_sections.iter().flatten().map(Name::as_str).collect()
     }
 
     pub(super) fn warnings(&self, found: &mut Vec<String>) {

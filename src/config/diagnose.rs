@@ -206,6 +206,9 @@ pub(super) fn not_yaml(text: &str, path: &Path, error: &SyntaxError) -> ConfigEr
                 key.chars().next().unwrap_or('*')
             ),
         ),
+        None if error.reason.starts_with("more than ") || error.reason.starts_with("nested more than ") => {
+            ("the config is too large".into(), "remove what is not needed".into())
+        }
         None if line.trim_start_matches(' ').starts_with('\t') => {
             ("tabs cannot indent YAML".into(), "indent with spaces".into())
         }

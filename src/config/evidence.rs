@@ -6,12 +6,12 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
-use super::NonBlank;
-use super::bounded::NOT_BLANK;
+use super::bounded::{MAX_NAMES, NOT_BLANK};
+use super::{Name, NonBlank};
 
 /// Phases in the order of the file, each with the only command that counts, where the config names one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EvidenceConfig(Vec<(NonBlank, Option<NonBlank>)>);
+pub struct EvidenceConfig(Vec<(Name, Option<NonBlank>)>);
 
 impl EvidenceConfig {
     pub(super) fn phases(&self) -> impl Iterator<Item = &str> {
@@ -37,6 +37,9 @@ impl<'de> Deserialize<'de> for EvidenceConfig {
             fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<EvidenceConfig, A::Error> {
                 let mut found = Vec::new();
                 while let Some(phase) = list.next_element()? {
+                    if found.len() == MAX_NAMES {
+                        return Err(too_many());
+                    }
                     found.push((phase, None));
                 }
                 Ok(EvidenceConfig(found))
@@ -44,7 +47,9 @@ impl<'de> Deserialize<'de> for EvidenceConfig {
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<EvidenceConfig, A::Error> {
                 let mut found = Vec::new();
+                let mut left = 0..MAX_NAMES;
                 while let Some(phase) = map.next_key()? {
+                    left.next().ok_or_else(too_many)?;
                     // `null` equals absent.
                     if let Some(command) = map.next_value::<Option<NonBlank>>()? {
                         found.push((phase, Some(command)));
@@ -57,6 +62,10 @@ impl<'de> Deserialize<'de> for EvidenceConfig {
     }
 }
 
+fn too_many<E: de::Error>() -> E {
+    E::custom(format!("more than {MAX_NAMES} phases"))
+}
+
 impl JsonSchema for EvidenceConfig {
     fn schema_name() -> Cow<'static, str> {
         "EvidenceConfig".into()
@@ -66,10 +75,11 @@ impl JsonSchema for EvidenceConfig {
         json_schema!({
             "description": "A list of phases, or a map of phases to the only command that counts.",
             "anyOf": [
-                { "type": "array", "items": { "type": "string", "pattern": NOT_BLANK } },
+                { "type": "array", "items": Name::schema(), "maxItems": MAX_NAMES },
                 {
                     "type": "object",
-                    "propertyNames": { "pattern": NOT_BLANK },
+                    "propertyNames": Name::schema(),
+                    "maxProperties": MAX_NAMES,
                     "additionalProperties": { "type": ["string", "null"], "pattern": NOT_BLANK },
                 },
             ],

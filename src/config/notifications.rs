@@ -12,6 +12,7 @@ pub struct NotificationsConfig {
     /// Enables notifications. Default: false.
     pub enabled: Option<bool>,
     /// The events to notify about; `*` means every event that is registered with Claude Code.
+    #[schemars(length(max = 100))]
     pub hooks: Option<Vec<HookName>>,
     /// Notify about failures. Default: false.
     pub show_errors: Option<bool>,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::schema::schema;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
-use crate::yaml::{Node, Spanned};
+use crate::yaml::{Node, Span, Spanned};
 
 mod words;
 
@@ -101,6 +101,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// A list or mapping with too many entries.
+    fn limit(&mut self, at: Span, count: usize, max: Option<&Value>, unit: &str, what: &str) {
+        let Some(max) = max.and_then(Value::as_u64).filter(|max| count as u64 > *max) else { return };
+        let title = format!("{what} has {count} {unit}");
+        let help = Some("remove what is not needed".into());
+        self.add(at.first_line(self.text), title, format!("at most {max} are allowed"), help);
+    }
+
     fn list(&mut self, node: &Spanned<Node>, items: &[Spanned<Node>], schema: &'a Value, what: &str) {
         if items.is_empty() && schema.get("minItems").is_some() {
             let help = "list at least one, or remove the key for the default".to_owned();
@@ -112,6 +120,7 @@ impl<'a> Walk<'a> {
                 Some(help),
             );
         }
+        self.limit(node.span, items.len(), schema.get("maxItems"), "entries", what);
         let is_unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut seen = HashMap::new();
         for item in items {
@@ -135,6 +144,7 @@ impl<'a> Walk<'a> {
         schema: &'a Value,
         what: &str,
     ) {
+        self.limit(node.span, entries.len(), schema.get("maxProperties"), "keys", what);
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut seen = HashMap::new();
         for (key, value) in entries {

@@ -7,7 +7,13 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::{Bounded, FolderBelow, NonBlank};
-use crate::pattern::{MatchMode, Pattern, PatternError};
+use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
+
+/// The maximum number of patterns of a section: each is compared at each event.
+const MAX_PATTERNS: usize = 200;
+
+/// The maximum number of commands of a pattern.
+const MAX_COMMANDS: usize = 100;
 
 /// The commands of one event, selected by pattern.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -128,12 +134,13 @@ impl JsonSchema for CommandMap {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let commands = generator.subschema_for::<Option<Vec<CommandConfig>>>();
+        let command = generator.subschema_for::<CommandConfig>();
         schemars::json_schema!({
             "description": "Lists of commands by pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`.",
             "type": "object",
-            "propertyNames": { "type": "string", "pattern": NOT_BLANK, "format": "glob" },
-            "additionalProperties": commands,
+            "propertyNames": { "type": "string", "pattern": NOT_BLANK, "format": "glob", "maxLength": MAX_CHARS },
+            "maxProperties": MAX_PATTERNS,
+            "additionalProperties": { "type": ["array", "null"], "items": command, "maxItems": MAX_COMMANDS },
         })
     }
 }
@@ -147,6 +154,11 @@ impl EventConfig {
 
     pub(crate) fn commands(&self) -> impl Iterator<Item = &CommandConfig> {
         self.entries().iter().flat_map(|(_, commands)| commands)
+    }
+
+    pub(super) fn is_within_bounds(&self) -> bool {
+        self.entries().len() <= MAX_PATTERNS
+            && self.entries().iter().all(|(_, commands)| commands.len() <= MAX_COMMANDS)
     }
 
     pub(super) fn check_patterns(&self) -> Result<(), PatternError> {

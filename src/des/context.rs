@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::markers::{Markers, Validation};
 use crate::audit::Position;
 use crate::git::Snapshot;
-use crate::log;
+use crate::{deadline, log};
 use crate::store::Session;
 use crate::transcript::identity::Meta;
 use crate::transcript::{self, AgentCall, Found, Prompt};
@@ -229,7 +229,7 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
         return None;
     }
     log::debug(|| format!("waiting for the agent's prompt in {}", own.display()));
-    let over = Instant::now() + TRANSCRIPT_WAIT;
+    let over = Instant::now() + deadline::at_most(TRANSCRIPT_WAIT);
     let mut prompt = None;
     while prompt.is_none() && Instant::now() < over {
         std::thread::sleep(Duration::from_millis(20));

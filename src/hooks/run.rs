@@ -4,7 +4,7 @@ use super::context::Context;
 use super::{commands, gates, panics, remember, session};
 use crate::error::Result;
 use crate::event::EventKind;
-use crate::log;
+use crate::{deadline, log};
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Action, Plan};
@@ -25,13 +25,16 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
             Action::Report(report) => session::run(*report, context)?,
             Action::Command(command) => {
                 let (outcome, output) = commands::run(command, context);
+                deadline::start();
                 outputs.push((outcomes.len(), output));
                 vec![outcome]
             }
             Action::Judge(judge) => {
                 // What others write while the judge is asked is not the commands' doing.
                 gates::note_written_files(context, tree.take());
-                gates::judge(judge, context, &outcomes).into_iter().collect()
+                let judged = gates::judge(judge, context, &outcomes);
+                deadline::start();
+                judged.into_iter().collect()
             }
         };
         outcomes.extend(more);

@@ -25,6 +25,7 @@ const LAYERS: &[&str] = &[
     "dialect",
     // Side effects.
     "log",
+    "deadline",
     "files",
     "process",
     "http",

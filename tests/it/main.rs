@@ -6,6 +6,7 @@ mod common;
 
 mod answers;
 mod audit;
+mod bounds;
 mod cli;
 mod clients;
 mod commands;

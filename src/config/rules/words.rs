@@ -52,7 +52,8 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
         }
         Node::Text(text) if is_folder(schema) => FolderBelow::is_valid(text) && !text.trim().is_empty(),
         Node::Text(text) if is_type(schema, "string") => {
-            !must_not_be_blank(schema) || !text.trim().is_empty()
+            (!must_not_be_blank(schema) || !text.trim().is_empty())
+                && max_length(schema).is_none_or(|max| text.chars().count() as u64 <= max)
         }
         Node::Int(number) if is_type(schema, "integer") => is_in_range(*number, schema),
         Node::Bool(_) => is_type(schema, "boolean"),
@@ -62,6 +63,10 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
 
 fn is_folder(schema: &Value) -> bool {
     schema.get("format").and_then(Value::as_str) == Some(FolderBelow::FORMAT)
+}
+
+fn max_length(schema: &Value) -> Option<u64> {
+    schema.get("maxLength").and_then(Value::as_u64)
 }
 
 fn must_not_be_blank(schema: &Value) -> bool {
@@ -106,6 +111,9 @@ fn expected_one(schema: &Value) -> String {
     if let Some(required) = schema.get("required").and_then(Value::as_array) {
         let names: Vec<&str> = required.iter().filter_map(Value::as_str).collect();
         return format!("a mapping with {}", quoted(&names));
+    }
+    if let Some(max) = max_length(schema) {
+        return format!("text of at most {max} characters that is not blank");
     }
     let text = if must_not_be_blank(schema) { "text that is not blank" } else { "text" };
     let names = [

@@ -12,7 +12,7 @@ use crate::des::{paths, unfinished};
 use crate::finding::{Code, Finding};
 use crate::git::{self, Snapshot};
 use crate::store::Session;
-use crate::{log, transcript};
+use crate::{deadline, log, transcript};
 
 /// More files than this are counted and not named.
 const MAX_NAMED: usize = 50;
@@ -31,6 +31,12 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
     let outside = match files_outside(stopping, opened, &allowed) {
         Ok(outside) => outside,
         Err(_) if !allowed.is_limited() => return Vec::new(),
+        // Whoever makes it slow must not get around it.
+        Err(why) if deadline::is_over() => {
+            let fix = "use fewer and shorter allowed_file_patterns, and remove files that nobody needs";
+            let finding = Finding::new(Code::ScopeViolation, format!("the scope cannot be checked: {why}"), fix);
+            return vec![if stopping.des.scope() == ScopeMode::Block { finding } else { finding.warning() }];
+        }
         Err(why) => {
             let fix = "look yourself at what was changed: the scope was not checked";
             let what = format!("the scope cannot be checked: {why}");
@@ -76,7 +82,16 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, allowed: &Allowed) ->
     let of_commands: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
     let is_agents =
         |path: &String| of_commands.get(path).is_none_or(|content| *content != now.content(work, path));
-    Ok(changed.into_iter().filter(is_outside).filter(is_agents).collect())
+    let mut outside = Vec::new();
+    for path in changed {
+        if deadline::is_over() {
+            return Err(deadline::exceeded());
+        }
+        if is_outside(&path) && is_agents(&path) {
+            outside.push(path);
+        }
+    }
+    Ok(outside)
 }
 
 /// `own` are the files that this agent's tools wrote, where others worked in the same tree.

@@ -1,0 +1,75 @@
+//! A config or a step file that would hold a session up is refused, or ends in an answer that says so.
+
+use crate::common::workflow::{MARKERS, codes, done, todo};
+use crate::common::{Test, shown_in};
+use serde_json::Value;
+
+fn numbered(count: usize, name: impl Fn(usize) -> String) -> String {
+    (0..count).map(name).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn thousands_of_phases_in_brackets_are_refused() {
+    let phases = |count: usize| format!("des:\n  phases: [{}]\n", numbered(count, |at| format!("P{at}")));
+    let test = Test::stop().config(&phases(120_000));
+    insta::assert_snapshot!(shown_in(&test.root(), &["validate"]), @"
+    exit 1
+    ----- stdout
+    error: the config is too large
+    --> [ROOT]/.conclaude.yaml:2:68902
+     = note: more than 10000 values
+     = help: remove what is not needed
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    ");
+    let test = test.config(&phases(5_000));
+    insta::assert_snapshot!(shown_in(&test.root(), &["validate"]), @"
+    exit 1
+    ----- stdout
+    error: `phases` has 5000 entries
+     --> [ROOT]/.conclaude.yaml:2:11
+      |
+    2 | ...s: [P0, P1, P2, P3, P4, P5, P6, P7, P8, P9, P10,..., P676, P677, P678, P679, P680, P681, P682, P
+      |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^...^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ at most 100 are allowed
+      |
+      = help: remove what is not needed
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    ");
+    assert!(shown_in(&test.config(&phases(100)).root(), &["validate"]).contains("100 phases"));
+}
+
+#[test]
+fn hundreds_of_patterns_of_stars_are_not_compared_with_an_endless_name() {
+    let patterns = |count: usize, length: usize| {
+        let patterns = numbered(count, |at| format!("\"{}{at}\": [{{run: ':'}}]", "*a".repeat(length / 2 - 2)));
+        format!("subagentStop:\n  commands: {{{patterns}}}\n")
+    };
+    let long = "a".repeat(4_000);
+    let refused = Test::stop().config(&patterns(900, 1_000)).agent(&long).run().status(1);
+    assert!(refused.stderr.contains("`commands` has 900 keys"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it is longer than 256 characters"), "{}", refused.stderr);
+    // What the bounds allow takes less than a second, even in a debug build.
+    let compared = refused.again().config(&patterns(200, 256)).agent(&long).run().status(1);
+    assert!(compared.stderr.contains("the name is too long to be compared with it"), "{}", compared.stderr);
+    compared.again().agent(&"a".repeat(64)).run().silent();
+}
+
+#[test]
+fn a_scope_that_takes_too_long_to_compare_blocks_and_says_so() {
+    let with_stars = |mut step: Value| {
+        let stars = format!("{}c", "*a".repeat(500));
+        step["task_specification"]["allowed_file_patterns"] = vec![stars; 8].into();
+        step
+    };
+    let test = Test::stop().step(&with_stars(todo())).committed().call_agent(MARKERS).run().status(0).again();
+    let folder = format!("{}/", "a".repeat(200));
+    let test = (0..2_000).fold(test, |test, at| test.file(&format!("{folder}{}{at}", "a".repeat(200)), ""));
+    let reason = test.step(&with_stars(done())).agent_files(MARKERS).stops().run().blocked();
+    assert_eq!(codes(&reason), ["SCOPE_VIOLATION"], "{reason}");
+    insta::assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ SCOPE_VIOLATION: the scope cannot be checked: it took longer than the 2 s that a hook may take → use fewer and shorter allowed_file_patterns, and remove files that nobody needs
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
