@@ -265,8 +265,8 @@ fn git(work: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-    let output =
-        process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT).map_err(|error| failed(error.to_string()))?;
+    let output = process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT)
+        .map_err(|error| failed(error.to_string()))?;
     if output.status.is_success() {
         Ok(output.stdout)
     } else {

@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::markers::{Markers, Validation};
 use crate::audit::Position;
 use crate::git::Snapshot;
-use crate::{deadline, log};
 use crate::store::Session;
 use crate::transcript::identity::Meta;
 use crate::transcript::{self, AgentCall, Found, Prompt};
+use crate::{deadline, log};
 
 /// How long to wait for a transcript that is written late.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(2);

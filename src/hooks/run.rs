@@ -4,11 +4,11 @@ use super::context::Context;
 use super::{commands, gates, panics, remember, session};
 use crate::error::Result;
 use crate::event::EventKind;
-use crate::{deadline, log};
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Action, Plan};
 use crate::process;
+use crate::{deadline, log};
 
 pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     panics::panic_here_in_tests("plan");

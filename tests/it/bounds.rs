@@ -42,7 +42,8 @@ fn thousands_of_phases_in_brackets_are_refused() {
 #[test]
 fn hundreds_of_patterns_of_stars_are_not_compared_with_an_endless_name() {
     let patterns = |count: usize, length: usize| {
-        let patterns = numbered(count, |at| format!("\"{}{at}\": [{{run: ':'}}]", "*a".repeat(length / 2 - 2)));
+        let patterns =
+            numbered(count, |at| format!("\"{}{at}\": [{{run: ':'}}]", "*a".repeat(length / 2 - 2)));
         format!("subagentStop:\n  commands: {{{patterns}}}\n")
     };
     let long = "a".repeat(4_000);

@@ -34,7 +34,8 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
         // Whoever makes it slow must not get around it.
         Err(why) if deadline::is_over() => {
             let fix = "use fewer and shorter allowed_file_patterns, and remove files that nobody needs";
-            let finding = Finding::new(Code::ScopeViolation, format!("the scope cannot be checked: {why}"), fix);
+            let finding =
+                Finding::new(Code::ScopeViolation, format!("the scope cannot be checked: {why}"), fix);
             return vec![if stopping.des.scope() == ScopeMode::Block { finding } else { finding.warning() }];
         }
         Err(why) => {
