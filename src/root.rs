@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::{ConclaudeConfig, ConfigError};
+use crate::store::trust::{self, TrustStatus};
 use crate::{files, log};
 
 /// The names of the config file, in order of preference.
@@ -22,6 +23,8 @@ pub(crate) struct Root {
     pub config: Option<PathBuf>,
     /// Where commands run: the config's folder, or the top level of the agent's own worktree.
     pub work: PathBuf,
+    /// A config that was found and is not used, since it is not the project's or not the user's.
+    pub untrusted: Option<ConfigError>,
 }
 
 impl Root {
@@ -39,7 +42,13 @@ impl Root {
             folder.is_absolute()
         });
         let start = project_dir.unwrap_or(outside);
-        let config = find_upward(start);
+        let (config, untrusted) = match find_upward(start) {
+            Some(path) => match check_owner(&path, start) {
+                Ok(()) => (Some(path), None),
+                Err(error) => (None, Some(error)),
+            },
+            None => (None, None),
+        };
         let folder = match (&config, project_dir) {
             (Some(config), _) => config.parent().unwrap_or(start).to_owned(),
             (None, Some(project)) => project.to_owned(),
@@ -48,7 +57,19 @@ impl Root {
         // A worktree of another project does not count.
         let is_own = |tree: &PathBuf| tree.starts_with(&folder) && tree.is_dir();
         let work = worktree.filter(is_own).unwrap_or_else(|| folder.clone());
-        Root { folder, config, work }
+        Root { folder, config, work, untrusted }
+    }
+
+    /// The config; none is an empty one.
+    ///
+    /// # Errors
+    /// When there is one that cannot be used.
+    pub(crate) fn load(&self) -> Result<ConclaudeConfig, ConfigError> {
+        match (&self.config, &self.untrusted) {
+            (Some(path), _) => load(path),
+            (None, Some(error)) => Err(error.clone()),
+            (None, None) => Ok(ConclaudeConfig::default()),
+        }
     }
 }
 
@@ -86,11 +107,55 @@ fn split_worktree(cwd: &Path) -> (&Path, Option<PathBuf>) {
     (cwd, None)
 }
 
+/// Whether a config may be used without asking: what another user owns, or what is above the repository, is not the project's.
+fn check_owner(path: &Path, start: &Path) -> Result<(), ConfigError> {
+    let above = git_top_level(start)
+        .filter(|top| path.parent().is_some_and(|folder| *top != folder && top.starts_with(folder)))
+        .map(|top| format!("it is above the repository {}", top.display()));
+    let Some(why) = above.or_else(|| other_owner(path)) else { return Ok(()) };
+    match files::read_text(path, MAX_BYTES).map(|text| trust::status(path, &text)) {
+        Ok(TrustStatus::Trusted) => Ok(()),
+        Ok(TrustStatus::Changed) => {
+            Err(ConfigError::untrusted(path, &format!("{why}, and has changed since you trusted it")))
+        }
+        _ => Err(ConfigError::untrusted(path, &why)),
+    }
+}
+
+/// Why a file is not the user's own. A link counts as well: relative paths are those of its folder.
+fn other_owner(path: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let own = rustix::process::geteuid().as_raw();
+        let owners = [path.symlink_metadata(), path.metadata()].into_iter().flatten().map(|file| file.uid());
+        let other = owners.into_iter().find(|owner| *owner != own)?;
+        Some(format!("it belongs to another user (uid {other})"))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 /// Reads a config file, which must be a regular file of a limited size in UTF-8.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub(crate) fn read(path: &Path) -> Result<String, ConfigError> {
+    let text = read_any(path)?;
+    // Another user may have replaced it since it was found.
+    match other_owner(path) {
+        Some(why) if trust::status(path, &text) != TrustStatus::Trusted => {
+            Err(ConfigError::untrusted(path, &why))
+        }
+        _ => Ok(text),
+    }
+}
+
+/// Reads a config file whoever owns it, to show what is in it.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn read_any(path: &Path) -> Result<String, ConfigError> {
     files::read_text(path, MAX_BYTES).map_err(|error| ConfigError::unreadable(path, &error.to_string()))
 }
 

@@ -104,10 +104,7 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
 
 /// The project's config; none is an empty one.
 fn config(root: &Root) -> io::Result<ConclaudeConfig> {
-    match &root.config {
-        Some(path) => crate::root::load(path).map_err(|error| io::Error::other(error.to_string())),
-        None => Ok(ConclaudeConfig::default()),
-    }
+    root.load().map_err(|error| io::Error::other(error.to_string()))
 }
 
 pub(super) fn show(out: &mut impl Write, change: &Change) -> io::Result<()> {

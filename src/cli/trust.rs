@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::Args;
 
 use super::root;
-use crate::config::{ConclaudeConfig, DesConfig};
+use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::exit::Exit;
 use crate::store;
 use crate::store::trust::{self, TrustStatus};
@@ -30,7 +30,8 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return list(&mut out);
     }
     let root = root()?;
-    let Some(path) = &root.config else {
+    let found = root.config.as_deref().or(root.untrusted.as_ref().map(ConfigError::path));
+    let Some(path) = found else {
         return Err(io::Error::other("there is no .conclaude.yaml here or above: nothing to trust"));
     };
     if request.revoke {
@@ -39,7 +40,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(Exit::Success);
     }
     // What is shown is what is agreed to: the file is read once.
-    let text = crate::root::read(path).map_err(|error| io::Error::other(error.to_string()))?;
+    let text = crate::root::read_any(path).map_err(|error| io::Error::other(error.to_string()))?;
     let config = ConclaudeConfig::parse(&text, path).map_err(|error| io::Error::other(error.to_string()))?;
     match trust::status(path, &text) {
         TrustStatus::Trusted => {
@@ -71,7 +72,7 @@ fn list(out: &mut impl Write) -> io::Result<Exit> {
         writeln!(out, "no config is trusted")?;
     }
     for agreement in all {
-        let now = crate::root::read(&agreement.config).map(|text| trust::status(&agreement.config, &text));
+        let now = crate::root::read_any(&agreement.config).map(|text| trust::status(&agreement.config, &text));
         let word = match now {
             Ok(TrustStatus::Trusted) => "trusted",
             Ok(_) => "changed since",

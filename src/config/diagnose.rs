@@ -32,12 +32,23 @@ pub struct ConfigError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Unreadable(String),
+    /// It is somebody else's, and the user has not agreed to it.
+    Untrusted(String),
     Invalid { text: String, problems: Vec<Problem> },
 }
 
 impl ConfigError {
     pub(crate) fn unreadable(path: &Path, reason: &str) -> Self {
         ConfigError { path: path.to_owned(), kind: Kind::Unreadable(reason.to_owned()) }
+    }
+
+    pub(crate) fn untrusted(path: &Path, why: &str) -> Self {
+        ConfigError { path: path.to_owned(), kind: Kind::Untrusted(why.to_owned()) }
+    }
+
+    #[must_use]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn invalid(path: &Path, text: &str, problems: Vec<Problem>) -> Self {
@@ -49,6 +60,10 @@ impl ConfigError {
     pub(crate) fn summary(&self) -> String {
         match &self.kind {
             Kind::Unreadable(reason) => format!("cannot read the config {}: {reason}", self.path.display()),
+            Kind::Untrusted(why) => format!(
+                "the config {} is not used: {why}. Look at the file, then run `conclaude trust` in the project",
+                self.path.display()
+            ),
             Kind::Invalid { problems, .. } => {
                 format!("invalid config {}: {}", self.path.display(), count(problems.len() as u64, "problem"))
             }
@@ -59,7 +74,7 @@ impl ConfigError {
     #[must_use]
     pub(crate) fn brief(&self) -> String {
         match &self.kind {
-            Kind::Unreadable(_) => self.summary(),
+            Kind::Unreadable(_) | Kind::Untrusted(_) => self.summary(),
             Kind::Invalid { .. } => format!("{}; `conclaude validate` shows every problem", self.summary()),
         }
     }

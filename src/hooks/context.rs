@@ -255,7 +255,12 @@ impl Config {
         event: EventKind,
         environment: &Environment,
     ) -> Result<Config, ConfigError> {
-        let Some(path) = &root.config else { return Ok(Config::default()) };
+        let Some(path) = &root.config else {
+            return match &root.untrusted {
+                Some(error) if event == EventKind::SessionStart => Err(error.clone()),
+                error => Ok(Config { error: error.clone(), ..Config::default() }),
+            };
+        };
         let text = match root::read(path) {
             Ok(text) => text,
             Err(error) if event == EventKind::SessionStart => return Err(error),

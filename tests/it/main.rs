@@ -17,6 +17,7 @@ mod des_cli;
 mod des_evidence;
 mod des_gates;
 mod doctor;
+mod foreign_config;
 mod init;
 mod install;
 mod judge;

@@ -30,10 +30,9 @@ pub(super) struct Project {
 impl Project {
     pub(super) fn find() -> io::Result<Project> {
         let root = root()?;
-        let (config, config_error) = match root.config.as_deref().map(crate::root::load) {
-            Some(Ok(config)) => (config, None),
-            Some(Err(error)) => (ConclaudeConfig::default(), Some(error.to_string())),
-            None => (ConclaudeConfig::default(), None),
+        let (config, config_error) = match root.load() {
+            Ok(config) => (config, None),
+            Err(error) => (ConclaudeConfig::default(), Some(error.to_string())),
         };
         Ok(Project { root, config, config_error })
     }

@@ -8,7 +8,7 @@ use crate::hooks::Environment;
 use crate::install::agents;
 use crate::install::registration::{self, Found, locations};
 use crate::install::scope::{Scope, session_folder};
-use crate::root::{self, Root};
+use crate::root::Root;
 
 /// What the checks look at, gathered once.
 pub(super) struct Installation {
@@ -24,10 +24,7 @@ pub(super) struct Installation {
 impl Installation {
     pub(super) fn here() -> io::Result<Installation> {
         let root = crate::cli::root()?;
-        let config = root
-            .config
-            .as_ref()
-            .map(|path| root::read(path).and_then(|text| ConclaudeConfig::parse(&text, path)));
+        let config = (root.config.is_some() || root.untrusted.is_some()).then(|| root.load());
         let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
         let settings_files = registration::found(&project);
         let agents = agents::names(&project, Scope::Project);

@@ -25,6 +25,9 @@ const BUILT_IN: [&str; 7] = [
 
 /// A config that can be read, and means what it says.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {
+    if let Some(error) = &installation.root.untrusted {
+        return vec![Check::problem("config", error.summary(), "conclaude trust")];
+    }
     let Some(path) = &installation.root.config else {
         let text = "there is no .conclaude.yaml: only the gates of marked prompts do anything";
         return vec![Check::warning("config", text, "conclaude init")];
