@@ -72,7 +72,8 @@ fn list(out: &mut impl Write) -> io::Result<Exit> {
         writeln!(out, "no config is trusted")?;
     }
     for agreement in all {
-        let now = crate::root::read_any(&agreement.config).map(|text| trust::status(&agreement.config, &text));
+        let now =
+            crate::root::read_any(&agreement.config).map(|text| trust::status(&agreement.config, &text));
         let word = match now {
             Ok(TrustStatus::Trusted) => "trusted",
             Ok(_) => "changed since",

@@ -34,7 +34,10 @@ enum Kind {
     Unreadable(String),
     /// It is somebody else's, and the user has not agreed to it.
     Untrusted(String),
-    Invalid { text: String, problems: Vec<Problem> },
+    Invalid {
+        text: String,
+        problems: Vec<Problem>,
+    },
 }
 
 impl ConfigError {

@@ -14,7 +14,8 @@ fn below(config: &str) -> Test {
 }
 
 fn trust(project: &Path, state: &Path) -> String {
-    let output = conclaude_in(project).args(["trust", "--yes"]).env("XDG_STATE_HOME", state).output().unwrap();
+    let output =
+        conclaude_in(project).args(["trust", "--yes"]).env("XDG_STATE_HOME", state).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
@@ -67,7 +68,10 @@ fn the_gates_run_with_their_defaults_meanwhile() {
         .without("agent_id")
         .payload("tool_name", "Agent")
         .payload("tool_use_id", "toolu_1")
-        .payload("tool_input", serde_json::json!({"prompt": "<!-- DES-VALIDATION: required -->", "subagent_type": "coder"}))
+        .payload(
+            "tool_input",
+            serde_json::json!({"prompt": "<!-- DES-VALIDATION: required -->", "subagent_type": "coder"}),
+        )
         .run()
         .denied();
     insta::assert_snapshot!(denied, @"
