@@ -183,23 +183,23 @@ fn of_thousands_of_problems_the_first_are_reported() {
     let lines: Vec<&str> = done.stderr.lines().collect();
     let ends = [&lines[..8], &["[…]"], &lines[lines.len() - 8..]].concat().join("\n");
     assert_snapshot!(done.steady(&ends), @"
-    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 9000 problems
 
-    error: the config is too large
-         --> [ROOT]/.conclaude.yaml:10001:11
-          |
-    10001 | key10000: 1
-          |           ^ more than 10000 values
-          |
+    error: unknown key `key0` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | key0: 1
+      | ^^^^ not a key of this section
+      |
     […]
+      --> [ROOT]/.conclaude.yaml:20:1
+       |
+    20 | key19: 1
+       | ^^^^^ not a key of this section
+       |
+       = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
 
-    error: the config is too large
-         --> [ROOT]/.conclaude.yaml:10001:11
-          |
-    10001 | key10000: 1
-          |           ^ more than 10000 values
-          |
-          = help: remove what is not needed
+    … and 8980 further problems
     ");
 }
 
