@@ -141,7 +141,7 @@ impl ConclaudeConfig {
     #[must_use]
     pub(crate) fn notifications_in(text: &str) -> Option<NotificationsConfig> {
         let tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
-        Option::<ConclaudeConfig>::deserialize(&tree.value).ok()??.notifications
+        Option::<ConclaudeConfig>::deserialize(&tree).ok()??.notifications
     }
 
     /// The structs are made from the tree, and stop at the first error; then the tree is walked for all problems.
@@ -152,7 +152,7 @@ impl ConclaudeConfig {
     ) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
-        let config = Option::<ConclaudeConfig>::deserialize(&tree.value)
+        let config = Option::<ConclaudeConfig>::deserialize(&tree)
             .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?
             .unwrap_or_default();
         if config.is_within_bounds() && are_patterns_valid(&config) && config.blocks_only_where_possible() {

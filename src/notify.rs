@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn config(yaml: &str) -> NotificationsConfig {
-        serde::Deserialize::deserialize(&crate::yaml::read(yaml).unwrap().value).unwrap()
+        serde::Deserialize::deserialize(&crate::yaml::read(yaml).unwrap()).unwrap()
     }
 
     fn wanted(yaml: &str, event: EventKind, outcome: Outcome) -> bool {

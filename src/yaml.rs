@@ -6,8 +6,12 @@ use std::ops::Range;
 
 mod build;
 mod deserialize;
+#[allow(dead_code, reason = "the rules of guards will name their positions")]
+mod located;
 
 pub(crate) use deserialize::ValueError;
+#[allow(unused_imports, reason = "the rules of guards will name their positions")]
+pub(crate) use located::Located;
 
 /// Beyond what is written by hand.
 const MAX_DEPTH: usize = 32;
@@ -23,6 +27,8 @@ pub(crate) struct Span {
     end: usize,
     /// Counted from 1.
     pub(crate) line: usize,
+    /// Which of several files that make one config; 0 where there is one.
+    pub(crate) source: usize,
 }
 
 impl Span {
@@ -86,12 +92,20 @@ impl fmt::Display for SyntaxError {
 /// # Errors
 /// Names the first position where the text is not YAML, or not one that is accepted.
 pub(crate) fn read(text: &str) -> Result<Spanned<Node>, SyntaxError> {
-    build::Builder::default().read(text)
+    read_source(text, 0)
+}
+
+/// The same for one of several files.
+///
+/// # Errors
+/// As for one.
+pub(crate) fn read_source(text: &str, source: usize) -> Result<Spanned<Node>, SyntaxError> {
+    build::Builder::of(source).read(text)
 }
 
 /// Reads one document as plain values, as those of other programs' files.
 pub(crate) fn read_value(text: &str) -> Option<serde_json::Value> {
-    serde::Deserialize::deserialize(&read(text).ok()?.value).ok()
+    serde::Deserialize::deserialize(&read(text).ok()?).ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, Tag};
 
 use super::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, Node, Span, Spanned, SyntaxError};
 
@@ -17,6 +17,7 @@ pub(super) struct Builder {
     anchored: HashMap<usize, Spanned<Node>>,
     values: usize,
     aliased: usize,
+    source: usize,
 }
 
 /// A list or mapping whose end has not been read.
@@ -32,6 +33,10 @@ enum Content {
 }
 
 impl Builder {
+    pub(super) fn of(source: usize) -> Builder {
+        Builder { source, ..Builder::default() }
+    }
+
     pub(super) fn read(mut self, text: &str) -> Result<Spanned<Node>, SyntaxError> {
         let options =
             granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
@@ -41,9 +46,9 @@ impl Builder {
                     ErrorKind::UnknownAnchor => "an alias of an unknown anchor".to_owned(),
                     _ => error.info(),
                 };
-                fail(reason, span_at(error.marker(), error.marker()))
+                fail(reason, self.span(error.marker(), error.marker()))
             })?;
-            self.event(event, span_at(&span.start, &span.end))?;
+            self.event(event, self.span(&span.start, &span.end))?;
         }
         Ok(self.root.unwrap_or(Spanned { value: Node::Null, span: Span::default() }))
     }
@@ -109,6 +114,11 @@ impl Builder {
             Content::Map { entries, .. } => Node::Map(merge(entries)?),
         };
         self.value(Spanned { value, span: Span { end: end.end, ..span } }, anchor)
+    }
+
+    fn span(&self, start: &Marker, end: &Marker) -> Span {
+        let bytes = |marker: &Marker| marker.byte_offset().unwrap_or_default();
+        Span { start: bytes(start), end: bytes(end), line: start.line(), source: self.source }
     }
 
     fn is_at_key(&self) -> bool {
@@ -236,11 +246,6 @@ fn size(node: &Node) -> usize {
         Node::Map(entries) => entries.iter().map(|(_, value)| size(&value.value)).sum(),
         _ => 0,
     }
-}
-
-fn span_at(start: &granit_parser::Marker, end: &granit_parser::Marker) -> Span {
-    let bytes = |marker: &granit_parser::Marker| marker.byte_offset().unwrap_or_default();
-    Span { start: bytes(start), end: bytes(end), line: start.line() }
 }
 
 fn fail(reason: impl Into<String>, span: Span) -> SyntaxError {

@@ -8,7 +8,7 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{Node, Spanned};
+use super::{Node, Spanned, located};
 
 /// Why values do not make a struct. Positions are found later, together with all other problems.
 #[derive(Debug)]
@@ -29,10 +29,10 @@ impl Error for ValueError {
 }
 
 impl<'de> IntoDeserializer<'de, ValueError> for &'de Spanned<Node> {
-    type Deserializer = &'de Node;
+    type Deserializer = Self;
 
-    fn into_deserializer(self) -> &'de Node {
-        &self.value
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 
@@ -47,11 +47,11 @@ impl<'de> IntoDeserializer<'de, ValueError> for Key<'de> {
     }
 }
 
-impl<'de> Deserializer<'de> for &'de Node {
+impl<'de> Deserializer<'de> for &'de Spanned<Node> {
     type Error = ValueError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        match self {
+        match &self.value {
             Node::Null => visitor.visit_unit(),
             Node::Bool(value) => visitor.visit_bool(*value),
             Node::Int(value) => match (u64::try_from(*value), i64::try_from(*value)) {
@@ -74,17 +74,20 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        match self {
+        match self.value {
             Node::Null => visitor.visit_none(),
-            some => visitor.visit_some(some),
+            _ => visitor.visit_some(self),
         }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ValueError> {
+        if name == located::NAME {
+            return visitor.visit_seq(located::Parts::of(self));
+        }
         visitor.visit_newtype_struct(self)
     }
 
@@ -95,7 +98,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ValueError> {
-        match self {
+        match &self.value {
             Node::Map(_) => self.deserialize_any(visitor),
             other => Err(ValueError(format!("expected {name}, found {}", other.describe()))),
         }
@@ -108,7 +111,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ValueError> {
-        match self {
+        match &self.value {
             Node::Text(word) => visitor.visit_enum(word.as_str().into_deserializer()),
             other => Err(ValueError(format!("expected {name}, found {}", other.describe()))),
         }

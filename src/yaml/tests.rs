@@ -5,7 +5,7 @@ use super::*;
 
 fn value(text: &str) -> Value {
     let tree = read(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
-    serde::Deserialize::deserialize(&tree.value).unwrap()
+    serde::Deserialize::deserialize(&tree).unwrap()
 }
 
 fn reason(text: &str) -> String {
@@ -85,9 +85,18 @@ fn what_is_not_accepted_has_a_reason_and_a_line() {
 fn a_duplicate_key_is_an_error_also_behind_an_alias() {
     for text in ["{a: 1, a: 2}", "x: {a: 1, 'a': 2}", "x: &x {a: 1, a: 2}\ny: *x"] {
         let tree = read(text).unwrap();
-        let error = <Value as serde::Deserialize>::deserialize(&tree.value).unwrap_err();
+        let error = <Value as serde::Deserialize>::deserialize(&tree).unwrap_err();
         assert_eq!(error.to_string(), "duplicate key `a`", "{text:?}");
     }
+}
+
+#[test]
+fn a_value_can_ask_where_it_was_written() {
+    let tree = read_source("a:\n  - x\n  - {b: 1}\n", 7).unwrap();
+    let located: std::collections::HashMap<String, Vec<Located<Value>>> =
+        serde::Deserialize::deserialize(&tree).unwrap();
+    let at = |line, value| Located { value, line, source: 7 };
+    assert_eq!(located["a"], [at(2, json!("x")), at(3, json!({"b": 1}))]);
 }
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -119,7 +128,7 @@ proptest! {
         text in "([a-d]|\"a\"|'b')(: | : |:\n  |:\n- |: \\[)([a-d]{1,3}|[1-9]|~|true|'x y'|\"z\"|\\|\n  k|>-\n  l)(\n[a-d]: [a-d]|\\]|\n  [a-d]: e| # c)?(\n|\r\n)?",
     ) {
         let other = serde_saphyr::from_str::<Value>(&text);
-        let ours = read(&text).ok().and_then(|tree| <Value as serde::Deserialize>::deserialize(&tree.value).ok());
+        let ours = read(&text).ok().and_then(|tree| <Value as serde::Deserialize>::deserialize(&tree).ok());
         prop_assert_eq!(ours, other.ok(), "{:?}", text);
     }
 
