@@ -126,6 +126,21 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a 
         .map(|(_, candidate)| candidate)
 }
 
+/// The candidates that are most similar to what was typed, however similar that is.
+pub(crate) fn most_similar<'a>(
+    typed: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    max: usize,
+) -> Vec<&'a str> {
+    let folded: String = typed.chars().take(100).collect::<String>().to_lowercase();
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
+    // `*` is as near to everything.
+    let names = candidates.into_iter().filter(|one| one.len() > 1);
+    let mut all: Vec<(usize, &str)> = names.map(|one| (distance(one), one)).collect();
+    all.sort_by_key(|(distance, _)| *distance);
+    all.into_iter().map(|(_, candidate)| candidate).take(max).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Reading Claude Code's transcripts: JSON lines that are appended to while we look, and that grow to 100 MB.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -17,6 +17,9 @@ pub use calls::{AgentCall, Found, call_of, last_agent_call};
 pub use ending::ending;
 use lines::{Line, LinesFromEnd, bounded_line, holds};
 pub use writes::successful_writes;
+
+/// How far a transcript of an unknown format is searched.
+const MAX_SEARCHED_BYTES: u64 = 4 << 20;
 
 /// A line of a transcript as far as prompts and times are concerned: Claude Code's form, or a plain message. Fields of
 /// another type than expected are passed over.
@@ -109,6 +112,13 @@ pub fn is_foreign(path: &Path) -> bool {
         let line = bounded_line(&mut reader).ok().flatten();
         line.and_then(|line| Said::read(&line)).is_some_and(|said| said.is_foreign())
     })
+}
+
+/// Whether these words are near the start of a transcript, whatever its format.
+#[must_use]
+pub(crate) fn mentions(path: &Path, words: &str) -> bool {
+    let Ok(file) = files::open_regular(path) else { return false };
+    holds(&mut file.take(MAX_SEARCHED_BYTES), words.as_bytes())
 }
 
 /// The time of the last line that has one.

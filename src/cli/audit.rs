@@ -143,7 +143,10 @@ fn count_records(out: &mut impl Write, trail: &Trail, filter: &Filter, json: boo
 /// Why there is nothing to show.
 fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
     match reader.total {
-        0 => format!("no records in {}", trail.folder().display()),
+        0 => format!(
+            "no records in {}: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here",
+            trail.folder().display()
+        ),
         total => format!("no record matches, of {} in {}", count(total, "record"), trail.folder().display()),
     }
 }

@@ -8,11 +8,15 @@ use anstyle::{AnsiColor, Style};
 use crate::config::{self, ConclaudeConfig, ConfigError, DesConfig, EventConfig};
 use crate::exit::Exit;
 use crate::hooks::Environment;
+use crate::install::registration::over_limit;
 use crate::install::schema_file;
 use crate::root::{self, FILE_NAMES};
 use crate::text::count;
 
 mod machine;
+
+/// What is said of a config without any.
+const NO_RULES: &str = "no rules configured";
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -63,9 +67,14 @@ fn check(path: Option<&Path>) -> io::Result<Checked> {
     };
     let schema = schema_file::refreshed(Some(&path));
     let result = root::read(&path).and_then(|text| ConclaudeConfig::parse(&text, &path));
-    let warnings = result.as_ref().map(ConclaudeConfig::warnings).unwrap_or_default();
+    let warnings = result.as_ref().map(warnings).unwrap_or_default();
     let warnings = warnings.into_iter().chain(second_file(&path)).chain(schema).collect();
     Ok(Checked { path: Some(path), result, warnings })
+}
+
+/// What is valid, and probably a mistake.
+pub(super) fn warnings(config: &ConclaudeConfig) -> Vec<String> {
+    config.warnings().into_iter().chain(over_limit(config)).collect()
 }
 
 fn print(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
@@ -89,6 +98,10 @@ fn print(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
     writeln!(out, "{GOOD}valid{GOOD:#}: {}", path.display())?;
     for line in contents(config) {
         writeln!(out, "  {line}")?;
+    }
+    if contents(config) == [NO_RULES] {
+        let help = "add `subagentStop:` with commands, or uncomment what `conclaude init` wrote; prompts with markers are gated without any rule";
+        writeln!(out, "  = help: {help}")?;
     }
     Ok(())
 }
@@ -118,7 +131,7 @@ fn second_file(path: &Path) -> Option<String> {
 }
 
 /// What the config does, in one line per section.
-fn contents(config: &ConclaudeConfig) -> Vec<String> {
+pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
     let sections = config.sections.iter();
     let mut lines: Vec<String> =
         sections.map(|(event, section)| section_line(event.row().section, section)).collect();
@@ -129,7 +142,7 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
         lines.push(des_line(des));
     }
     if lines.is_empty() {
-        lines.push("no rules configured".into());
+        lines.push(NO_RULES.into());
     }
     lines
 }

@@ -16,6 +16,9 @@ pub struct Markers {
     pub problems: Vec<String>,
 }
 
+/// The marker that switches the gates on.
+pub(crate) const KEY: &str = "DES-VALIDATION";
+
 /// What `DES-VALIDATION` asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {

@@ -13,6 +13,7 @@ use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::decide::{Cause, Count};
 use crate::des::context::Call;
+use crate::des::markers;
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
 use crate::git::WorkTree;
@@ -22,7 +23,7 @@ use crate::plan::{self, Facts, Plan};
 use crate::root::{self, Root};
 use crate::store::trust::{self, TrustStatus};
 use crate::store::{self, Session};
-use crate::transcript::identity;
+use crate::transcript::{self, identity};
 use crate::types::{Event, HookPayload, PayloadError};
 
 pub(super) struct Context<'a> {
@@ -237,9 +238,12 @@ fn who_and_which_gate(
 }
 
 /// Where steps are used, a prompt that was not found is reported, since a gate may have been missed.
-fn why_unknown(looked_in: &str, settings: &ConclaudeConfig, session: &Session) -> Option<String> {
-    let what = format!("the agent's prompt was not found in {looked_in}");
-    let uses_steps = settings.des.is_some() || Call::all(session).iter().any(Call::is_open);
+fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) -> Option<String> {
+    let what = format!("the agent's prompt was not found in {}", looked_in.display());
+    // In the transcript of another client the markers are, and who was called with them is not.
+    let uses_steps = settings.des.is_some()
+        || Call::all(session).iter().any(Call::is_open)
+        || transcript::mentions(looked_in, markers::KEY);
     if uses_steps {
         return Some(format!("⚠ {what}: if it has a step, the step was not checked"));
     }

@@ -1,5 +1,7 @@
 //! Which gate of DES applies to an event: read from the payload, from what Gate 1 remembered and from transcripts.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use crate::agent::Agent;
@@ -25,7 +27,7 @@ pub(super) enum Search {
     Found(Box<GateContext>),
     Nothing,
     /// The agent's prompt was not found, so nobody can know; where it was looked for.
-    NoPrompt(String),
+    NoPrompt(PathBuf),
 }
 
 /// The gate that applies to the event, if any. Most events have none, and cost nothing.
@@ -51,7 +53,7 @@ fn at_stop(payload: &HookPayload, agent: Option<&Agent>, session: &Session, des_
     }
     let Some(origin) = origin(&paths, agent.map(|agent| agent.name.as_str()), session, true) else {
         let looked_in = paths.own.as_ref().filter(|own| own.exists()).unwrap_or(&paths.main);
-        return Search::NoPrompt(looked_in.display().to_string());
+        return Search::NoPrompt(looked_in.clone());
     };
     let markers = Markers::of(&origin.prompt);
     if !markers.apply() {

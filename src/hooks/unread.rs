@@ -48,14 +48,14 @@ pub(super) fn answer(
 /// The answer to an event that cannot be handled, for this reason.
 pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
     match event {
-        _ if is_quiet(event) => {
-            log::info(|| error.to_string());
-            Ok(HookResult::success())
-        }
         EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit => {
             log::warn(|| error.to_string());
             let message = abilities::is_shown(event).then(|| format!("conclaude: {error}"));
             Ok(HookResult { message, ..HookResult::success() })
+        }
+        _ if is_quiet(event) => {
+            log::info(|| error.to_string());
+            Ok(HookResult::success())
         }
         _ => Err(error),
     }

@@ -1,10 +1,12 @@
 //! What must be registered with Claude Code for a config, what is, and whether the two are in sync.
 
 mod found;
+mod limits;
 mod needed;
 mod sync;
 
 pub(crate) use found::{Found, asks_for_trust, found, locations, on_path, program_of, project_has};
+pub(crate) use limits::over_limit;
 pub(crate) use needed::{in_order, needed};
 pub(crate) use sync::{Problem, out_of_sync};
 

@@ -83,7 +83,7 @@ fn filters_choose_records() {
     assert_snapshot!(audit(&Test::stop(), &["show"]), @"
     exit 0
     ----- stdout
-    no records in [ROOT]/.conclaude/audit
+    no records in [ROOT]/.conclaude/audit: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here
     ");
 }
 

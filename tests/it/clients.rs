@@ -172,14 +172,14 @@ fn a_missing_field_of_a_tool_or_a_prompt_is_never_a_non_zero_exit() {
     PermissionRequest of "": 
     PermissionRequest of "nonsense": 
     PermissionRequest of "[]": 
-    UserPromptSubmit without session_id: 
+    UserPromptSubmit without session_id: {"systemMessage":"conclaude: invalid payload: missing required field `session_id`: expected a non-empty string"}
     UserPromptSubmit without transcript_path: 
-    UserPromptSubmit without cwd: 
-    UserPromptSubmit without hook_event_name: 
+    UserPromptSubmit without cwd: {"systemMessage":"conclaude: invalid payload: missing required field `cwd`: expected a non-empty string"}
+    UserPromptSubmit without hook_event_name: {"systemMessage":"conclaude: invalid payload: missing required field `hook_event_name`: expected a non-empty string"}
     UserPromptSubmit without tool_name: 
-    UserPromptSubmit of "": 
-    UserPromptSubmit of "nonsense": 
-    UserPromptSubmit of "[]":
+    UserPromptSubmit of "": {"systemMessage":"conclaude: no payload on stdin: expected one JSON object"}
+    UserPromptSubmit of "nonsense": {"systemMessage":"conclaude: the payload is not valid JSON: expected ident at line 1 column 2"}
+    UserPromptSubmit of "[]": {"systemMessage":"conclaude: invalid payload: expected a JSON object, found a list"}
     "#);
 }
 
@@ -274,6 +274,17 @@ fn a_prompt_that_is_not_found_is_reported_where_a_gate_could_apply() {
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked
     ");
+    // Markers in a format that we cannot read.
+    for client in ["codex", "copilot"] {
+        let text = std::fs::read_to_string(fixtures(client).join("transcript-subagent.jsonl")).unwrap();
+        let marked = format!("{text}{}\n", json!({"type": "user.message", "data": {"content": MARKERS}}));
+        let done = Test::stop().file("main.jsonl", marked).run();
+        insta::allow_duplicates! { assert_snapshot!(done.message(), @"
+        conclaude: SubagentStop of coder (a1b2c3)
+        ⚠ the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked
+        "); }
+        Test::stop().file("main.jsonl", text).run().silent().nowhere("step was not checked");
+    }
     // Where nobody uses steps there is nothing to miss.
     Test::stop().run().silent().nowhere("prompt");
     Test::stop().config("des: {enabled: false}").run().silent().nowhere("prompt");

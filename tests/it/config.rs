@@ -345,6 +345,7 @@ fn validate_takes_a_file_or_a_folder() {
     ----- stdout
     valid: [ROOT]/.conclaude.yaml
       no rules configured
+      = help: add `subagentStop:` with commands, or uncomment what `conclaude init` wrote; prompts with markers are gated without any rule
     ");
     assert_snapshot!(test.shows(&["validate", "sub/other.yaml"]), @"
     exit 1

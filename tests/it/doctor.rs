@@ -81,7 +81,7 @@ fn all_is_well_in_a_project_that_was_installed() {
 
     ✓ settings     8 events registered in .claude/settings.json
     ✓ program      [BIN] is what is registered
-    ✓ config       .conclaude.yaml is valid: 1 command
+    ✓ config       .conclaude.yaml is valid: subagentStop: 1 pattern, 1 command
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is whole
@@ -138,7 +138,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
         {
           "about": "config",
           "status": "good",
-          "text": ".conclaude.yaml is valid: 1 command"
+          "text": ".conclaude.yaml is valid: subagentStop: 1 pattern, 1 command"
         },
         {
           "about": "patterns",
@@ -185,7 +185,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
         },
         {
           "event": "SessionStart",
-          "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
+          "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
           "scratch": false,
           "exit": 0,
           "milliseconds": "[N]",
@@ -326,7 +326,7 @@ fn what_is_allowed_but_cannot_work_is_a_warning() {
     let test = healthy().config("notifications: {enabled: true, hooks: [FileChanged]}\n");
     insta::assert_snapshot!(checks(&test, "config"), @"
     exit 0
-    good: .conclaude.yaml is valid: no commands
+    good: .conclaude.yaml is valid: notifications: on
     warning: notifications: `FileChanged` is never registered by conclaude, since that would change what Claude Code does → edit [ROOT]/.conclaude.yaml
     ");
 }
@@ -556,7 +556,7 @@ fn before_install_there_is_one_problem() {
 
     ✗ settings     conclaude is not registered with Claude Code for this project
                    → conclaude install
-    ✓ config       .conclaude.yaml is valid: 1 command
+    ✓ config       .conclaude.yaml is valid: subagentStop: 1 pattern, 1 command
     ✓ patterns     1 pattern: each matches a known agent (1 of your own)
     ✓ state        [ROOT]/.conclaude can be written; 0 sessions remembered
     ✓ audit        0 records, the chain is whole

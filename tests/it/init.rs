@@ -217,7 +217,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
+    +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
     +            "timeout": 60
     +          }
     +        ]

@@ -41,7 +41,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
             "hooks": [
               {
                 "type": "command",
-                "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
+                "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
                 "timeout": 60
               }
             ]
@@ -206,7 +206,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +        "hooks": [
     +          {
     +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH.\"}'; exit 0; }; exec [BIN] SessionStart",
+    +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
     +            "timeout": 60
     +          }
     +        ]
@@ -363,7 +363,7 @@ fn where_the_program_is_missing_only_the_start_of_a_session_says_so() {
                 said += &format!("{event}: {}\n", json["systemMessage"].as_str().unwrap());
             }
         }
-        insta::allow_duplicates! { insta::assert_snapshot!(said, @"SessionStart: conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH."); }
+        insta::allow_duplicates! { insta::assert_snapshot!(said, @"SessionStart: conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source."); }
     }
 }
 

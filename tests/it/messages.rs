@@ -1,6 +1,6 @@
 //! What a mistake is answered: what is wrong, where, and what to write instead.
 
-use crate::common::{Test, conclaude_in};
+use crate::common::{Test, conclaude_in, run_in};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn every_mistake_in_a_config_gets_a_suggestion() {
     1 | notifications: {hooks: [Foo]}
       |                         ^^^ expected one of 34 known names
       |
-      = help: allowed here: `*`, `SessionStart`, `PreToolUse`, `PostToolUse`, `UserPromptSubmit`, `SubagentStart`, `SubagentStop`, `Stop`, `SessionEnd`, `PostToolUseFailure`, `PostToolBatch`, `PermissionRequest`, `PermissionDenied`, `UserPromptExpansion`, `Setup`, `StopFailure`, `Notification`, `PreCompact`, `PostCompact`, `PreModelSwitch`, `PostModelSwitch`, `TaskCreated`, `TaskCompleted`, `TeammateIdle`, `Elicitation`, `ElicitationResult`, `ConfigChange`, `InstructionsLoaded`, `CwdChanged`, `FileChanged`, `DirectoryAdded`, `WorktreeCreate`, `WorktreeRemove`, `MessageDisplay`
+      = help: the most similar are `Stop`, `Setup`, `PreToolUse`; `conclaude schema` lists all
 
     # subagentStop:
     #   commands:
@@ -213,6 +213,7 @@ fn what_is_valid_now_is_not_complained_about() {
     # subagentStop: {commands: {coder: [{run: x, timeout: 5m}, {run: x, timeout: 90s}, {run: x, timeout: 1h}]}}
     exit 0
     ----- stdout
+    warning: subagentStop: the timeouts of `coder` add up to 3990 s, and Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked; use shorter timeouts
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 1 pattern, 3 commands
 
@@ -245,6 +246,7 @@ fn what_is_valid_now_is_not_complained_about() {
     ----- stdout
     valid: [ROOT]/.conclaude.yaml
       no rules configured
+      = help: add `subagentStop:` with commands, or uncomment what `conclaude init` wrote; prompts with markers are gated without any rule
     ");
 }
 
@@ -307,12 +309,12 @@ fn every_mistake_on_the_command_line_gets_a_suggestion() {
     $ conclaude audit stats
     exit 0
     ----- stdout
-    no records in [ROOT]/.conclaude/audit
+    no records in [ROOT]/.conclaude/audit: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here
 
     $ conclaude audit show --session abc
     exit 0
     ----- stdout
-    no records in [ROOT]/.conclaude/audit
+    no records in [ROOT]/.conclaude/audit: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here
     ");
 }
 
@@ -510,4 +512,49 @@ fn status_and_verify_print_json() {
     "#);
     let json: Value = serde_json::from_str(broken.split_once("stdout\n").unwrap().1).unwrap();
     assert_eq!(json["ok"], false);
+}
+
+#[test]
+fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
+    let config = "subagentStop:\n  commands:\n    '*': [{run: x, timeout: 40m}]\n    coder: [{run: y, timeout: 15m}, {run: z, timeout: 10m}]\n    tester: [{run: y, timeout: 10m}]\n";
+    let test = Test::stop().config(config);
+    insta::assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: subagentStop: the timeouts of `coder` and `*` add up to 3900 s, and Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked; use shorter timeouts
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 3 patterns, 4 commands
+    ");
+    let doctor = run_in(&test.root(), &["doctor"]).1;
+    assert!(
+        doctor.contains("⚠ config       subagentStop: the timeouts of `coder` and `*` add up to 3900 s"),
+        "{doctor}"
+    );
+    let first = Test::stop().config(&config.replace("  commands:", "  match: first\n  commands:"));
+    insta::assert_snapshot!(first.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it
+    warning: subagentStop: `tester` can never run: `match: first` stops at `*`, which comes before it
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 3 patterns, 4 commands
+    ");
+}
+
+#[test]
+fn doctor_says_what_is_configured() {
+    for (config, expected) in [
+        (
+            "des: {phases: tdd-3}",
+            ".conclaude.yaml is valid: des: gates for prompts with markers, 3 phases, findings block",
+        ),
+        ("maxBlocks: 3", ".conclaude.yaml is valid: no rules configured"),
+        (
+            "subagentStop: {commands: {'*': [{run: x}]}}",
+            ".conclaude.yaml is valid: subagentStop: 1 pattern, 1 command",
+        ),
+    ] {
+        let shown = run_in(&Test::stop().config(config).root(), &["doctor"]).1;
+        assert!(shown.contains(expected), "{config}\n{shown}");
+    }
 }

@@ -29,7 +29,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
 
     ---
     This task is gated by conclaude. Its step file is `steps/01-01.json`.
-    - Phases left, in this order: RED_UNIT, GREEN_UNIT, COMMIT.
+    - Phases left, in this order: RED, GREEN, COMMIT.
     - Record each phase as you do it; do not edit the JSON by hand:
       `conclaude des run steps/01-01.json PHASE -- COMMAND` runs a command and records PASS or FAIL from its exit code (RED and RED_* phases expect a failure);
       `conclaude des start steps/01-01.json PHASE`, then `conclaude des finish steps/01-01.json PHASE --pass|--fail --details "…"` for work without a command;
@@ -37,18 +37,18 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
     - You may write only to `src/**`, and to the step file.
     - You may stop when every phase is recorded and the step is DONE. If you cannot finish, say so honestly: `conclaude des fail steps/01-01.json --reason "…"`; an admitted failure may stop.
     it fails, as it must
-    ✗ INCOMPLETE_PHASE GREEN_UNIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
     ✗ INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
     it may not stop yet
     ✓ steps/01-01.json is complete
     STEP              TASK   STATE  PHASES  LAST AGENT  BLOCKS
     steps/01-01.json  01-01  DONE   3/3     -           0
         1 [TIME] des new TODO step=steps/01-01.json
-        2 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=RED_UNIT
-        3 [TIME] des run PASS step=steps/01-01.json phase=RED_UNIT
+        2 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=RED
+        3 [TIME] des run PASS step=steps/01-01.json phase=RED
             `sh src/test.sh` exited with code 2
-        4 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=GREEN_UNIT
-        5 [TIME] des run PASS step=steps/01-01.json phase=GREEN_UNIT
+        4 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=GREEN
+        5 [TIME] des run PASS step=steps/01-01.json phase=GREEN
             `sh src/test.sh` exited with code 0
         6 [TIME] des start IN_PROGRESS step=steps/01-01.json phase=COMMIT
         7 [TIME] des run PASS step=steps/01-01.json phase=COMMIT

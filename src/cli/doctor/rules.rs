@@ -2,6 +2,7 @@
 
 use super::check::{Check, short};
 use super::installation::Installation;
+use crate::cli::validate;
 use crate::event;
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
@@ -40,11 +41,8 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
         }
         _ => {
             let settings = installation.effective_config();
-            let what = match settings.commands() {
-                0 => "no commands".into(),
-                commands => count(commands as u64, "command"),
-            };
-            let warnings = settings.warnings().into_iter();
+            let what = validate::contents(&settings).join("; ");
+            let warnings = validate::warnings(&settings).into_iter();
             let warnings =
                 warnings.map(|what| Check::warning("config", what, format!("edit {}", path.display())));
             // For whoever cloned the project: git ignores it.

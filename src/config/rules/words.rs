@@ -6,11 +6,14 @@ use crate::config::FolderBelow;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event;
-use crate::text::nearest;
+use crate::text::{most_similar, nearest};
 use crate::yaml::Node;
 
-/// Longer enumerations are counted in the label, and listed in the help.
+/// Longer enumerations are counted in the label.
 const MAX_LISTED: usize = 8;
+
+/// Of those, so many are named where none is similar enough to have been meant.
+const MAX_SIMILAR: usize = 3;
 
 pub(super) fn is_type(schema: &Value, name: &str) -> bool {
     match schema.get("type") {
@@ -207,7 +210,10 @@ fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
     let started = choices.iter().copied().find(|choice| !text.is_empty() && choice.starts_with(text));
     match nearest(text, choices.iter().copied()).or(started) {
         Some(near) => Some(format!("did you mean `{near}`?")),
-        None if choices.len() > MAX_LISTED => Some(format!("allowed here: {}", quoted(choices))),
+        None if choices.len() > MAX_LISTED => {
+            let near = most_similar(text, choices.iter().copied(), MAX_SIMILAR);
+            Some(format!("the most similar are {}; `conclaude schema` lists all", quoted(&near)))
+        }
         None => None,
     }
 }

@@ -62,7 +62,7 @@ fn matcher(event: EventKind, gates_on: bool, is_used: bool) -> Option<String> {
 /// that are shared must be the same on all machines.
 const GENEROUS: u64 = 3_600;
 
-fn timeout(event: EventKind) -> u64 {
+pub(super) fn timeout(event: EventKind) -> u64 {
     match event {
         // Claude Code gives it no more.
         EventKind::SessionEnd => 60,

@@ -7,7 +7,7 @@ pub const IF_TRUSTED: &str = "--if-trusted";
 
 /// What somebody reads whose project has a registration, and whose machine has no conclaude. The shell prints it: no
 /// single quotes and no backslashes.
-const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: cargo install --path . in a checkout of conclaude, or copy its binary to a folder on the PATH."}"#;
+const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source."}"#;
 
 const LOOK: &str = "command -v ";
 const OR: &str = " >/dev/null || ";

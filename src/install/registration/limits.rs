@@ -1,0 +1,38 @@
+//! Limits of commands that Claude Code's limit for the whole event cuts short.
+
+use super::needed::timeout;
+use crate::config::{CommandConfig, ConclaudeConfig, EventConfig};
+use crate::event::EventKind;
+use crate::pattern::MatchMode;
+
+/// One warning for each pattern whose commands may take longer together than Claude Code waits for the event.
+pub(crate) fn over_limit(config: &ConclaudeConfig) -> Vec<String> {
+    config.sections.iter().flat_map(|(event, section)| of_section(*event, section)).collect()
+}
+
+fn of_section(event: EventKind, section: &EventConfig) -> Vec<String> {
+    let limit = timeout(event);
+    let is_all = section.mode != Some(MatchMode::First);
+    let wildcards = section.entries().iter().filter(|(pattern, _)| pattern.is_wildcard());
+    let for_all: u64 = wildcards.map(|(_, commands)| seconds(commands)).sum();
+    let mut warnings = Vec::new();
+    for (pattern, commands) in section.entries() {
+        let own = seconds(commands);
+        let also = if is_all && !pattern.is_wildcard() { for_all } else { 0 };
+        // Where those of `*` are too long already, they alone are named.
+        if own + also > limit && also <= limit {
+            let with = if also > 0 { " and `*`" } else { "" };
+            warnings.push(format!(
+                "{}: the timeouts of `{pattern}`{with} add up to {} s, and Claude Code ends {event} after {limit} s: what runs then is terminated, what comes after it does not run, and nothing is blocked; use shorter timeouts",
+                event.row().section,
+                own + also
+            ));
+        }
+    }
+    warnings
+}
+
+/// How long commands may take, as far as the config limits them.
+fn seconds(commands: &[CommandConfig]) -> u64 {
+    commands.iter().filter_map(|command| command.timeout).map(|timeout| u64::from(timeout.get())).sum()
+}
