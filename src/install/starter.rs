@@ -16,8 +16,11 @@ pub(crate) const SCHEMA: &str = ".conclaude/schema.json";
 const GENERAL: &str = "general-purpose";
 
 const LINES: &str = "maxOutputLines: 50   # of what it prints, which is shown when it fails";
-const TIMEOUT: &str = "timeout: 600         # seconds; then it is killed with all its children";
 const BLOCK: &str = "onFailure: block     # the agent must fix it first; `warn` only reports it";
+
+/// The most that one command gets, in seconds, and what all get together: Claude Code waits no longer for a stop.
+const MAX_SECONDS: usize = 600;
+const MAX_TOTAL_SECONDS: usize = 3_600;
 
 const START: &str = "\
 ## Commands when a subagent starts. They can show and prepare things, but never block.
@@ -133,8 +136,9 @@ impl Starter<'_> {
             lines.push("        message: \"Conflict markers or white space at the end of a line\"".into());
             lines.extend([LINES, BLOCK].iter().map(|line| format!("        {line}")));
         }
+        let seconds = (MAX_TOTAL_SECONDS / checks.len().max(1)).min(MAX_SECONDS);
         for check in &checks {
-            lines.extend(check.lines());
+            lines.extend(check.lines(seconds));
         }
         let mark = if self.live && !checks.is_empty() { "" } else { "# " };
         let lines: String = lines.iter().map(|line| format!("{mark}{line}\n")).collect();
@@ -171,7 +175,7 @@ impl Starter<'_> {
 }
 
 impl Check<'_> {
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, seconds: usize) -> Vec<String> {
         let mut lines = vec![format!("      - run: {}", Value::from(self.run))];
         let mut key = |line: &str| lines.push(format!("        {line}"));
         if self.folder.is_empty() {
@@ -180,7 +184,12 @@ impl Check<'_> {
             key(&format!("cwd: {}", Value::from(self.folder)));
             key(&format!("message: {}", Value::from(format!("{} in {}", self.what, self.folder))));
         }
-        [LINES, TIMEOUT, BLOCK].iter().for_each(|line| key(line));
+        key(LINES);
+        key(&format!(
+            "{:<21}# seconds; then it is killed with all its children",
+            format!("timeout: {seconds}")
+        ));
+        key(BLOCK);
         lines
     }
 }

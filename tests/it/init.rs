@@ -422,6 +422,23 @@ fn each_workspace_is_checked_in_its_own_folder() {
 }
 
 #[test]
+fn many_workspaces_share_the_time_that_claude_code_gives() {
+    let mut test = Test::stop().file("package.json", r#"{"workspaces": ["packages/*"]}"#);
+    for name in ["a", "b", "c", "d", "e"] {
+        let scripts = r#"{"scripts": {"lint": "x", "test": "x"}}"#;
+        test = test.file(&format!("packages/{name}/package.json"), scripts);
+    }
+    let root = test.root();
+    run_in(&root, &["init", "--yes"]);
+    assert_eq!(read(root.join(".conclaude.yaml")).matches("timeout: 360         # seconds").count(), 10);
+    insta::assert_snapshot!(transcript(&root, &["validate"]), @"
+    exit 0
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 1 pattern, 10 commands
+    ");
+}
+
+#[test]
 fn a_target_that_does_not_exist_is_never_suggested() {
     let test = Test::stop().file("Makefile", "all:\n\tcc x.c\n");
     let root = test.root();
