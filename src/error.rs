@@ -14,7 +14,7 @@ pub enum HookError {
     Config(Box<ConfigError>),
     /// A config error that this session has shown in full, in one line.
     KnownConfig(String),
-    /// We were told to stop.
+    /// We were asked to stop.
     Interrupted(String),
     /// A record that must be written cannot be.
     Audit(String),

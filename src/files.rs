@@ -44,7 +44,7 @@ pub(crate) fn read_text(path: &Path, max: u64) -> io::Result<String> {
         .or_else(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
 }
 
-/// Options that refuse a link in the place of a file of ours, and do not wait where a FIFO stands there. What they create is
+/// Options that refuse a link instead of a file of ours, and do not wait where a FIFO stands there. What they create is
 /// for its user alone: it holds command lines, output and prompts.
 #[must_use]
 pub(crate) fn no_links() -> OpenOptions {

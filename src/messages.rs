@@ -161,7 +161,7 @@ pub(crate) fn untrusted(untrusted: &Untrusted) -> String {
     format!("⚠ {}: {}. {TRUST_IT}", what.join(", "), untrusted.why)
 }
 
-/// What the user is told at the start of a session whose config nobody trusts.
+/// What the user is shown at the start of a session whose config nobody trusts.
 #[must_use]
 pub(crate) fn untrusted_session(why: &str, commands: usize, has_judge: bool) -> String {
     let commands = (commands > 0).then(|| count(commands as u64, "command"));

@@ -37,7 +37,7 @@ const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The same when we are told to stop ourselves: the client kills us 1.4 s after asking.
+/// The same when we are asked to stop ourselves: the client kills us 1.4 s after asking.
 const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
 
 /// One of the two streams that a process prints to.
@@ -101,7 +101,7 @@ pub enum Status {
     TimedOut(Duration),
     /// It could not be started.
     NotStarted(String),
-    /// We were told to stop by this signal, and it was terminated with all its children.
+    /// We were asked to stop by this signal, and it was terminated with all its children.
     Interrupted(&'static str),
 }
 
@@ -173,10 +173,10 @@ pub(crate) struct Output {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     /// A command of a hook, with its id: a process group of its own. It is terminated with all its descendants, also when
-    /// we are told to stop, and dies when we are killed.
+    /// we are asked to stop, and dies when we are killed.
     Command(String),
     /// A program that we need the output of: the same, but nobody looks for processes that left its group. A signal
-    /// that tells us to stop keeps its default action until the first command has run.
+    /// that asks us to stop keeps its default action until the first command has run.
     Tool,
     /// A program that shares our process group, so that it may read from the terminal and gets its Ctrl-C.
     Attached,
@@ -254,7 +254,7 @@ pub fn set_signal_actions() {
     }
 }
 
-/// The signal that told us to stop, if one came while commands ran.
+/// The signal that asked us to stop, if one came while commands ran.
 #[must_use]
 pub(crate) fn stop_signal() -> Option<&'static str> {
     platform::stop_signal()

@@ -33,17 +33,17 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
         let is_last = index + 1 == files.len();
         for (number, line) in text.split_inclusive('\n').enumerate() {
             let Some(line) = line.strip_suffix('\n') else {
-                let place = place(path, number);
+                let location = location(path, number);
                 if is_last {
-                    verdict.notes.push(format!("{place}: the last line is truncated, left by a process that was killed; the next record moves it to truncated.txt"));
+                    verdict.notes.push(format!("{location}: the last line is truncated, left by a process that was killed; the next record moves it to truncated.txt"));
                     continue;
                 }
                 verdict.problem =
-                    Some(format!("{place}: the line is truncated, though another file follows"));
+                    Some(format!("{location}: the line is truncated, though another file follows"));
                 return Ok(verdict);
             };
             if let Err(why) = chain.advance(line) {
-                verdict.problem = Some(format!("{}: {why}", place(path, number)));
+                verdict.problem = Some(format!("{}: {why}", location(path, number)));
                 return Ok(verdict);
             }
             verdict.good += 1;
@@ -54,7 +54,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
                 if *hash != chain.hash {
                     verdict.problem = Some(format!(
                         "{}: record {seq} is not the one that was written: its hash differs from the copy kept outside the project",
-                        place(path, number)
+                        location(path, number)
                     ));
                     return Ok(verdict);
                 }
@@ -71,7 +71,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
     Ok(verdict)
 }
 
-fn place(path: &Path, number: usize) -> String {
+fn location(path: &Path, number: usize) -> String {
     format!("{}:{}", path.display(), number + 1)
 }
 

@@ -37,7 +37,7 @@ pub enum Change {
     },
 }
 
-/// The place of a phase in the list.
+/// The position of a phase in the list.
 ///
 /// # Errors
 /// Says which phases there are.

@@ -147,7 +147,7 @@ impl Answer {
     }
 }
 
-/// A last guard: the client cuts long strings at a place of its own choosing.
+/// A last guard: the client cuts long strings where it likes.
 fn fit(text: &str) -> String {
     match head_and_tail(text, LIMIT) {
         None => text.to_owned(),

@@ -99,7 +99,7 @@ fn report_config_error(context: &Context<'_>) -> Option<HookError> {
     Some(shown)
 }
 
-/// We were told to stop: what was run until then is recorded.
+/// We were asked to stop: what was run until then is recorded.
 pub(super) fn interrupted(
     context: &Context<'_>,
     plan: &Plan,
@@ -190,9 +190,9 @@ fn shorten(text: String, session: &Session) -> String {
     let saved = session
         .output_file("answer")
         .and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
-    let place = match saved {
+    let location = match saved {
         Ok(path) => format!("all of it is in {}", path.display()),
         Err(error) => format!("it could not be saved: {error}"),
     };
-    format!("{head}\n… {between} characters left out; {place} …\n{tail}")
+    format!("{head}\n… {between} characters left out; {location} …\n{tail}")
 }

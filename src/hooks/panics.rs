@@ -76,10 +76,10 @@ pub(super) fn install(event: EventKind) {
 }
 
 fn answer(event: EventKind, info: &PanicHookInfo<'_>) -> Answer {
-    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    let location = info.location().map(ToString::to_string).unwrap_or_default();
     let what = info.payload_as_str().unwrap_or("no message");
     let text = format!(
-        "internal error at {place}: {what}. This is a bug in conclaude {}; please report it with this message",
+        "internal error at {location}: {what}. This is a bug in conclaude {}; please report it with this message",
         env!("CARGO_PKG_VERSION")
     );
     let is_open = !IS_KNOWN.load(Ordering::SeqCst) && gate_may_apply(event);

@@ -63,7 +63,7 @@ fn let_in(
     (problems, Some(gates::with_boundaries(&tool.tool_input, &boundaries)))
 }
 
-/// Where the config cannot be read, the agent is told and judged by the phases that its step has now, before anybody has
+/// Where the config cannot be read, the agent is shown and judged by the phases that its step has now, before anybody has
 /// worked on it.
 fn with_phases_of(opened: &Opened, des: DesConfig) -> DesConfig {
     match opened.step.phases().filter(|log| !log.is_empty()) {

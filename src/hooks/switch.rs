@@ -31,7 +31,7 @@ pub(super) fn answer(event: EventKind, value: &str) -> HookResult {
     HookResult { message: Some(message), ..HookResult::success() }
 }
 
-/// A session that was compacted or cleared has been told at its start.
+/// A session that was compacted or cleared was shown it at its start.
 fn is_said_already() -> bool {
     let payload = stdio::read(Duration::from_secs(5)).unwrap_or_default();
     let payload: Value = serde_json::from_slice(&payload).unwrap_or_default();

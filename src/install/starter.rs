@@ -59,7 +59,7 @@ pub(crate) struct Starter<'a> {
     pub(crate) writers: &'a [String],
     /// The checks are switched on, not commented out.
     pub(crate) live: bool,
-    /// What is taken over from hooks or an older config. It takes the place of what would be suggested.
+    /// What is taken over from hooks or an older config. It replaces what would be suggested.
     pub(crate) imported: &'a Imported,
 }
 

@@ -167,11 +167,11 @@ impl Captured {
         (self.file, self.saved) = match saved {
             Saved::NotYet => (None, None),
             Saved::To { path, written, .. } => {
-                let place = path.display();
+                let location = path.display();
                 let how = if written < self.bytes {
-                    format!("the first {written} bytes are in {place}")
+                    format!("the first {written} bytes are in {location}")
                 } else {
-                    format!("all of it is in {place}")
+                    format!("all of it is in {location}")
                 };
                 (Some(path), Some(how))
             }
@@ -231,7 +231,7 @@ impl Captured {
             (!whole).then(|| count(unshown, "byte"))
         };
         let note = left_out.map(|what| match &self.saved {
-            Some(place) => format!("… {what} left out; {place} …"),
+            Some(location) => format!("… {what} left out; {location} …"),
             None => format!("… {what} left out …"),
         });
         let parts: Vec<&str> = first.into_iter().chain(note.as_deref()).chain(last).collect();

@@ -1,4 +1,4 @@
-//! The signals that tell us to stop, and those that our children must not inherit.
+//! The signals that ask us to stop, and those that our children must not inherit.
 
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 const STOP_SIGNALS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 
-/// Becomes readable with the first signal and stays so: once told to stop, always told to stop.
+/// Becomes readable with the first signal and stays so: once asked to stop, always asked to stop.
 static ARRIVED: OnceLock<Option<PipeReader>> = OnceLock::new();
 
 /// The signal that came last, 0 for none.

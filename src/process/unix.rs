@@ -34,7 +34,7 @@ pub(super) struct Running<'a> {
     status: Option<Status>,
     /// Readable when the process has ended; `None` where the system has no such thing.
     pidfd: Option<OwnedFd>,
-    /// Readable when we are told to stop.
+    /// Readable when we are asked to stop.
     stop: Option<&'static PipeReader>,
     stdin: Option<(PipeWriter, &'a [u8])>,
     stdout: Option<PipeReader>,

@@ -34,7 +34,7 @@ pub(super) trait Watched {
     /// Asks the process and its children to end, and kills those that have not when the grace is over.
     fn terminate(&mut self, grace: Duration, sink: &mut dyn Sink);
 
-    /// The signal that told us to stop, if the process is to be terminated then.
+    /// The signal that asked us to stop, if the process is to be terminated then.
     fn stop_signal(&self) -> Option<&'static str>;
 
     fn now(&self) -> Instant {

@@ -820,7 +820,7 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
 
 #[test]
 fn an_agent_can_admit_failure_and_record_phases_though_the_user_broke_the_config() {
-    // The gates hold under a broken config: what they tell the agent to do must then work too.
+    // The gates hold under a broken config: what they ask the agent to do must then work too.
     let step = json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
         {"phase_name": "BUILD", "status": "NOT_EXECUTED"}, {"phase_name": "CHECK", "status": "NOT_EXECUTED"}]}});
     let test = Test::stop().step(&step).config("subagentStop: {comands: {}}\n");

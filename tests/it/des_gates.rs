@@ -984,9 +984,12 @@ fn without_its_own_transcript_the_call_in_the_main_one_counts() {
 #[test]
 fn a_transcript_that_comes_late_is_waited_for() {
     let test = Test::stop().step(&todo()).file("main.jsonl", "{}\n").meta().stops();
+    // The hook marks its arrival there, and looks for the prompt next.
+    let test = test.file(".conclaude/state/last/.keep", "");
     let child = test.spawn();
-    // Likely to come while the hook waits; the answer is the same if it does not.
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    while !test.root().join(".conclaude/state/last/SubagentStop").exists() {
+        std::thread::yield_now();
+    }
     let line = json!({"type": "user", "message": {"role": "user", "content": MARKERS}});
     std::fs::write(test.root().join("main/subagents/agent-a1b2c3.jsonl"), format!("{line}\n")).unwrap();
     assert_eq!(codes(&test.outcome_of(child).blocked()), ["SILENT_COMPLETION"]);

@@ -156,7 +156,10 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     let settings = "{\n  \"model\": \"opus\"\n}\n";
     let test = Test::stop().file("go.mod", "module x\n").file(".claude/settings.json", settings);
     let root = test.root();
-    insta::assert_snapshot!(transcript(&root, &["init", "--dry-run"]), @r#"
+    let shown = transcript(&root, &["init", "--dry-run"]);
+    let install = transcript(&root, &["install", "--dry-run"]);
+    let config = shown.strip_suffix(install.strip_prefix("exit 0\n").unwrap());
+    insta::assert_snapshot!(config.unwrap_or(&shown), @r#"
     exit 0
     --- [ROOT]/.conclaude.yaml
     +++ [ROOT]/.conclaude.yaml
@@ -204,108 +207,6 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +#   hooks: ["SubagentStop"]
     +#   showErrors: true
     +#   showSystemEvents: false
-    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    --- [ROOT]/.claude/settings.json
-    +++ [ROOT]/.claude/settings.json
-    @@ -1,3 +1,97 @@
-     {
-    -  "model": "opus"
-    +  "model": "opus",
-    +  "hooks": {
-    +    "SessionStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
-    +            "timeout": 60
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PreToolUse": [
-    +      {
-    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
-    +            "timeout": 60
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PostToolUse": [
-    +      {
-    +        "matcher": "Agent",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
-    +            "timeout": 60
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "UserPromptSubmit": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
-    +            "timeout": 60
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SubagentStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
-    +            "timeout": 3600,
-    +            "statusMessage": "conclaude: subagentStart commands"
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SubagentStop": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
-    +            "timeout": 3600,
-    +            "statusMessage": "conclaude: subagentStop commands"
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "Stop": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
-    +            "timeout": 60
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SessionEnd": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SessionEnd",
-    +            "timeout": 60
-    +          }
-    +        ]
-    +      }
-    +    ]
-    +  }
-     }
     "#);
     assert!(!root.join(".conclaude.yaml").exists() && !root.join(".conclaude").exists());
     assert_eq!(read(root.join(".claude/settings.json")), settings);

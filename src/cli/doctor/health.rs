@@ -38,10 +38,10 @@ pub(super) fn state(installation: &Installation) -> Vec<Check> {
         let text = format!("{shown} is not a folder: blocks cannot be counted, and nothing is recorded");
         return vec![Check::problem("state", text, format!("mv {shown} {shown}.aside"))];
     }
-    let place = if folder.is_dir() { folder.clone() } else { installation.root.folder.clone() };
-    if let Err(error) = can_write(&place) {
-        let text = format!("nothing can be written to {}: {error}", place.display());
-        return vec![Check::problem("state", text, format!("chmod u+rwx {}", place.display()))];
+    let writable = if folder.is_dir() { folder.clone() } else { installation.root.folder.clone() };
+    if let Err(error) = can_write(&writable) {
+        let text = format!("nothing can be written to {}: {error}", writable.display());
+        return vec![Check::problem("state", text, format!("chmod u+rwx {}", writable.display()))];
     }
     let links = ["state", "outbox", "audit"].into_iter().map(|name| folder.join(name));
     let mut wrong: Vec<Check> = links

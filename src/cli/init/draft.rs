@@ -59,7 +59,7 @@ impl Draft {
         }
     }
 
-    /// A new config, with what is taken over in the place of suggestions.
+    /// A new config, with what is taken over instead of suggestions.
     fn starter(
         request: &Request,
         folder: &Path,

@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 use crate::des::step::Phase;
 use crate::finding::{Code, Finding};
 
-/// A phase of the list, with its place there.
+/// A phase of the list, with its position there.
 type Ranked<'a> = (usize, &'a Phase);
 
 pub(super) fn check(log: &[Phase], phases: &[String], found: &mut Vec<Finding>) {

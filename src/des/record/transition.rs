@@ -8,7 +8,7 @@ use crate::des::step::{Phase, Status, configured_command};
 pub(super) struct Transition<'a> {
     pub(super) log: &'a [Phase],
     pub(super) phases: &'a [String],
-    /// The place of the phase in the list.
+    /// The position of the phase in the list.
     pub(super) rank: usize,
     pub(super) name: &'a str,
     pub(super) phase: &'a Phase,

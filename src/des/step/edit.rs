@@ -8,7 +8,7 @@ use super::Step;
 use super::phase::name_of;
 
 impl Step {
-    /// The entry of a phase, inserted at its place if it is not there.
+    /// The entry of a phase, inserted at its position if it is not there.
     pub(in crate::des) fn phase_mut(
         &mut self,
         name: &str,

@@ -141,7 +141,7 @@ impl<'a> Document<'a> {
         format!("{kept}{}", self.slice(end, self.text.len()))
     }
 
-    /// The text with another member in the place of this one.
+    /// The text with another member instead of this one.
     pub(super) fn replace(&self, container: &Container, index: usize, with: &str) -> String {
         let Some(this) = container.members.get(index) else { return self.text.to_owned() };
         let indent = format!("{}{}", self.newline(), self.indent_of(this.start));

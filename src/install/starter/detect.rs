@@ -29,12 +29,12 @@ pub(crate) struct Kind {
 }
 
 /// A folder that is looked at.
-struct Place<'a> {
+struct Package<'a> {
     root: &'a Path,
     folder: &'a str,
 }
 
-impl Place<'_> {
+impl Package<'_> {
     fn read(&self, name: &str) -> Option<String> {
         let text = files::read_text(&self.root.join(self.folder).join(name), MAX_BYTES).ok()?;
         Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
@@ -52,42 +52,42 @@ impl Place<'_> {
 
 /// What is in the folder, and in the workspaces that its files name.
 pub(crate) fn detect(root: &Path) -> Vec<Kind> {
-    let place = Place { root, folder: "" };
+    let package = Package { root, folder: "" };
     let mut all: Vec<Kind> = [
-        node_and_members(&place),
-        rust_and_members(&place),
-        python_and_members(&place),
-        go_and_members(&place),
+        node_and_members(&package),
+        rust_and_members(&package),
+        python_and_members(&package),
+        go_and_members(&package),
     ]
     .into_iter()
     .flatten()
     .collect();
     let has = |wanted: fn(&Kind) -> bool| all.iter().any(wanted);
-    let runner = runner(&place, has(|kind| kind.lint.is_some()), has(|kind| kind.test.is_some()));
+    let runner = runner(&package, has(|kind| kind.lint.is_some()), has(|kind| kind.test.is_some()));
     all.extend(runner);
     all
 }
 
 /// The kind of each member that has the file.
-fn members(root: &Path, patterns: &[String], file: &str, kind: fn(&Place<'_>) -> Option<Kind>) -> Vec<Kind> {
+fn members(root: &Path, patterns: &[String], file: &str, kind: fn(&Package<'_>) -> Option<Kind>) -> Vec<Kind> {
     let folders = workspaces::folders(root, patterns, file).into_iter();
     let kinds = folders.filter_map(|folder| {
-        let kind = kind(&Place { root, folder: &folder })?;
+        let kind = kind(&Package { root, folder: &folder })?;
         Some(Kind { folder, ..kind })
     });
     kinds.collect()
 }
 
-fn node_and_members(place: &Place<'_>) -> Vec<Kind> {
-    let Some(root) = node(place) else { return Vec::new() };
-    let patterns = workspaces::of_node(&package_json(place), place.read("pnpm-workspace.yaml").as_deref());
-    let members = members(place.root, &patterns, "package.json", node);
+fn node_and_members(package: &Package<'_>) -> Vec<Kind> {
+    let Some(root) = node(package) else { return Vec::new() };
+    let patterns = workspaces::of_node(&package_json(package), package.read("pnpm-workspace.yaml").as_deref());
+    let members = members(package.root, &patterns, "package.json", node);
     // A script of the root that checks all workspaces is better than one command for each.
     let lints = root.lint.is_some();
     let tests = root.test.is_some();
     let only_rest =
         |kind: Kind| Kind { lint: kind.lint.filter(|_| !lints), test: kind.test.filter(|_| !tests), ..kind };
-    let of_root = scripts_cover_members(&package_json(place));
+    let of_root = scripts_cover_members(&package_json(package));
     let members = members.into_iter().map(|kind| if of_root { only_rest(kind) } else { kind });
     std::iter::once(root).chain(members).filter(|kind| kind.folder.is_empty() || kind.has_checks()).collect()
 }
@@ -116,12 +116,12 @@ impl Kind {
     }
 }
 
-fn package_json(place: &Place<'_>) -> Value {
-    serde_json::from_str(&place.read("package.json").unwrap_or_default()).unwrap_or_default()
+fn package_json(package: &Package<'_>) -> Value {
+    serde_json::from_str(&package.read("package.json").unwrap_or_default()).unwrap_or_default()
 }
 
 /// The package manager and how it runs a tool: by lock file, else by what `packageManager` says.
-fn node_manager(place: &Place<'_>, json: &Value) -> (&'static str, &'static str) {
+fn node_manager(package: &Package<'_>, json: &Value) -> (&'static str, &'static str) {
     let locks = [
         ("pnpm-lock.yaml", "pnpm"),
         ("yarn.lock", "yarn"),
@@ -130,7 +130,7 @@ fn node_manager(place: &Place<'_>, json: &Value) -> (&'static str, &'static str)
         ("package-lock.json", "npm"),
     ];
     let named = json.get("packageManager").and_then(Value::as_str).unwrap_or_default();
-    let by_lock = locks.iter().find(|(lock, _)| place.has_lock(lock)).map(|(_, manager)| *manager);
+    let by_lock = locks.iter().find(|(lock, _)| package.has_lock(lock)).map(|(_, manager)| *manager);
     match by_lock.unwrap_or_else(|| named.split('@').next().unwrap_or_default()) {
         "pnpm" => ("pnpm", "pnpm exec"),
         "yarn" => ("yarn", "yarn"),
@@ -139,10 +139,10 @@ fn node_manager(place: &Place<'_>, json: &Value) -> (&'static str, &'static str)
     }
 }
 
-fn node(place: &Place<'_>) -> Option<Kind> {
-    place.read("package.json")?;
-    let json = package_json(place);
-    let (manager, execute) = node_manager(place, &json);
+fn node(package: &Package<'_>) -> Option<Kind> {
+    package.read("package.json")?;
+    let json = package_json(package);
+    let (manager, execute) = node_manager(package, &json);
     let script =
         |name: &str| json.get("scripts").and_then(|scripts| scripts.get(name)).and_then(Value::as_str);
     let depends = |name: &str| {
@@ -162,10 +162,10 @@ fn node(place: &Place<'_>) -> Option<Kind> {
     Some(Kind { file: "package.json", lint, test, folder: String::new() })
 }
 
-fn rust_and_members(place: &Place<'_>) -> Vec<Kind> {
-    let Some(text) = place.read("Cargo.toml") else { return Vec::new() };
+fn rust_and_members(package: &Package<'_>) -> Vec<Kind> {
+    let Some(text) = package.read("Cargo.toml") else { return Vec::new() };
     let patterns = workspaces::of_toml(&text, "workspace");
-    let members = members(place.root, &patterns, "Cargo.toml", rust);
+    let members = members(package.root, &patterns, "Cargo.toml", rust);
     if members.is_empty() || members.len() > MAX_MEMBERS {
         let all = if toml::has_table(&text, "workspace") { " --workspace" } else { "" };
         return vec![cargo(all)];
@@ -174,7 +174,7 @@ fn rust_and_members(place: &Place<'_>) -> Vec<Kind> {
     root.into_iter().chain(members).collect()
 }
 
-fn rust(_: &Place<'_>) -> Option<Kind> {
+fn rust(_: &Package<'_>) -> Option<Kind> {
     Some(cargo(""))
 }
 
@@ -187,24 +187,24 @@ fn cargo(all: &str) -> Kind {
     }
 }
 
-fn python_and_members(place: &Place<'_>) -> Vec<Kind> {
-    let Some(text) = place.read("pyproject.toml") else { return Vec::new() };
+fn python_and_members(package: &Package<'_>) -> Vec<Kind> {
+    let Some(text) = package.read("pyproject.toml") else { return Vec::new() };
     let patterns = workspaces::of_toml(&text, "tool.uv.workspace");
-    let members = members(place.root, &patterns, "pyproject.toml", python);
+    let members = members(package.root, &patterns, "pyproject.toml", python);
     let members = members.into_iter().filter(Kind::has_checks);
-    python(place).into_iter().chain(members).collect()
+    python(package).into_iter().chain(members).collect()
 }
 
-fn python(place: &Place<'_>) -> Option<Kind> {
-    let text = place.read("pyproject.toml")?;
+fn python(package: &Package<'_>) -> Option<Kind> {
+    let text = package.read("pyproject.toml")?;
     let run = match () {
-        () if place.has_lock("uv.lock") => "uv run ",
-        () if place.has_lock("poetry.lock") => "poetry run ",
-        () if place.has_lock("pdm.lock") => "pdm run ",
+        () if package.has_lock("uv.lock") => "uv run ",
+        () if package.has_lock("poetry.lock") => "poetry run ",
+        () if package.has_lock("pdm.lock") => "pdm run ",
         () => "",
     };
     let names =
-        |tool: &str, files: &[&str]| text.contains(tool) || files.iter().any(|file| place.exists(file));
+        |tool: &str, files: &[&str]| text.contains(tool) || files.iter().any(|file| package.exists(file));
     // Only what the project names is there to be run.
     let lint = match () {
         () if names("ruff", &["ruff.toml", ".ruff.toml"]) => Some("ruff check ."),
@@ -214,7 +214,7 @@ fn python(place: &Place<'_>) -> Option<Kind> {
     };
     let test = match () {
         () if names("pytest", &["pytest.ini", "conftest.py", "tests/conftest.py"]) => Some("pytest"),
-        () if place.exists("manage.py") => Some("python manage.py test"),
+        () if package.exists("manage.py") => Some("python manage.py test"),
         () => None,
     };
     let command = |tool: &str| format!("{run}{tool}");
@@ -226,15 +226,15 @@ fn python(place: &Place<'_>) -> Option<Kind> {
     })
 }
 
-fn go_and_members(place: &Place<'_>) -> Vec<Kind> {
-    let patterns = place.read("go.work").map(|text| workspaces::of_go(&text)).unwrap_or_default();
-    go(place).into_iter().chain(members(place.root, &patterns, "go.mod", go)).collect()
+fn go_and_members(package: &Package<'_>) -> Vec<Kind> {
+    let patterns = package.read("go.work").map(|text| workspaces::of_go(&text)).unwrap_or_default();
+    go(package).into_iter().chain(members(package.root, &patterns, "go.mod", go)).collect()
 }
 
-fn go(place: &Place<'_>) -> Option<Kind> {
-    place.read("go.mod")?;
+fn go(package: &Package<'_>) -> Option<Kind> {
+    package.read("go.mod")?;
     let configs = [".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"];
-    let has_config = configs.iter().any(|name| place.has_lock(name));
+    let has_config = configs.iter().any(|name| package.has_lock(name));
     let lint = if has_config { "golangci-lint run" } else { "go vet ./..." };
     Some(Kind {
         file: "go.mod",
@@ -245,7 +245,7 @@ fn go(place: &Place<'_>) -> Option<Kind> {
 }
 
 /// A Makefile or a justfile, for what nothing else gave a command for.
-fn runner(place: &Place<'_>, has_lint: bool, has_test: bool) -> Option<Kind> {
+fn runner(package: &Package<'_>, has_lint: bool, has_test: bool) -> Option<Kind> {
     type Read = fn(&str) -> Vec<&str>;
     let known: [(&'static str, &str, Read); 6] = [
         ("justfile", "just", targets::of_just),
@@ -257,7 +257,7 @@ fn runner(place: &Place<'_>, has_lint: bool, has_test: bool) -> Option<Kind> {
     ];
     // The first of them that helps.
     known.into_iter().find_map(|(file, program, read)| {
-        let text = place.read(file)?;
+        let text = package.read(file)?;
         let names = read(&text);
         let target = |wanted: &[&str]| {
             wanted.iter().find(|name| names.contains(name)).map(|name| format!("{program} {name}"))
