@@ -243,7 +243,7 @@ fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) 
     // In the transcript of another client the markers are, and who was called with them is not.
     let uses_steps = settings.des.is_some()
         || Call::all(session).iter().any(Call::is_open)
-        || transcript::mentions(looked_in, markers::KEY);
+        || (transcript::is_foreign(looked_in) && transcript::mentions(looked_in, markers::KEY));
     if uses_steps {
         return Some(format!("⚠ {what}: if it has a step, the step was not checked"));
     }

@@ -262,6 +262,10 @@ fn all_events_without_behaviour_are_a_silent_exit_0() {
     for name in event::names().filter(|name| !name.starts_with("Subagent") && *name != "PreToolUse") {
         let done = Test::event(name).stdin(capture(&format!("{name}.json"))).run().silent();
         assert!(done.stderr.starts_with(&format!("conclaude: info: Processing {name} hook:")), "{name}");
+        // There a payload that cannot be read is reported: a rule may have been missed.
+        if ["PermissionRequest", "UserPromptSubmit"].contains(&name) {
+            continue;
+        }
         for stdin in ["", "{}", "nonsense"] {
             let done = Test::event(name).stdin(stdin).run().silent();
             assert!(

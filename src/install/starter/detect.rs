@@ -69,7 +69,12 @@ pub(crate) fn detect(root: &Path) -> Vec<Kind> {
 }
 
 /// The kind of each member that has the file.
-fn members(root: &Path, patterns: &[String], file: &str, kind: fn(&Package<'_>) -> Option<Kind>) -> Vec<Kind> {
+fn members(
+    root: &Path,
+    patterns: &[String],
+    file: &str,
+    kind: fn(&Package<'_>) -> Option<Kind>,
+) -> Vec<Kind> {
     let folders = workspaces::folders(root, patterns, file).into_iter();
     let kinds = folders.filter_map(|folder| {
         let kind = kind(&Package { root, folder: &folder })?;
@@ -80,7 +85,8 @@ fn members(root: &Path, patterns: &[String], file: &str, kind: fn(&Package<'_>) 
 
 fn node_and_members(package: &Package<'_>) -> Vec<Kind> {
     let Some(root) = node(package) else { return Vec::new() };
-    let patterns = workspaces::of_node(&package_json(package), package.read("pnpm-workspace.yaml").as_deref());
+    let patterns =
+        workspaces::of_node(&package_json(package), package.read("pnpm-workspace.yaml").as_deref());
     let members = members(package.root, &patterns, "package.json", node);
     // A script of the root that checks all workspaces is better than one command for each.
     let lints = root.lint.is_some();
