@@ -31,8 +31,12 @@ use watch::{Deadline, watch};
 /// The shell when the config names none.
 pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
-/// The environment variable that tells the processes of one command from all others.
+/// The environment variable that tells the processes of one command from all others. Where a command calls us again, its
+/// mark is part of the marks inside: `outer/inner`.
 const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
+
+/// Commands that call us in a circle must not fill the environment.
+const MAX_OUTER_ID: usize = 4_000;
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
@@ -193,8 +197,7 @@ struct Start<'a> {
 /// Runs the command and waits for it. Never fails: what went wrong is the status.
 #[must_use]
 pub(crate) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
-    static RUNS: AtomicU64 = AtomicU64::new(0);
-    let id = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    let id = next_id();
     let started = Instant::now();
     let mut captures = Captures::new(spec.stdout, spec.stderr, spill);
     let start = Start { command: spec.command(&id), kind: Kind::Command(id), stdin: Some(spec.stdin) };
@@ -203,6 +206,17 @@ pub(crate) fn run(spec: &CommandSpec<'_>, spill: Spill<'_>) -> Finished {
     });
     let (stdout, stderr) = captures.finish();
     Finished { status, stdout, stderr, duration: started.elapsed() }
+}
+
+/// The mark of the next command, inside that of the command that called us.
+fn next_id() -> String {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let own = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    let outer = std::env::var(ID_VARIABLE).ok();
+    match outer.filter(|outer| !outer.is_empty() && outer.len() < MAX_OUTER_ID) {
+        Some(outer) => format!("{outer}/{own}"),
+        None => own,
+    }
 }
 
 /// Runs a program for its output. It is terminated with its process group at the limit, or when it has printed more than

@@ -72,13 +72,14 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
 }
 
-/// Whether the process carries the id of another command.
+/// Whether the process carries the id of another command that does not run inside of this one.
 fn belongs_elsewhere(pid: i32, id: &str) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
     let prefix = format!("{ID_VARIABLE}=");
     let found =
         environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()));
-    found.is_some_and(|found| found != id.as_bytes())
+    let is_inside = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"/");
+    found.is_some_and(|found| !found.strip_prefix(id.as_bytes()).is_some_and(is_inside))
 }
 
 /// All living processes of the command whose shell is `shell`: its descendants, and orphans that came to us since it

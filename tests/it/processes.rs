@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::common::Test;
+use crate::common::{Test, binary};
 
 /// A hook that runs these commands and shows both streams of each.
 fn hook(mut commands: Value) -> Test {
@@ -220,4 +220,30 @@ fn our_own_signal_mask_is_as_before_when_a_command_has_run() {
     let done = hook(json!([mask("first"), {"run": "true", "shell": "/no/such/shell"}, mask("last")])).run();
     assert_eq!(done.read("first"), "SigBlk:\t0000000000000000\n");
     assert_eq!(done.read("last"), done.read("first"));
+}
+
+#[test]
+fn a_timeout_finds_what_a_nested_conclaude_left_behind() {
+    let sleep = unique(300);
+    let inner = json!({"subagentStop": {"commands": {"*": [{"run": format!("setsid sleep {sleep} &")}]}}});
+    // The inner hook has ended, and its child has come to the outer one, when the time is over.
+    let script = format!("cd inner && CLAUDE_PROJECT_DIR=$PWD {} SubagentStop && sleep 300", binary().display());
+    let shown = shown(with_timeout(&script).file("inner/.conclaude.yaml", inner.to_string()));
+    assert!(shown.contains("timed out after 1 s"), "{shown}");
+    assert_eq!(running(&sleep), Vec::<String>::new());
+}
+
+#[test]
+fn a_mark_names_all_the_commands_that_it_is_inside_of() {
+    let inner = json!({"subagentStop": {"commands": {"*": [{"run": "echo $CONCLAUDE_COMMAND_ID > mark"}]}}});
+    let script = format!(
+        "echo $CONCLAUDE_COMMAND_ID > mark; cd inner && CLAUDE_PROJECT_DIR=$PWD {} SubagentStop",
+        binary().display()
+    );
+    let test = hook(json!([{"run": script}])).file("inner/.conclaude.yaml", inner.to_string());
+    let done = test.env("CONCLAUDE_COMMAND_ID", "").run();
+    let (outer, nested) = (done.read("mark"), done.read("inner/mark"));
+    let (first, last) = nested.trim_end().rsplit_once('/').unwrap();
+    assert_eq!(first, outer.trim_end());
+    assert!(!last.is_empty() && !outer.contains('/'), "{outer} {nested}");
 }
