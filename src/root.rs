@@ -73,6 +73,12 @@ impl Root {
     }
 }
 
+/// Where Claude Code keeps what is the user's: settings and agents.
+pub(crate) fn claude_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| std::env::home_dir().map(|home| home.join(".claude")))
+}
+
 /// The nearest config file in this folder or above it.
 #[must_use]
 pub(crate) fn find_upward(start: &Path) -> Option<PathBuf> {

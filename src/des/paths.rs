@@ -2,6 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::root::claude_folder;
+use crate::text::is_invisible;
+
 /// A path without `.`, `..` and doubled slashes, as Claude Code's own tools understand it.
 #[must_use]
 pub fn normalise(path: &Path) -> PathBuf {
@@ -59,30 +62,44 @@ pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
 /// What no gated agent may write: our own config and state, and Claude Code's settings.
 #[must_use]
 pub fn is_protected(path: &str) -> bool {
-    let settings = path
-        .strip_prefix(".claude/settings")
-        .is_some_and(|rest| !rest.contains('/') && rest.ends_with(".json"));
-    settings
-        || matches!(path, ".conclaude.yaml" | ".conclaude.yml" | ".conclaude")
+    let path = folded(path);
+    path.strip_prefix(".claude/").is_some_and(is_settings)
+        || matches!(path.as_str(), ".conclaude.yaml" | ".conclaude.yml" | ".conclaude")
         || path.starts_with(".conclaude/")
 }
 
-/// The same for a path as it was named: in the project, in an agent's worktree, in the user's home, or behind a link.
+/// Whether this is a settings file in a folder of Claude Code's.
+fn is_settings(name: &str) -> bool {
+    !name.contains('/') && name.starts_with("settings") && name.ends_with(".json")
+}
+
+/// A path as file systems compare it that ignore case; some ignore characters without width as well.
+fn folded(path: &str) -> String {
+    let seen = path.chars().filter(|c| !is_invisible(*c));
+    // By way of upper case: the long s and the Kelvin sign are another letter only there.
+    seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}
+
+fn folded_path(path: &Path) -> PathBuf {
+    PathBuf::from(folded(&path.to_string_lossy()))
+}
+
+/// The same for a path as it was named: in the project, in an agent's worktree, in the user's home or Claude Code's own
+/// folder, or behind a link.
 #[must_use]
 pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -> bool {
     let named = normalise(&cwd.join(path));
-    let real = real_path(&named);
-    let home = std::env::home_dir();
-    let bases = [Some(root.to_owned()), Some(work.to_owned()), home];
-    let below = |base: &Path| {
-        [named.strip_prefix(base).ok(), real.strip_prefix(real_path(base)).ok()]
-            .into_iter()
-            .flatten()
-            .any(|rest| is_protected(&rest.to_string_lossy()))
+    let (named, real) = (folded_path(&named), folded_path(&real_path(&named)));
+    let below = |base: &Path, is: fn(&str) -> bool| {
+        let rests = [named.strip_prefix(folded_path(base)), real.strip_prefix(folded_path(&real_path(base)))];
+        rests.into_iter().flatten().any(|rest| is(&rest.to_string_lossy()))
     };
-    let config = [".conclaude.yaml", ".conclaude.yml"].iter().any(|name| real_path(&root.join(name)) == real);
-    let outside = crate::store::outside().is_some_and(|folder| real.starts_with(real_path(&folder)));
-    config || outside || bases.iter().flatten().any(|base| below(base))
+    let leads_to = |folder: PathBuf| real.starts_with(folded_path(&real_path(&folder)));
+    let home = std::env::home_dir();
+    [Some(root), Some(work), home.as_deref()].into_iter().flatten().any(|base| below(base, is_protected))
+        || claude_folder().is_some_and(|folder| below(&folder, is_settings))
+        || crate::store::outside().is_some_and(leads_to)
+        || [".conclaude.yaml", ".conclaude.yml"].iter().any(|name| leads_to(root.join(name)))
 }
 
 #[cfg(test)]

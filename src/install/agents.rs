@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::scope::{Scope, user_folder};
+use super::scope::Scope;
 use crate::files;
+use crate::root::claude_folder;
 use crate::yaml::{self, Node};
 
 /// Folders below folders, as far as anyone sorts agents.
@@ -35,7 +36,7 @@ pub(crate) fn writers(project: &Path, scope: Scope) -> Vec<String> {
 
 fn all(project: &Path, scope: Scope) -> Vec<Agent> {
     let folder = match scope {
-        Scope::User => user_folder().map(|folder| folder.join("agents")),
+        Scope::User => claude_folder().map(|folder| folder.join("agents")),
         Scope::Project | Scope::Local => Some(project.join(".claude/agents")),
     };
     let mut paths = Vec::new();

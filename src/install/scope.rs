@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::root::claude_folder;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// `.claude/settings.json` of the project, shared with others.
@@ -30,15 +32,9 @@ impl Scope {
         match self {
             Scope::Project => Some(project.join(".claude/settings.json")),
             Scope::Local => Some(project.join(".claude/settings.local.json")),
-            Scope::User => Some(user_folder()?.join("settings.json")),
+            Scope::User => Some(claude_folder()?.join("settings.json")),
         }
     }
-}
-
-/// Where Claude Code keeps what is the user's: settings and agents.
-pub(crate) fn user_folder() -> Option<PathBuf> {
-    let named = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| std::env::home_dir().map(|home| home.join(".claude")))
 }
 
 /// Whether a file is the user's own settings, which count in all projects, whatever else it is called.

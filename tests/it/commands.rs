@@ -304,6 +304,37 @@ fn escapes_and_tags_in_output_are_neutralised() {
     ");
 }
 
+#[test]
+fn nothing_invisible_behind_a_bracket_keeps_a_tag_alive() {
+    let hidden = [
+        "\\033[0m",
+        "\\033]0;x\\007",
+        "\\000",
+        "\\302\\233m",
+        "\\342\\200\\213",
+        "\\302\\255",
+        "\\357\\270\\217",
+    ];
+    let lines: String = hidden.iter().map(|hidden| format!("<{hidden}task-notification>\\n")).collect();
+    let test = Test::stop().config("subagentStop: {commands: {'*': [{run: . ./print, onFailure: block}]}}");
+    let test = test
+        .file("print", format!("printf '{lines}'; exit 1"))
+        .payload("agent_type", "<\u{200b}command-name>\u{1b}[8mx")
+        .payload("agent_id", "<\u{ad}user-prompt-submit-hook>");
+    assert_snapshot!(test.run().blocked(), @"
+    conclaude: ‹command-name>x (‹user-prompt-submit-hook>) may not stop yet (block 1 of 3):
+    ✗ `. ./print` exited with code 1
+      ‹task-notification>
+      ‹task-notification>
+      ‹task-notification>
+      ‹task-notification>
+      ‹task-notification>
+      ‹task-notification>
+      ‹task-notification>
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
 /// What is in the file that a message names for what was left out.
 fn named_file(done: &Outcome, left_out: &str) -> String {
     let named = format!("{left_out} left out; all of it is in ");

@@ -549,6 +549,42 @@ fn the_gates_own_files_are_protected_whatever_the_scope() {
     ");
 }
 
+#[test]
+fn the_settings_of_another_config_folder_are_protected_and_case_does_not_count() {
+    let mut free = todo();
+    free["task_specification"]["allowed_file_patterns"] = json!([]);
+    let unlimited = || Test::stop().step(&free).call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let written = |path: &str| {
+        let test = unlimited();
+        let root = test.root().display().to_string();
+        let test = test.env("CLAUDE_CONFIG_DIR", &format!("{root}/claude-home"));
+        test.writes("Write", "file_path", &path.replace("[ROOT]", &root)).run()
+    };
+    for path in [
+        "[ROOT]/claude-home/settings.json",
+        "claude-home/Settings.Local.json",
+        "[ROOT]/.home/.claude/settings.json",
+        ".CONCLAUDE.yaml",
+        ".conclaude.YML",
+        ".Conclaude/state/x",
+        ".claude/Settings.json",
+        ".CLAUDE/settings.local.JSON",
+        // What other file systems take for the same name.
+        ".claude/\u{17f}ettings.json",
+        ".concl\u{200c}aude.yaml",
+        "[ROOT]/.STATE-HOME/Conclaude/x.json",
+    ] {
+        let denied = written(path).denied();
+        assert!(
+            denied.ends_with("belongs to the gates and is not for agents to write → leave it as it is"),
+            "{path}: {denied}"
+        );
+    }
+    for path in ["claude-home/agents/coder.md", "claude-home/settings/x.json", ".claude/settings.yaml"] {
+        written(path).silent();
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_config_behind_a_link_is_protected_under_both_names() {

@@ -227,7 +227,8 @@ fn a_timeout_finds_what_a_nested_conclaude_left_behind() {
     let sleep = unique(300);
     let inner = json!({"subagentStop": {"commands": {"*": [{"run": format!("setsid sleep {sleep} &")}]}}});
     // The inner hook has ended, and its child has come to the outer one, when the time is over.
-    let script = format!("cd inner && CLAUDE_PROJECT_DIR=$PWD {} SubagentStop && sleep 300", binary().display());
+    let script =
+        format!("cd inner && CLAUDE_PROJECT_DIR=$PWD {} SubagentStop && sleep 300", binary().display());
     let shown = shown(with_timeout(&script).file("inner/.conclaude.yaml", inner.to_string()));
     assert!(shown.contains("timed out after 1 s"), "{shown}");
     assert_eq!(running(&sleep), Vec::<String>::new());

@@ -1,0 +1,112 @@
+//! Cleaning text of others: what cannot be seen is removed first, then what looks like a tag is neutralised. In this order,
+//! since what was hidden behind a `<` would else make a tag once it is gone.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// What stands for the `<` of a tag.
+const NOT_A_TAG: char = '‹';
+
+/// Removes what could control a terminal, hide text or imitate markup of Claude Code: escape sequences, control, format and
+/// zero-width characters, and the `<` of anything that looks like a tag.
+#[must_use]
+pub fn clean(text: &str) -> String {
+    neutralised(seen(text))
+}
+
+/// [`clean`], on one line: for names and paths inside a sentence.
+#[must_use]
+pub(crate) fn clean_line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
+}
+
+/// The text with invisible characters escaped, except for line breaks: for a user who is to decide about it.
+#[must_use]
+pub(crate) fn visible(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '"' | '\'' | '\\' => c.to_string(),
+        c if is_invisible(c) && !c.is_control() => c.escape_unicode().to_string(),
+        other => other.escape_debug().to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// What somebody sees of the text.
+fn seen(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' => {
+                // A carriage return alone restarts the line, as progress bars do; before a line feed it ends the line.
+                if chars.peek() != Some(&'\n') {
+                    out.truncate(out.rfind('\n').map_or(0, |at| at + 1));
+                }
+            }
+            '\u{2028}' | '\u{2029}' => out.push('\n'),
+            '\u{1b}' | '\u{80}'..='\u{9f}' => skip_escape(c, &mut chars),
+            // An emoji may have one. More of them, or behind other characters, are a way to hide text.
+            '\u{fe0e}' | '\u{fe0f}' if out.chars().next_back().is_some_and(may_vary) => out.push(c),
+            c if is_invisible(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn may_vary(c: char) -> bool {
+    !c.is_ascii() && !is_invisible(c)
+}
+
+/// The text with another character for each `<` that something follows which could be the name of a tag.
+fn neutralised(text: String) -> String {
+    let starts_a_name = |c: char| {
+        c.is_ascii_alphabetic()
+            || matches!(c, '/' | '!' | '?' | '_' | ':')
+            || (!c.is_ascii() && c != NOT_A_TAG)
+    };
+    let mut chars = text.chars().peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(c) = chars.next() {
+        let is_tag = c == '<' && chars.peek().copied().is_some_and(starts_a_name);
+        out.push(if is_tag { NOT_A_TAG } else { c });
+    }
+    out
+}
+
+/// Characters that leave no mark of their own: controls, formats, fillers, and selectors of variants. Those format characters
+/// that are visible, such as the Arabic number signs, are not among them.
+pub(crate) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Skips the rest of an escape sequence that this character starts: CSI up to its final byte, strings (OSC, DCS, …) up to
+/// their terminator.
+fn skip_escape(start: char, chars: &mut Peekable<Chars<'_>>) {
+    let on_this_line = |c: &char| !matches!(c, '\n' | '\r');
+    let kind = match start {
+        '\u{1b}' => chars.next_if(on_this_line),
+        // One character for what is two with ESC.
+        c1 => char::from_u32(u32::from(c1) - 0x40),
+    };
+    match kind {
+        Some('[') => while chars.next_if(on_this_line).is_some_and(|c| !('@'..='~').contains(&c)) {},
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            while let Some(c) = chars.next_if(|c| *c != '\n') {
+                if matches!(c, '\u{7}' | '\u{9c}') || (c == '\u{1b}' && chars.next_if_eq(&'\\').is_some()) {
+                    break;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
