@@ -115,7 +115,11 @@ fn braces_are_written_out() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config::with_cases(crate::cases::cases(800, 10_000)))]
+    // About half of the patterns are not comparable; how many of them come first is chance.
+    #![proptest_config(proptest::test_runner::Config {
+        max_global_rejects: 1_000_000,
+        ..proptest::test_runner::Config::with_cases(crate::cases::cases(800, 10_000))
+    })]
 
     #[test]
     fn names_match_as_with_globset(pattern in r"([ab?\-!]|\*|\[[ab]|\]|\{[ab],?|\}|,|\\[ab*]){1,8}", text in "[abc,*]{0,6}") {
