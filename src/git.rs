@@ -1,277 +1,259 @@
-//! A work tree as git sees it: a snapshot when an agent is called, another when it stops, and what changed in between.
+//! A work tree and its repository: a snapshot when an agent is called, another when it stops, and what changed in between.
+//!
+//! Files are looked at by ourselves, and git is only asked about its own objects: what a repository configures (filters, hooks,
+//! fsmonitor, diff programs) neither runs nor hides anything.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::{deadline, process};
-
+mod file;
 mod index;
+mod process;
 mod repository;
+mod rules;
+mod walk;
 
+use file::{File, Kind};
 use repository::Repository;
+use rules::Rules;
+use walk::Walk;
 
-/// Git must not hold a hook up.
-const GIT_WAIT: Duration = Duration::from_secs(20);
-
-/// More than the names of a million files.
-const MAX_OUTPUT: usize = 256 << 20;
-
-/// The tree without files: the head of a repository without commits.
-const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-
-/// Larger files are compared by size and time instead of content.
-const MAX_HASHED_BYTES: u64 = 64 << 20;
-
-const STATUS: [&str; 8] = [
-    "status",
-    "--porcelain=v2",
-    "--branch",
-    "--no-ahead-behind",
-    "-z",
-    "--untracked-files=all",
-    "--no-renames",
-    "--ignore-submodules=all",
+/// The trees without files, which git knows by themselves: what a repository without commits is compared with.
+const EMPTY_TREES: [&str; 2] = [
+    "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 ];
 
-/// Options of every `git diff`: no program of the repository's configuration runs.
-const DIFF: [&str; 4] = ["diff", "--no-renames", "--no-ext-diff", "--no-textconv"];
-
-/// What never counts as a change: our own directory and Claude Code's worktrees.
-fn is_ignored(path: &str) -> bool {
-    path.starts_with(".conclaude/") || path.starts_with(".claude/worktrees/")
-}
-
-/// A work tree at one moment: its commit, and all that differs from it. Paths are relative to the directory it was taken in.
+/// A work tree at one moment. Paths are relative to the directory it was taken in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    pub head: String,
-    /// Files that differ from the commit in the index or the work tree, untracked files, and files that git was told not to
-    /// look at; with what identifies their content.
-    pub dirty: BTreeMap<String, String>,
+    /// The commit; `None` before the first one.
+    head: Option<String>,
+    /// The directory below the top level of the repository.
+    prefix: String,
+    files: BTreeMap<String, File>,
+    rules: Rules,
 }
 
 impl Snapshot {
-    /// The work tree now, by one `git status`; `None` outside of a repository.
+    /// The work tree now; `None` outside of a repository. Compared with an earlier snapshot, only what its rules hid is hidden.
     ///
     /// # Errors
-    /// When git fails.
-    pub fn take(work: &Path) -> Result<Option<Snapshot>, String> {
+    /// When the tree is too large, or the repository cannot be read.
+    pub fn take(work: &Path, before: Option<&Snapshot>) -> Result<Option<Snapshot>, String> {
         let Some(repository) = Repository::find(work) else { return Ok(None) };
-        let output = match git(work, &STATUS) {
-            Err(error) if is_no_work_tree(&error) => return Ok(None),
-            output => output?,
-        };
-        let Status { head, mut paths } = Status::parse(&output, &repository);
-        if index::may_hide_files(&repository.git_dir.join("index"), head.len() / 2) {
-            paths.extend(hidden_files(work, &repository)?);
-        }
-        // It says which untracked files git does not list.
-        let exclude = ".git/info/exclude";
-        if repository.is_at_top() && work.join(exclude).exists() {
-            paths.insert(exclude.to_owned());
-        }
-        paths.retain(|path| !is_ignored(path));
-        let dirty = paths.into_iter().map(|path| (path.clone(), content_of(&work.join(path)))).collect();
-        Ok(Some(Snapshot { head, dirty }))
+        let (found, rules) = Walk::run(&repository, before)?;
+        let files = found.into_iter().map(|(path, file)| (repository.relative(&path), file)).collect();
+        let head = repository.head_or_ask()?;
+        let head = Some(head).filter(|head| !head.is_empty());
+        Ok(Some(Snapshot { head, prefix: repository.prefix, files, rules }))
     }
 
     /// For the worktree of an agent, which started clean at a commit that it shares with this snapshot.
-    #[must_use]
-    pub fn in_worktree(&self, work: &Path, now: &Snapshot) -> Snapshot {
-        let head = if self.head == now.head {
-            self.head.clone()
-        } else {
-            let shared = git(work, &["merge-base", &self.head, &now.head]);
-            shared.map_or_else(|_| self.head.clone(), |out| text(&out).trim().to_owned())
-        };
-        Snapshot { head, dirty: BTreeMap::new() }
-    }
-
-    /// The files that differ between this snapshot and a later one of the same directory: over commits, staged, unstaged
-    /// and untracked. What was dirty before and has the same content still, committed or not, does not count.
     ///
     /// # Errors
-    /// When git fails, as it does when the commit is gone.
-    pub fn changed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
-        let committed = self.committed_until(now, work)?;
-        let candidates = self.dirty.keys().chain(now.dirty.keys()).chain(&committed);
-        // Clean before, and in a commit or the index since then: changed, even if the work tree was reverted.
-        let is_changed =
-            |path: &&String| self.dirty.get(*path).is_none_or(|before| *before != now.content(work, path));
-        Ok(candidates.filter(is_changed).filter(|path| !is_ignored(path)).cloned().collect())
+    /// When git fails.
+    pub fn in_worktree(&self, work: &Path, now: &Snapshot) -> Result<Snapshot, String> {
+        let repository = Repository::find(work).ok_or("the worktree is no git repository any more")?;
+        let head = match (&self.head, &now.head) {
+            (Some(before), Some(now)) if before != now => Some(repository.merge_base(before, now)?),
+            (before, _) => before.clone(),
+        };
+        let entries = head.as_ref().map(|head| repository.files_of(head)).transpose()?.unwrap_or_default();
+        let of_commit = entries.into_iter().map(|(name, entry)| {
+            let (kind, suffix) = match entry.mode {
+                0o100_755 => (Kind::Program, ""),
+                0o120_000 => (Kind::Link, ""),
+                index::GITLINK => (Kind::Absent, "/.git"),
+                _ => (Kind::File, ""),
+            };
+            let file = File { kind, clean: true, staged: Some(entry.id), ..File::default() };
+            (repository.relative(&format!("{}{suffix}", name_of(&name))), file)
+        });
+        // Config and hooks are those of the repository, whichever worktree it is seen from.
+        let shared = self.files.iter().filter_map(|(path, file)| {
+            let name = path.trim_start_matches("../");
+            name.starts_with(".git/").then(|| (repository.relative(name), file.clone()))
+        });
+        let files = of_commit.chain(shared).collect();
+        Ok(Snapshot { head, prefix: now.prefix.clone(), files, rules: self.rules.clone() })
     }
 
-    /// What identifies the content of a file in this snapshot; one that is not dirty is looked at now.
+    /// The files that differ between this snapshot and a later one of the same directory: in the work tree, staged, or
+    /// committed. What has the content still that it had, committed or not, does not count.
+    ///
+    /// # Errors
+    /// When the repository is another one, or git fails, as it does when the commit is gone.
+    pub fn changed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
+        if self.prefix != now.prefix {
+            return Err(GONE.into());
+        }
+        let committed = self.committed_until(now, work)?;
+        let candidates = self.files.keys().chain(now.files.keys()).chain(committed.keys());
+        let is_changed = |path: &&String| self.is_changed(path, now, work, committed.get(*path));
+        Ok(candidates.filter(is_changed).cloned().collect())
+    }
+
+    fn is_changed(&self, path: &str, now: &Snapshot, work: &Path, committed: Option<&String>) -> bool {
+        let nothing = File::default();
+        let (before, now) = (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
+        let file = work.join(path);
+        if before.differs(now, &file) {
+            return true;
+        }
+        // The file is as it was. What is staged or committed of it must be that, or what was staged before.
+        let is_known = |id: &str| {
+            before.staged.as_deref() == Some(id)
+                || match now.kind {
+                    Kind::Repository => now.content.as_deref() == Some(id),
+                    Kind::Absent => id.bytes().all(|byte| byte == b'0'),
+                    _ => file::is_blob(&file, id),
+                }
+        };
+        let is_staged_otherwise = match &now.staged {
+            staged if *staged == before.staged => false,
+            Some(id) => !is_known(id),
+            None => now.kind != Kind::Absent,
+        };
+        is_staged_otherwise || committed.is_some_and(|id| !is_known(id))
+    }
+
+    /// The files whose content differs, as ours: what was staged or committed meanwhile does not matter.
+    pub(crate) fn written_until(&self, now: &Snapshot, work: &Path) -> BTreeMap<String, String> {
+        let nothing = File::default();
+        let is_written = |(path, file): &(&String, &File)| {
+            self.files.get(*path).unwrap_or(&nothing).differs(file, &work.join(path))
+        };
+        let written = now.files.iter().filter(is_written);
+        written.map(|(path, _)| (path.clone(), now.content(work, path))).collect()
+    }
+
+    /// What identifies the content of a file in this snapshot; one that was not read is read now.
     #[must_use]
     pub fn content(&self, work: &Path, path: &str) -> String {
-        self.dirty.get(path).cloned().unwrap_or_else(|| content_of(&work.join(path)))
+        let known = self.files.get(path).and_then(|file| file.content.clone());
+        known.or_else(|| file::hash(&work.join(path))).unwrap_or_default()
     }
 
-    fn committed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
+    /// The changes in a few lines, for a judge.
+    #[must_use]
+    pub(crate) fn summary_until(&self, now: &Snapshot, work: &Path) -> String {
+        let changed = match self.changed_until(now, work) {
+            Ok(changed) => changed,
+            Err(error) => return format!("unknown: {error}"),
+        };
+        let size = |snapshot: &Snapshot, path: &str| {
+            snapshot.files.get(path).filter(|file| file.kind != Kind::Absent).map(|file| file.size.unwrap_or(0))
+        };
+        let line = |path: &String| match (size(self, path), size(now, path)) {
+            (None, Some(now)) => format!(" {path} (new, {now} bytes)\n"),
+            (Some(_), None) => format!(" {path} (deleted)\n"),
+            (Some(before), Some(now)) => format!(" {path} ({before} → {now} bytes)\n"),
+            (None, None) => format!(" {path}\n"),
+        };
+        changed.iter().map(line).collect()
+    }
+
+    fn committed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeMap<String, String>, String> {
         if self.head == now.head {
-            return Ok(BTreeSet::new());
+            return Ok(BTreeMap::new());
         }
-        let Some(repository) = Repository::find(work) else { return Err("the repository is gone".into()) };
-        let arguments = [&DIFF[..], &["--name-only", "-z", &self.head, &now.head, "--"]].concat();
-        Ok(entries(&git(work, &arguments)?).map(|path| repository.relative(&text(path))).collect())
+        let repository = Repository::find(work).ok_or(GONE)?;
+        let is_long = self.head.iter().chain(&now.head).any(|head| head.len() == 64);
+        let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
+        let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());
+        let changed = repository.diff_of_commits(&commit(&self.head), &commit(&now.head))?;
+        Ok(changed.into_iter().map(|(path, id)| (repository.relative(&path), id)).collect())
     }
 }
+
+/// `rm -rf .git`, or `git init` somewhere else.
+pub(crate) const GONE: &str = "the git repository is gone: .git was deleted or moved after the agent was called";
 
 /// The work tree of one event: its snapshot is taken when it is first needed, and once.
 #[derive(Debug)]
 pub struct WorkTree {
     pub path: PathBuf,
+    /// The snapshot of the call that this event belongs to.
+    pub baseline: Option<Snapshot>,
     snapshot: OnceCell<Result<Option<Snapshot>, String>>,
 }
 
 impl WorkTree {
     #[must_use]
-    pub fn at(path: &Path) -> WorkTree {
-        WorkTree { path: path.to_owned(), snapshot: OnceCell::new() }
+    pub fn at(path: &Path, baseline: Option<Snapshot>) -> WorkTree {
+        WorkTree { path: path.to_owned(), baseline, snapshot: OnceCell::new() }
     }
 
     /// The snapshot of this event; `None` outside of a repository.
     ///
     /// # Errors
-    /// When git failed.
+    /// When it could not be taken.
     pub fn snapshot(&self) -> Result<Option<&Snapshot>, String> {
-        match self.snapshot.get_or_init(|| Snapshot::take(&self.path)) {
+        match self.snapshot.get_or_init(|| Snapshot::take(&self.path, self.baseline.as_ref())) {
             Ok(snapshot) => Ok(snapshot.as_ref()),
             Err(error) => Err(error.clone()),
         }
     }
 }
 
-/// Whether the directory is in a repository, without starting git.
+/// Whether the directory is in a repository.
 #[must_use]
 pub(crate) fn is_repository(work: &Path) -> bool {
     Repository::find(work).is_some()
 }
 
-/// What changed since a commit, in a few lines for a judge.
-#[must_use]
-pub(crate) fn diff_stat(work: &Path, head: &str) -> String {
-    let stat = git(work, &[&DIFF[..], &["--stat", head, "--"]].concat()).unwrap_or_default();
-    let new =
-        git(work, &["ls-files", "--others", "--exclude-standard", "--full-name", "-z"]).unwrap_or_default();
-    let Some(repository) = Repository::find(work) else { return String::new() };
-    let new: Vec<String> = entries(&new)
-        .map(|path| repository.relative(&text(path)))
-        .filter(|path| !is_ignored(path))
-        .map(|path| format!(" {path} (new)"))
-        .collect();
-    format!("{}{}", text(&stat), new.join("\n"))
-}
-
-/// What `git status --porcelain=v2 --branch -z` prints.
-struct Status {
-    head: String,
-    paths: BTreeSet<String>,
-}
-
-impl Status {
-    fn parse(output: &[u8], repository: &Repository) -> Status {
-        let mut head = EMPTY_TREE.to_owned();
-        let mut paths = BTreeSet::new();
-        for entry in entries(output) {
-            let entry = text(entry);
-            // The number of fields before the path, which may contain blanks itself.
-            let fields = match entry.chars().next() {
-                Some('#') => {
-                    let id = entry.strip_prefix("# branch.oid ").filter(|id| *id != "(initial)");
-                    head = id.map_or(head, str::to_owned);
-                    continue;
-                }
-                Some('?') => 1,
-                Some('1') => 8,
-                Some('u') => 10,
-                _ => continue,
-            };
-            let Some(path) = entry.splitn(fields + 1, ' ').nth(fields) else { continue };
-            let path = repository.relative(path);
-            // Untracked files beside the project are not its own.
-            if fields > 1 || !path.starts_with("../") {
-                paths.insert(path);
-            }
+impl Repository {
+    /// The commit that is checked out, empty before the first one.
+    fn head_or_ask(&self) -> Result<String, String> {
+        match self.head() {
+            Ok(head) => Ok(head.unwrap_or_default()),
+            Err(_) if self.common_dir.join("reftable").is_dir() => Ok(self.asked_head().unwrap_or_default()),
+            Err(error) => Err(error),
         }
-        Status { head, paths }
     }
-}
-
-/// Files that git was told to take for unchanged.
-fn hidden_files(work: &Path, repository: &Repository) -> Result<Vec<String>, String> {
-    let listed = git(work, &["ls-files", "-v", "--full-name", "-z", "--", ":/"])?;
-    let flagged = entries(&listed)
-        .filter(|entry| entry.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S'))
-        .filter_map(|entry| Some(repository.relative(&text(entry.get(2..)?))));
-    // What a sparse checkout leaves out does not exist, and nobody has touched it.
-    Ok(flagged.filter(|path| work.join(path).symlink_metadata().is_ok()).collect())
-}
-
-fn is_no_work_tree(error: &str) -> bool {
-    error.contains("not a git repository") || error.contains("must be run in a work tree")
 }
 
 fn entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
 }
 
-fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-/// What identifies the content of a file: our own hash, so that nothing is written to the repository and no process is
-/// started per file.
-fn content_of(path: &Path) -> String {
-    let Ok(metadata) = path.symlink_metadata() else { return "deleted".into() };
-    if metadata.is_symlink() {
-        return format!("link:{}", path.read_link().unwrap_or_default().display());
-    }
-    if !metadata.is_file() {
-        return "folder".into();
-    }
-    let by_size = || format!("size:{}:{:?}", metadata.len(), metadata.modified().ok());
-    if metadata.len() > MAX_HASHED_BYTES {
-        return by_size();
-    }
-    match std::fs::read(path) {
-        Ok(bytes) => Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
-        Err(_) => by_size(),
-    }
+/// A name that is not UTF-8 gets its bytes appended: two such names must not be taken for one.
+fn name_of(path: &[u8]) -> String {
+    let part = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+        Ok(name) => name.to_owned(),
+        Err(_) => {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{}#{hex}", text(bytes))
+        }
+    };
+    path.split(|byte| *byte == b'/').map(part).collect::<Vec<String>>().join("/")
 }
 
-/// Calls git so that nothing of the repository's own configuration runs, and nothing is written.
-fn git(work: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
-    let failed = |reason: String| format!("git {}: {reason}", arguments.first().unwrap_or(&""));
-    let mut command = Command::new("git");
-    command.args([
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.hooksPath=/dev/null",
-        "-c",
-        "core.quotePath=false",
-        "-c",
-        "diff.external=",
-    ]);
-    command.args(arguments).current_dir(work);
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
-        command.env_remove(name);
-    }
-    command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-    let output = process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT)
-        .map_err(|error| failed(error.to_string()))?;
-    if output.status.is_success() {
-        Ok(output.stdout)
-    } else {
-        Err(failed(text(&output.stderr).trim().to_owned()))
-    }
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(text(bytes).into_owned())
+}
+
+fn read_bytes(path: &Path, max: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    crate::files::open_regular(path)?.take(max).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -98,8 +98,6 @@ pub struct Call {
     pub position: Option<Position>,
     /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
     pub parent: Option<String>,
-    /// The work tree at the call; none outside of a repository.
-    pub baseline: Option<Snapshot>,
     /// When it was, in the form of Claude Code's transcripts.
     pub time: String,
     /// Whether the main thread goes on meanwhile.
@@ -120,6 +118,24 @@ impl Call {
     /// When it cannot be written.
     pub fn remember(&self, session: &Session) -> std::io::Result<()> {
         session.write(&Call::name(&self.tool_use_id), self)
+    }
+
+    /// The work tree at the call. It names every file, so it is not part of what every event reads.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn remember_tree(&self, session: &Session, tree: &Snapshot) -> std::io::Result<()> {
+        session.write(&Call::tree_name(&self.tool_use_id), tree)
+    }
+
+    /// None outside of a repository.
+    #[must_use]
+    pub fn tree(&self, session: &Session) -> Option<Snapshot> {
+        session.read(&Call::tree_name(&self.tool_use_id))
+    }
+
+    fn tree_name(tool_use_id: &str) -> String {
+        format!("tree-{}", crate::store::hash(tool_use_id))
     }
 
     /// The agent was called, and neither stopped nor was reported as unfinished.

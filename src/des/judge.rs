@@ -37,8 +37,8 @@ pub struct Question<'a> {
     /// What the agent was asked to do.
     pub prompt: &'a str,
     pub step: &'a str,
-    /// What git says has changed.
-    pub diff_stat: &'a str,
+    /// What has changed since the call, a file to a line.
+    pub changed_files: &'a str,
     /// The end of the agent's transcript.
     pub transcript: &'a str,
     pub last_message: &'a str,
@@ -128,7 +128,7 @@ fn prompt(judge: &JudgeConfig, question: &Question<'_>) -> String {
     let parts = [
         ("prompt", question.prompt),
         ("step-file", question.step),
-        ("git-diff-stat", question.diff_stat),
+        ("changed-files", question.changed_files),
         ("end-of-transcript", question.transcript),
         ("last-message", question.last_message),
     ];

@@ -16,7 +16,7 @@ use crate::git::WorkTree;
 mod evidence;
 mod scope;
 
-pub use scope::note_own_files;
+pub use scope::{changed_files, note_own_files};
 
 /// What Gate 3 looks at.
 #[derive(Debug)]

@@ -1,3 +1,5 @@
+use std::process::Command;
+
 use super::*;
 
 struct Repository(tempfile::TempDir);
@@ -32,12 +34,20 @@ impl Repository {
     }
 
     fn baseline(&self) -> Snapshot {
-        Snapshot::take(self.path()).unwrap().unwrap()
+        take(self.path(), None)
     }
 
     fn changed(&self, baseline: &Snapshot) -> Vec<String> {
-        baseline.changed_until(&self.baseline(), self.path()).unwrap().into_iter().collect()
+        changed(baseline, self.path())
     }
+}
+
+fn take(work: &Path, before: Option<&Snapshot>) -> Snapshot {
+    Snapshot::take(work, before).unwrap().unwrap()
+}
+
+fn changed(baseline: &Snapshot, work: &Path) -> Vec<String> {
+    baseline.changed_until(&take(work, Some(baseline)), work).unwrap().into_iter().collect()
 }
 
 #[test]
@@ -98,9 +108,12 @@ fn our_own_folder_and_worktrees_never_count() {
     let repository = Repository::new();
     let baseline = repository.baseline();
     repository.write(".conclaude/state/x", "1");
+    repository.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+    repository.git(&["worktree", "add", "-q", ".claude/worktrees/agent-1"]);
     repository.write(".claude/worktrees/agent-1/x", "1");
+    repository.write(".claude/worktrees/not-one/x", "1");
     repository.write("real", "1");
-    assert_eq!(repository.changed(&baseline), ["real"]);
+    assert_eq!(repository.changed(&baseline), [".claude/worktrees/not-one/x", "real"]);
 }
 
 #[test]
@@ -111,89 +124,34 @@ fn a_project_below_the_top_level_names_its_own_paths() {
     repository.write("packages/web/a", "1");
     repository.write("root", "1");
     repository.commit();
-    let baseline = Snapshot::take(&work).unwrap().unwrap();
+    let baseline = take(&work, None);
     repository.write("packages/web/a", "2");
     repository.write("root", "2");
     repository.write("packages/web/b", "2");
     repository.write("packages/other", "2");
-    let now = Snapshot::take(&work).unwrap().unwrap();
-    let changed: Vec<String> = baseline.changed_until(&now, &work).unwrap().into_iter().collect();
-    assert_eq!(changed, ["../../root", "a", "b"], "untracked files beside the project are not its own");
+    assert_eq!(changed(&baseline, &work), ["../../root", "../other", "a", "b"]);
 }
 
 #[test]
 fn without_git_there_is_no_baseline_and_a_lost_commit_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(Snapshot::take(folder.path()).unwrap(), None);
+    assert_eq!(Snapshot::take(folder.path(), None).unwrap(), None);
     let repository = Repository::new();
-    let lost = Snapshot { head: "1".repeat(40), ..Snapshot::default() };
-    assert!(lost.changed_until(&repository.baseline(), repository.path()).is_err());
+    let lost = Snapshot { head: Some("1".repeat(40)), ..Snapshot::default() };
+    let error = lost.changed_until(&repository.baseline(), repository.path()).unwrap_err();
+    assert_eq!(error, format!("git diff-tree: bad object {}", "1".repeat(40)));
 }
 
 #[test]
-fn what_was_only_staged_before_and_after_does_not_count() {
-    let repository = Repository::new();
-    repository.write("a", "1");
-    repository.commit();
-    repository.write("a", "2");
-    repository.git(&["add", "a"]);
-    repository.write("a", "1");
-    let baseline = repository.baseline();
-    assert_eq!(repository.changed(&baseline), Vec::<String>::new());
-    let clean = Snapshot { dirty: BTreeMap::new(), ..baseline };
-    assert_eq!(repository.changed(&clean), [".git/info/exclude", "a"], "but staging it since then does");
-}
-
-#[test]
-fn files_that_git_was_told_not_to_look_at_are_noticed_in_every_version_of_the_index() {
-    for version in ["2", "3", "4"] {
-        for flag in ["--assume-unchanged", "--skip-worktree"] {
-            let repository = Repository::new();
-            for name in ["a", "b", "packages/long-name-of-a-file", "packages/z"] {
-                repository.write(name, "1");
-            }
-            repository.commit();
-            repository.git(&["update-index", "--index-version", version]);
-            let baseline = repository.baseline();
-            let index = repository.path().join(".git/index");
-            assert!(!index::may_hide_files(&index, 20), "{version}: read without a second process");
-            repository.git(&["update-index", flag, "packages/z"]);
-            repository.write("packages/z", "2");
-            assert_eq!(repository.changed(&baseline), ["packages/z"], "{version} {flag}");
-        }
-    }
-}
-
-#[test]
-fn an_index_that_is_not_understood_is_taken_to_hide_files() {
-    let repository = Repository::new();
-    repository.write("a", "1");
-    let path = repository.path().join(".git/index");
-    assert!(!index::may_hide_files(&path, 20), "there is none yet");
-    repository.commit();
-    assert!(index::may_hide_files(&path, 32), "ids of another length");
-    let whole = std::fs::read(&path).unwrap();
-    for length in 0..70 {
-        std::fs::write(&path, &whole[..length]).unwrap();
-        assert!(index::may_hide_files(&path, 20), "truncated at {length}");
-    }
-    std::fs::write(&path, &whole).unwrap();
-    repository.git(&["update-index", "--split-index"]);
-    assert!(index::may_hide_files(&path, 20), "a split index");
-}
-
-#[test]
-fn worktrees_and_submodules_are_repositories_of_their_own() {
+fn a_worktree_is_a_repository_of_its_own() {
     let repository = Repository::new();
     repository.write("a", "1");
     repository.commit();
     repository.git(&["worktree", "add", "-q", "tree", "-b", "other"]);
     let work = repository.path().join("tree");
-    let before = Snapshot::take(&work).unwrap().unwrap();
+    let before = take(&work, None);
     std::fs::write(work.join("a"), "2").unwrap();
-    let now = Snapshot::take(&work).unwrap().unwrap();
-    let changed: Vec<String> = before.changed_until(&now, &work).unwrap().into_iter().collect();
-    assert_eq!(changed, ["a"]);
+    assert_eq!(changed(&before, &work), ["a"]);
     assert_eq!(before.head, repository.baseline().head);
 }
 
@@ -202,28 +160,184 @@ fn what_is_only_named_like_a_repository_is_none() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join(".git")).unwrap();
     assert!(!is_repository(folder.path()));
-    assert_eq!(Snapshot::take(folder.path()).unwrap(), None);
+    assert_eq!(Snapshot::take(folder.path(), None).unwrap(), None);
     let repository = Repository::new();
     let inside = repository.path().join(".git");
-    assert_eq!(Snapshot::take(&inside).unwrap(), None, "git's own directory is no work tree");
+    assert_eq!(Snapshot::take(&inside, None).unwrap(), None, "git's own directory is no work tree");
+}
+
+#[test]
+fn what_was_only_staged_before_and_after_does_not_count() {
+    let repository = Repository::new();
+    repository.write("a", "1");
+    repository.commit();
+    let clean = repository.baseline();
+    repository.write("a", "2");
+    repository.git(&["add", "a"]);
+    repository.write("a", "1");
+    assert_eq!(repository.changed(&repository.baseline()), Vec::<String>::new());
+    assert_eq!(repository.changed(&clean), ["a"], "but staging it since then does");
+    repository.git(&["add", "a"]);
+    assert_eq!(repository.changed(&clean), Vec::<String>::new(), "and staging it back reverts that");
+    repository.git(&["rm", "-q", "--cached", "a"]);
+    assert_eq!(repository.changed(&clean), ["a"], "taken out of the index");
+}
+
+#[test]
+fn what_git_was_told_not_to_look_at_is_seen_in_every_version_of_the_index() {
+    for version in ["2", "3", "4"] {
+        for flag in ["--assume-unchanged", "--skip-worktree"] {
+            let repository = Repository::new();
+            for name in ["a", "b", "packages/long-name-of-a-file", "packages/y", "packages/z"] {
+                repository.write(name, "1");
+            }
+            repository.commit();
+            repository.git(&["update-index", "--index-version", version]);
+            let index = std::fs::read(repository.path().join(".git/index")).unwrap();
+            let names: Vec<String> = index::parse(&index).unwrap().keys().map(|name| name_of(name)).collect();
+            assert_eq!(names, ["a", "b", "packages/long-name-of-a-file", "packages/y", "packages/z"]);
+            let baseline = repository.baseline();
+            repository.git(&["update-index", flag, "packages/y", "packages/z"]);
+            assert_eq!(repository.changed(&baseline), Vec::<String>::new(), "{version} {flag}");
+            repository.write("packages/z", "2");
+            std::fs::remove_file(repository.path().join("packages/y")).unwrap();
+            assert_eq!(repository.changed(&baseline), ["packages/y", "packages/z"], "{version} {flag}");
+        }
+    }
+}
+
+#[test]
+fn an_index_that_is_not_understood_is_listed_by_git() {
+    let repository = Repository::new();
+    repository.write("a", "1");
+    repository.write("dir/b", "1");
+    repository.commit();
+    let baseline = repository.baseline();
+    let path = repository.path().join(".git/index");
+    let whole = std::fs::read(&path).unwrap();
+    assert!((0..whole.len()).all(|length| index::parse(&whole[..length]).is_none()), "truncated");
+    repository.git(&["update-index", "--split-index"]);
+    assert_eq!(index::parse(&std::fs::read(&path).unwrap()), None);
+    assert_eq!(repository.changed(&baseline), Vec::<String>::new(), "a split index");
+    repository.write("dir/b", "2");
+    repository.git(&["add", "dir/b"]);
+    repository.write("dir/b", "1");
+    assert_eq!(repository.changed(&baseline), ["dir/b"]);
+    std::fs::write(&path, &whole[..20]).unwrap();
+    let error = Snapshot::take(repository.path(), Some(&baseline)).unwrap_err();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.starts_with("git ls-files: "), "{error}");
+}
+
+#[test]
+fn objects_and_branches_in_other_formats_are_understood() {
+    for format in ["--object-format=sha256", "--ref-format=reftable"] {
+        let repository = Repository(tempfile::tempdir().unwrap());
+        repository.git(&["init", "-q", format]);
+        repository.write("a", "1");
+        repository.write("b", "1");
+        let unborn = repository.baseline();
+        repository.commit();
+        assert_eq!(repository.changed(&unborn), Vec::<String>::new(), "{format}");
+        let baseline = repository.baseline();
+        repository.write("a", "2");
+        repository.commit();
+        repository.write("a", "1");
+        assert_eq!(repository.changed(&baseline), ["a"], "{format}");
+    }
+}
+
+#[test]
+fn branches_are_read_from_packed_refs() {
+    let repository = Repository::new();
+    repository.write("a", "1");
+    repository.commit();
+    let baseline = repository.baseline();
+    repository.git(&["pack-refs", "--all"]);
+    assert_eq!(repository.baseline().head, baseline.head);
+    repository.git(&["checkout", "-q", "--detach"]);
+    assert_eq!(repository.baseline().head, baseline.head);
+}
+
+#[test]
+fn only_rules_of_the_tree_as_they_were_hide_files() {
+    let repository = Repository::new();
+    repository.write(".gitignore", "/target/\n*.log\n!keep.log\n");
+    repository.write("web/.gitignore", "dist\n");
+    repository.write("a", "1");
+    repository.write("target/forced", "1");
+    repository.git(&["add", "-f", "target/forced"]);
+    repository.commit();
+    let baseline = repository.baseline();
+    for hidden in ["target/x", "target/deep/er", "x.log", "web/y.log", "web/dist/bundle"] {
+        repository.write(hidden, "2");
+    }
+    assert_eq!(repository.changed(&baseline), Vec::<String>::new());
+    repository.write(".gitignore", "*\n");
+    repository.write("web/new/.gitignore", "*\n");
+    for seen in ["keep.log", "dist", "web/new/x", "target/forced"] {
+        repository.write(seen, "2");
+    }
+    std::fs::remove_file(repository.path().join("web/.gitignore")).unwrap();
+    let seen =
+        [".gitignore", "dist", "keep.log", "target/forced", "web/.gitignore", "web/new/.gitignore", "web/new/x"];
+    assert_eq!(repository.changed(&baseline), seen);
+    repository.write("target/staged", "2");
+    repository.git(&["add", "-f", "target/staged"]);
+    assert!(repository.changed(&baseline).contains(&"target/staged".to_owned()), "hidden, but to be committed");
+}
+
+#[test]
+fn a_file_that_was_rewritten_with_the_same_content_did_not_change() {
+    let repository = Repository::new();
+    repository.write("raw", "1\n");
+    repository.write("crlf", "1\n2\n");
+    repository.write(".gitattributes", "crlf text eol=crlf\n");
+    repository.commit();
+    std::fs::remove_file(repository.path().join("crlf")).unwrap();
+    repository.git(&["checkout", "-q", "crlf"]);
+    assert_eq!(std::fs::read(repository.path().join("crlf")).unwrap(), b"1\r\n2\r\n");
+    // As they are long after the checkout: not read, since git has seen them.
+    let mut baseline = repository.baseline();
+    for name in ["raw", "crlf"] {
+        let file = baseline.files.get_mut(name).unwrap();
+        (file.content, file.clean, file.stamp) = (None, true, "1.1.1".into());
+    }
+    assert_eq!(repository.changed(&baseline), Vec::<String>::new());
+    repository.write("raw", "2\n");
+    repository.write("crlf", "1\r\n3\r\n");
+    assert_eq!(repository.changed(&baseline), ["crlf", "raw"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn no_program_of_the_repository_runs() {
+fn an_old_file_is_compared_by_what_no_program_can_set() {
     let repository = Repository::new();
-    repository.write("a.x", "1");
-    repository.write(".gitattributes", "*.x diff=x\n");
-    repository.commit();
-    let baseline = repository.baseline();
-    let spy = format!("touch {}; true", repository.path().join("ran").display());
-    for key in ["core.fsmonitor", "diff.external", "diff.x.textconv", "diff.x.command"] {
-        repository.git(&["config", key, &spy]);
+    for name in ["a", "b"] {
+        repository.write(name, "1");
     }
-    repository.write("a.x", "2");
-    repository.git(&["-c", "core.fsmonitor=false", "commit", "-qam", "y"]);
-    let _ = std::fs::remove_file(repository.path().join("ran"));
-    assert_eq!(repository.changed(&baseline), ["a.x"]);
-    assert!(diff_stat(repository.path(), &baseline.head).contains("a.x | 2 +-"));
-    assert!(!repository.path().join("ran").exists());
+    repository.commit();
+    let metadata = || repository.path().join("b").metadata().unwrap();
+    while file::is_fresh(&metadata(), std::time::SystemTime::now()) {
+        std::thread::yield_now();
+    }
+    let baseline = repository.baseline();
+    assert!(baseline.files.get("a").unwrap().content.is_none(), "not read");
+    let time = metadata().modified().unwrap();
+    repository.write("a", "2");
+    let file = std::fs::File::options().write(true).open(repository.path().join("a")).unwrap();
+    file.set_modified(time).unwrap();
+    assert_eq!(repository.changed(&baseline), ["a"], "the same size and time");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf8_are_told_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let repository = Repository::new();
+    let path = |byte: u8| repository.path().join(std::ffi::OsStr::from_bytes(&[b'a', byte]));
+    std::fs::write(path(0xfe), "1").unwrap();
+    let baseline = repository.baseline();
+    std::fs::write(path(0xff), "1").unwrap();
+    assert_eq!(repository.changed(&baseline), ["a\u{fffd}#61ff"]);
 }

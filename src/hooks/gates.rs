@@ -13,7 +13,7 @@ use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
 use crate::event::EventKind;
 use crate::finding::{Code, Finding};
-use crate::git::{self, Snapshot};
+use crate::git::Snapshot;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
@@ -139,7 +139,6 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
     }
     let known = context.gate.as_ref()?;
     let HookPayload::SubagentStop(stop) = context.payload() else { return None };
-    let baseline = known.origin.call.as_ref().and_then(|call| call.baseline.as_ref());
     let step =
         known.markers.step_file.as_deref().and_then(|file| gates::open_step(&context.root.work, file).ok());
     let step = step.and_then(|opened| std::fs::read_to_string(&opened.path).ok()).unwrap_or_default();
@@ -147,7 +146,7 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
     let question = Question {
         prompt: &known.origin.prompt,
         step: &step,
-        diff_stat: &git::diff_stat(&context.root.work, baseline.map_or("HEAD", |tree| tree.head.as_str())),
+        changed_files: &stop::changed_files(&context.tree, &context.root.folder),
         transcript: &own.map(|path| transcript::ending(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
     };
@@ -169,8 +168,8 @@ pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) ->
 
 pub(super) fn note_written_files(context: &Context<'_>, before: Option<&Snapshot>) {
     if let Some(before) = before
-        && let Ok(Some(after)) = Snapshot::take(&context.root.work)
+        && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before))
     {
-        stop::note_own_files(&context.session, before, &after);
+        stop::note_own_files(&context.session, &before.written_until(&after, &context.root.work));
     }
 }

@@ -104,7 +104,6 @@ fn remember(
         last_record: Some(last.seq),
         position: last.position,
         parent: None,
-        baseline: baseline.cloned(),
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
         background: tool.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
         stopped: false,
@@ -112,7 +111,10 @@ fn remember(
     };
     if call.tool_use_id.is_empty() {
         problems.push("the call has no tool_use_id: its prompt is read from the transcript later".into());
-    } else if let Err(error) = call.remember(&context.session) {
+    } else if let Err(error) = call
+        .remember(&context.session)
+        .and_then(|()| baseline.map_or(Ok(()), |tree| call.remember_tree(&context.session, tree)))
+    {
         problems.push(format!("the call cannot be remembered, so its scope is not checked: {error}"));
     }
     problems

@@ -100,9 +100,9 @@ fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
 
             </step-file>
 
-            <git-diff-stat>
+            <changed-files>
 
-            </git-diff-stat>
+            </changed-files>
 
             <end-of-transcript>
             user: ‹!-- DES-VALIDATION: required -->

@@ -69,7 +69,7 @@ fn of_transcript(project: &Project, opened: &Opened, transcript: &Path) -> io::R
         step: &opened.name,
         transcript,
         root: &project.root.folder,
-        tree: &WorkTree::at(&project.root.work),
+        tree: &WorkTree::at(&project.root.work, None),
         des: &DesConfig { phases: Some(PhaseList(project.phases(&opened.step))), ..des },
     })
     .map_err(io::Error::other)?;

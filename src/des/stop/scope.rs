@@ -1,5 +1,6 @@
 //! Files that were changed and may not be, as far as that can be determined fairly.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::des::gates::Opened;
 use crate::des::scope::Allowed;
 use crate::des::{paths, unfinished};
 use crate::finding::{Code, Finding};
-use crate::git::{self, Snapshot};
+use crate::git::{self, Snapshot, WorkTree};
 use crate::store::Session;
 use crate::{deadline, log, transcript};
 
@@ -31,18 +32,7 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
     let outside = match files_outside(stopping, opened, &allowed) {
         Ok(outside) => outside,
         Err(_) if !allowed.is_limited() => return Vec::new(),
-        // Whoever makes it slow must not get around it.
-        Err(why) if deadline::is_over() => {
-            let fix = "use fewer and shorter allowed_file_patterns, and remove files that nobody needs";
-            let finding =
-                Finding::new(Code::ScopeViolation, format!("the scope cannot be checked: {why}"), fix);
-            return vec![if stopping.des.scope() == ScopeMode::Block { finding } else { finding.warning() }];
-        }
-        Err(why) => {
-            let fix = "look yourself at what was changed: the scope was not checked";
-            let what = format!("the scope cannot be checked: {why}");
-            return vec![Finding::new(Code::ScopeViolation, what, fix).warning()];
-        }
+        Err(why) => return vec![unchecked(stopping, &why)],
     };
     if outside.is_empty() {
         return Vec::new();
@@ -60,23 +50,59 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
     found
 }
 
+/// There was something to compare with at the call, so that there is nothing now may be the agent's own doing.
+fn unchecked(stopping: &Stopping<'_>, why: &str) -> Finding {
+    let what = format!("the scope cannot be checked: {why}");
+    // Whoever makes it slow must not get around it either.
+    let fix = if deadline::is_over() {
+        "use fewer and shorter allowed_file_patterns, and remove files that nobody needs"
+    } else {
+        "restore what is missing; if that cannot be done, admit the failure with `conclaude des fail`"
+    };
+    if (deadline::is_over() || stopping.tree.baseline.is_some()) && stopping.des.scope() == ScopeMode::Block {
+        return Finding::new(Code::ScopeViolation, what, fix);
+    }
+    let fix = "look yourself at what was changed: the scope was not checked";
+    Finding::new(Code::ScopeViolation, what, fix).warning()
+}
+
+/// What changed since the call, in a few lines.
+#[must_use]
+pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
+    let Some(baseline) = &tree.baseline else { return "unknown: Gate 1 did not see the call".into() };
+    let changes = tree.snapshot().and_then(|now| {
+        let now = now.ok_or(git::GONE)?;
+        let baseline = of_work(baseline, tree, root, now)?;
+        Ok(baseline.summary_until(now, &tree.path))
+    });
+    changes.unwrap_or_else(|error| format!("unknown: {error}"))
+}
+
+/// The baseline of the tree that the agent works in.
+fn of_work<'a>(
+    baseline: &'a Snapshot,
+    tree: &WorkTree,
+    root: &Path,
+    now: &Snapshot,
+) -> Result<Cow<'a, Snapshot>, String> {
+    if tree.path == root {
+        return Ok(Cow::Borrowed(baseline));
+    }
+    baseline.in_worktree(&tree.path, now).map(Cow::Owned)
+}
+
 /// The files outside the scope that changed since the call, without those that configured commands wrote.
 fn files_outside(stopping: &Stopping<'_>, opened: &Opened, allowed: &Allowed) -> Result<Vec<String>, String> {
     let work = &stopping.tree.path;
-    let baseline = stopping.origin.call.as_ref().and_then(|call| call.baseline.as_ref());
-    let Some(baseline) = baseline else {
+    let Some(baseline) = &stopping.tree.baseline else {
         return Err(if git::is_repository(work) {
             "Gate 1 did not see this call, so there is no baseline".into()
         } else {
             "this is not a git repository".into()
         });
     };
-    let now = stopping.tree.snapshot()?.ok_or("this is not a git repository any more")?;
-    let changed = if stopping.is_in_worktree() {
-        baseline.in_worktree(work, now).changed_until(now, work)?
-    } else {
-        baseline.changed_until(now, work)?
-    };
+    let now = stopping.tree.snapshot()?.ok_or(git::GONE)?;
+    let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(now, work)?;
     let is_outside =
         |path: &String| *path != opened.name && (paths::is_protected(path) || !allowed.permits(path));
     let session = Session::new(stopping.root, stopping.session);
@@ -106,6 +132,10 @@ fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, all
     if paths::is_protected(path) {
         return finding(format!("{path} was changed meanwhile, which belongs to the gates")).warning();
     }
+    // Git writes it too (`git push -u`), and so do the installers of hooks.
+    if path.ends_with(".git/config") {
+        return finding(format!("{path} was changed, which can make git run programs")).warning();
+    }
     if own.is_some_and(|own| !own.contains(path)) {
         return finding(format!("{path} was changed while others worked in the same tree")).warning();
     }
@@ -114,15 +144,12 @@ fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, all
 }
 
 /// Remembers what configured commands changed in the tree: that is not the agent's doing.
-pub fn note_own_files(session: &Session, before: &Snapshot, after: &Snapshot) {
-    let written = after.dirty.iter().filter(|(path, content)| before.dirty.get(*path) != Some(content));
-    let written: BTreeMap<String, String> =
-        written.map(|(path, content)| (path.clone(), content.clone())).collect();
+pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
     if written.is_empty() {
         return;
     }
     let mut known: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
-    known.extend(written);
+    known.extend(written.clone());
     if let Err(error) = session.write(OWN_FILES, &known) {
         log::warn(|| format!("cannot remember what the commands wrote: {error}"));
     }

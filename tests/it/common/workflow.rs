@@ -108,8 +108,7 @@ impl Test {
     /// Makes the project a git repository with everything committed. Where Claude Code keeps its transcripts is not
     /// part of a project.
     pub(crate) fn committed(self) -> Self {
-        let test =
-            self.git(&["init", "-q"]).file(".git/info/exclude", "/main/\n/main.jsonl\n/.state-home/\n");
+        let test = self.git(&["init", "-q"]).file(".gitignore", "/main/\n/main.jsonl\n/.state-home/\n");
         test.git(&["add", "-A"]).git(&["commit", "-q", "-m", "x"])
     }
 

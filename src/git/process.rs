@@ -1,0 +1,88 @@
+//! The few questions that only git can answer, asked so that nothing of the repository's own configuration runs, nothing is
+//! written and nothing is fetched. None of them reads a file of the work tree: filters and attributes have no part in it.
+
+use std::process::Command;
+use std::time::Duration;
+
+use super::index::{self, Entries};
+use super::repository::Repository;
+use super::{entries, text};
+use crate::{deadline, process};
+
+/// Git must not hold a hook up.
+const GIT_WAIT: Duration = Duration::from_secs(5);
+
+/// More than the names of a million files.
+const MAX_OUTPUT: usize = 256 << 20;
+
+/// What a repository can configure to be run, also by plumbing commands.
+const OVERRIDES: [&str; 8] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.sshCommand=false",
+    "core.alternateRefsCommand=",
+    "diff.external=",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+];
+
+impl Repository {
+    /// Paths from the top level, each with the id of its new content; all zeros where it was deleted.
+    pub(super) fn diff_of_commits(&self, before: &str, now: &str) -> Result<Vec<(String, String)>, String> {
+        let arguments =
+            ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", before, now, "--"];
+        let output = self.git(&arguments)?;
+        let mut parts = entries(&output);
+        let mut changed = Vec::new();
+        // Each file is two parts: `:100644 100644 OLD NEW M`, and its path.
+        while let (Some(facts), Some(path)) = (parts.next(), parts.next()) {
+            let id = text(facts).split(' ').nth(3).unwrap_or_default().to_owned();
+            changed.push((super::name_of(path), id));
+        }
+        Ok(changed)
+    }
+
+    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String, String> {
+        Ok(text(&self.git(&["merge-base", one, other])?).trim().to_owned())
+    }
+
+    pub(super) fn files_of(&self, commit: &str) -> Result<Entries, String> {
+        Ok(index::parse_listed(&self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?))
+    }
+
+    pub(super) fn listed_index(&self) -> Result<Entries, String> {
+        Ok(index::parse_listed(&self.git(&["ls-files", "--stage", "-z", "--full-name"])?))
+    }
+
+    /// For branches that are not plain files; `None` before the first commit.
+    pub(super) fn asked_head(&self) -> Option<String> {
+        let id = text(&self.git(&["rev-parse", "--quiet", "--verify", "HEAD"]).ok()?).trim().to_owned();
+        (!id.is_empty()).then_some(id)
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
+        let failed = |reason: &str| format!("git {}: {reason}", arguments.first().unwrap_or(&""));
+        let mut command = Command::new("git");
+        // Named, so that neither `core.worktree`, `core.bare` nor a folder laid out like a repository is followed.
+        command.arg("--git-dir").arg(&self.git_dir).arg("--work-tree").arg(&self.top);
+        command.args(["--no-pager", "--no-replace-objects"]);
+        command.args(OVERRIDES.iter().flat_map(|setting| ["-c", setting]));
+        command.args(arguments).current_dir(&self.top);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+            command.env_remove(name);
+        }
+        // A repository can name a program to fetch missing objects with.
+        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none").env("GIT_TERMINAL_PROMPT", "0");
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+        let output =
+            process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT).map_err(|error| failed(&error.to_string()))?;
+        if output.status.is_success() {
+            return Ok(output.stdout);
+        }
+        // Pages of usage may follow.
+        let errors = text(&output.stderr);
+        let first = errors.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it failed");
+        Err(failed(first.trim_start_matches("fatal: ").trim_start_matches("error: ")))
+    }
+}
