@@ -101,7 +101,8 @@ impl Snapshot {
 
     fn is_changed(&self, path: &str, now: &Snapshot, work: &Path, committed: Option<&String>) -> bool {
         let nothing = File::default();
-        let (before, now) = (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
+        let (before, now) =
+            (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
         let file = work.join(path);
         if before.differs(now, &file) {
             return true;
@@ -148,7 +149,11 @@ impl Snapshot {
             Err(error) => return format!("unknown: {error}"),
         };
         let size = |snapshot: &Snapshot, path: &str| {
-            snapshot.files.get(path).filter(|file| file.kind != Kind::Absent).map(|file| file.size.unwrap_or(0))
+            snapshot
+                .files
+                .get(path)
+                .filter(|file| file.kind != Kind::Absent)
+                .map(|file| file.size.unwrap_or(0))
         };
         let line = |path: &String| match (size(self, path), size(now, path)) {
             (None, Some(now)) => format!(" {path} (new, {now} bytes)\n"),
@@ -173,7 +178,8 @@ impl Snapshot {
 }
 
 /// `rm -rf .git`, or `git init` somewhere else.
-pub(crate) const GONE: &str = "the git repository is gone: .git was deleted or moved after the agent was called";
+pub(crate) const GONE: &str =
+    "the git repository is gone: .git was deleted or moved after the agent was called";
 
 /// The work tree of one event: its snapshot is taken when it is first needed, and once.
 #[derive(Debug)]

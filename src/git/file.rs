@@ -73,7 +73,12 @@ impl File {
     }
 
     /// Whether git saw exactly this file when it last compared it with what is staged.
-    pub(super) fn was_seen(&self, entry: &Entry, metadata: &Metadata, index_time: Option<SystemTime>) -> bool {
+    pub(super) fn was_seen(
+        &self,
+        entry: &Entry,
+        metadata: &Metadata,
+        index_time: Option<SystemTime>,
+    ) -> bool {
         let kind = match entry.mode {
             0o100_644 => Kind::File,
             0o100_755 => Kind::Program,
@@ -87,7 +92,8 @@ impl File {
 
     /// The same by what the file system says, so that its content need not be read.
     pub(super) fn has_stamp_of(&self, other: &File) -> bool {
-        !self.stamp.is_empty() && (self.kind, self.size, &self.stamp) == (other.kind, other.size, &other.stamp)
+        !self.stamp.is_empty()
+            && (self.kind, self.size, &self.stamp) == (other.kind, other.size, &other.stamp)
     }
 
     /// Whether the file at this path, which is `now`, has another content than it had.
@@ -135,7 +141,10 @@ fn blob_id(content: &[u8], length: usize) -> String {
 
 fn without_carriage_returns(bytes: &[u8]) -> Vec<u8> {
     let followed = bytes.iter().zip(bytes.iter().skip(1).map(Some).chain([None]));
-    followed.filter(|(byte, next)| !(**byte == b'\r' && *next == Some(&b'\n'))).map(|(byte, _)| *byte).collect()
+    followed
+        .filter(|(byte, next)| !(**byte == b'\r' && *next == Some(&b'\n')))
+        .map(|(byte, _)| *byte)
+        .collect()
 }
 
 fn lfs_pointer(content: &[u8]) -> String {
@@ -197,7 +206,11 @@ fn is_program(_metadata: &Metadata) -> bool {
 
 /// As git writes it into the index.
 #[cfg(unix)]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the index keeps 32 bits of each")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the index keeps 32 bits of each"
+)]
 fn seen(metadata: &Metadata) -> Option<Seen> {
     use std::os::unix::fs::MetadataExt;
     Some(Seen {

@@ -86,8 +86,7 @@ fn walk(index: &[u8], id_len: usize) -> Option<Entries> {
 
 /// The hash of everything before it; zeros where `index.skipHash` is set.
 fn has_checksum(index: &[u8], id_len: usize) -> bool {
-    let Some((content, checksum)) =
-        index.len().checked_sub(id_len).and_then(|at| index.split_at_checked(at))
+    let Some((content, checksum)) = index.len().checked_sub(id_len).and_then(|at| index.split_at_checked(at))
     else {
         return false;
     };
@@ -122,7 +121,12 @@ pub(super) fn parse_listed(output: &[u8]) -> Entries {
         let mode = facts.next().and_then(|mode| u32::from_str_radix(mode, 8).ok()).unwrap_or(0);
         let id = facts.find(|fact| fact.len() >= 40).unwrap_or_default().to_owned();
         let stage = facts.next().and_then(|stage| stage.parse::<u16>().ok()).unwrap_or(0);
-        add(&mut entries, name.get(1..).unwrap_or_default(), Entry { mode, id, seen: None }, (stage & 3) << 12);
+        add(
+            &mut entries,
+            name.get(1..).unwrap_or_default(),
+            Entry { mode, id, seen: None },
+            (stage & 3) << 12,
+        );
     }
     entries
 }

@@ -30,8 +30,19 @@ const OVERRIDES: [&str; 8] = [
 impl Repository {
     /// Paths from the top level, each with the id of its new content; all zeros where it was deleted.
     pub(super) fn diff_of_commits(&self, before: &str, now: &str) -> Result<Vec<(String, String)>, String> {
-        let arguments =
-            ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", before, now, "--"];
+        let arguments = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-abbrev",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            before,
+            now,
+            "--",
+        ];
         let output = self.git(&arguments)?;
         let mut parts = entries(&output);
         let mut changed = Vec::new();
@@ -73,10 +84,13 @@ impl Repository {
             command.env_remove(name);
         }
         // A repository can name a program to fetch missing objects with.
-        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none").env("GIT_TERMINAL_PROMPT", "0");
+        command
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "none")
+            .env("GIT_TERMINAL_PROMPT", "0");
         command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-        let output =
-            process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT).map_err(|error| failed(&error.to_string()))?;
+        let output = process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT)
+            .map_err(|error| failed(&error.to_string()))?;
         if output.status.is_success() {
             return Ok(output.stdout);
         }

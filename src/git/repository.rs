@@ -38,7 +38,8 @@ impl Repository {
     /// The repository whose top level is this directory.
     pub(super) fn at(top: &Path, prefix: String) -> Option<Repository> {
         let git_dir = git_dir(top)?;
-        let common_dir = read_line(&git_dir.join("commondir")).map_or_else(|| git_dir.clone(), |shared| git_dir.join(shared));
+        let common_dir = read_line(&git_dir.join("commondir"))
+            .map_or_else(|| git_dir.clone(), |shared| git_dir.join(shared));
         Some(Repository { top: top.to_owned(), git_dir, common_dir, prefix })
     }
 
@@ -65,7 +66,9 @@ impl Repository {
         // A branch may stand for another one.
         for _ in 0..5 {
             let base = if name == "HEAD" { &self.git_dir } else { &self.common_dir };
-            let Some(value) = read_line(&base.join(&name)).or_else(|| self.packed(&name)) else { return Ok(None) };
+            let Some(value) = read_line(&base.join(&name)).or_else(|| self.packed(&name)) else {
+                return Ok(None);
+            };
             match value.strip_prefix("ref:") {
                 Some(next) => name = next.trim().to_owned(),
                 None if is_id(&value) => return Ok(Some(value)),
@@ -77,7 +80,8 @@ impl Repository {
 
     fn packed(&self, name: &str) -> Option<String> {
         let text = files::read_text(&self.common_dir.join("packed-refs"), 256 << 20).ok()?;
-        text.lines().find_map(|line| line.split_once(' ').filter(|(_, of)| *of == name).map(|(id, _)| id.to_owned()))
+        text.lines()
+            .find_map(|line| line.split_once(' ').filter(|(_, of)| *of == name).map(|(id, _)| id.to_owned()))
     }
 }
 

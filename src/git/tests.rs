@@ -279,12 +279,22 @@ fn only_rules_of_the_tree_as_they_were_hide_files() {
         repository.write(seen, "2");
     }
     std::fs::remove_file(repository.path().join("web/.gitignore")).unwrap();
-    let seen =
-        [".gitignore", "dist", "keep.log", "target/forced", "web/.gitignore", "web/new/.gitignore", "web/new/x"];
+    let seen = [
+        ".gitignore",
+        "dist",
+        "keep.log",
+        "target/forced",
+        "web/.gitignore",
+        "web/new/.gitignore",
+        "web/new/x",
+    ];
     assert_eq!(repository.changed(&baseline), seen);
     repository.write("target/staged", "2");
     repository.git(&["add", "-f", "target/staged"]);
-    assert!(repository.changed(&baseline).contains(&"target/staged".to_owned()), "hidden, but to be committed");
+    assert!(
+        repository.changed(&baseline).contains(&"target/staged".to_owned()),
+        "hidden, but to be committed"
+    );
 }
 
 #[test]
@@ -340,4 +350,28 @@ fn names_that_are_not_utf8_are_told_apart() {
     let baseline = repository.baseline();
     std::fs::write(path(0xff), "1").unwrap();
     assert_eq!(repository.changed(&baseline), ["a\u{fffd}#61ff"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_laid_out_like_a_bare_repository_is_not_used_as_one() {
+    let repository = Repository::new();
+    repository.write("a", "1");
+    let ran = repository.path().join(".git/ran");
+    let config =
+        format!("[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"touch {}\"\n", ran.display());
+    for (name, content) in
+        [("HEAD", "ref: refs/heads/main\n"), ("config", config.as_str()), ("objects/x", ""), ("refs/x", "")]
+    {
+        repository.write(&format!("inner/{name}"), content);
+    }
+    let work = repository.path().join("inner");
+    let baseline = take(&work, None);
+    std::fs::write(work.join("new"), "1").unwrap();
+    repository.write("a", "2");
+    assert_eq!(changed(&baseline, &work), ["../a", "new"]);
+    assert!(!ran.exists());
+    let status =
+        Command::new("git").args(["-c", "safe.bareRepository=all", "status"]).current_dir(&work).output();
+    assert!(status.is_ok() && ran.exists(), "git itself uses it");
 }

@@ -54,8 +54,15 @@ impl<'a> Walk<'a> {
     ) -> Result<(BTreeMap<String, File>, Rules), String> {
         let rules = before.map(|before| before.rules.clone()).unwrap_or_default();
         let start = SystemTime::now();
-        let mut walk =
-            Walk { repository, before, rules, tracked: BTreeMap::new(), found: BTreeMap::new(), read: 0, start };
+        let mut walk = Walk {
+            repository,
+            before,
+            rules,
+            tracked: BTreeMap::new(),
+            found: BTreeMap::new(),
+            read: 0,
+            start,
+        };
         walk.enter_repository(repository, "")?;
         let top = Folder { path: repository.top.clone(), name: String::new(), rules: Stack::default() };
         let mut folders = vec![top];
@@ -117,7 +124,9 @@ impl<'a> Walk<'a> {
         let index_time = index.metadata().and_then(|metadata| metadata.modified()).ok();
         let bytes = match index_time {
             None => None,
-            Some(_) => Some(super::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?),
+            Some(_) => {
+                Some(super::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?)
+            }
         };
         let entries = match bytes.as_deref().map(index::parse) {
             None => index::Entries::new(),
@@ -166,8 +175,9 @@ impl<'a> Walk<'a> {
     fn add(&mut self, name: String, path: &Path, metadata: &Metadata) -> Result<(), String> {
         let mut file = File::of(metadata);
         let tracked = self.tracked.remove(&name);
-        file.clean =
-            tracked.as_ref().is_some_and(|tracked| file.was_seen(&tracked.entry, metadata, tracked.index_time));
+        file.clean = tracked
+            .as_ref()
+            .is_some_and(|tracked| file.was_seen(&tracked.entry, metadata, tracked.index_time));
         file.staged = tracked.map(|tracked| tracked.entry.id);
         let before = self.before.and_then(|before| before.files.get(&self.repository.relative(&name)));
         if let Some(before) = before.filter(|before| before.has_stamp_of(&file)) {

@@ -88,8 +88,7 @@ impl<'a> Context<'a> {
         let (agent, gate, unknown_gate) = who_and_which_gate(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
         let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
-        let baseline =
-            call.filter(|_| kind == EventKind::SubagentStop).and_then(|call| call.tree(&session));
+        let baseline = call.filter(|_| kind == EventKind::SubagentStop).and_then(|call| call.tree(&session));
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,

@@ -1088,14 +1088,6 @@ fn git_settings_do_not_hide_a_change() {
     ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
-    let excluded =
-        |test: Test| test.file(".git/info/exclude", "/main/\n/.state-home/\n/hidden\n").file("hidden", "2");
-    let reason = worked(excluded).run().blocked();
-    assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: .git/info/exclude was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
-    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    ");
 }
 
 #[test]
@@ -1290,20 +1282,20 @@ fn git_calls(outcome: &crate::common::Outcome) -> usize {
 
 #[cfg(unix)]
 #[test]
-fn a_gate_starts_git_once_and_once_more_after_commands() {
+fn a_gate_starts_git_only_where_head_moved() {
     let config = "subagentStop: {commands: {'*': [{run: echo y > coverage.txt}]}}\n";
     let test = counting(Test::stop().step(&todo()).file("src/a.rs", "1").committed());
     let called = test.call_agent(MARKERS).run();
-    assert_eq!(git_calls(&called), 1, "Gate 1");
+    assert_eq!(git_calls(&called), 0, "Gate 1");
     let worked = called.again().agent_files(MARKERS).step(&done()).file("src/a.rs", "2").stops();
     let stopped = worked.run().silent();
-    assert_eq!(git_calls(&stopped), 1, "Gate 3");
+    assert_eq!(git_calls(&stopped), 0, "Gate 3");
     let with_command = stopped.again().config(config).run();
-    assert_eq!(git_calls(&with_command), 2, "Gate 3 with a command: {}", with_command.stderr);
+    assert_eq!(git_calls(&with_command), 0, "Gate 3 with a command: {}", with_command.stderr);
     let moved = with_command.again().git(&["add", "src"]).git(&["commit", "-qm", "y"]);
     // What the test itself started does not count.
     std::fs::remove_file(moved.root().join(".state-home/git-calls")).unwrap();
-    assert_eq!(git_calls(&moved.run()), 3, "a moved HEAD costs a diff");
+    assert_eq!(git_calls(&moved.run()), 1, "a moved HEAD costs a diff");
     let outside = counting(Test::stop().step(&todo())).call_agent(MARKERS).run();
     assert_eq!(git_calls(&outside), 0, "no repository, no git");
 }

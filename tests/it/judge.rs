@@ -101,7 +101,7 @@ fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
             </step-file>
 
             <changed-files>
-
+            unknown: Gate 1 did not see the call
             </changed-files>
 
             <end-of-transcript>

@@ -18,6 +18,7 @@ mod des_evidence;
 mod des_gates;
 mod doctor;
 mod foreign_config;
+mod hostile_git;
 mod init;
 mod install;
 mod judge;

@@ -57,7 +57,7 @@ fn unchecked(stopping: &Stopping<'_>, why: &str) -> Finding {
     let fix = if deadline::is_over() {
         "use fewer and shorter allowed_file_patterns, and remove files that nobody needs"
     } else {
-        "restore what is missing; if that cannot be done, admit the failure with `conclaude des fail`"
+        "restore it; if that cannot be done, say so in your report: the scope was not checked"
     };
     if (deadline::is_over() || stopping.tree.baseline.is_some()) && stopping.des.scope() == ScopeMode::Block {
         return Finding::new(Code::ScopeViolation, what, fix);
