@@ -68,7 +68,7 @@ impl File {
             kind if kind.is_dir() => Kind::Unreadable,
             _ => Kind::Special,
         };
-        let size = (kind != Kind::Unreadable).then(|| metadata.len());
+        let size = (kind != Kind::Unreadable).then_some(metadata.len());
         File { kind, size, stamp: stamp(metadata), ..File::default() }
     }
 

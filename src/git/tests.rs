@@ -358,8 +358,10 @@ fn a_folder_laid_out_like_a_bare_repository_is_not_used_as_one() {
     let repository = Repository::new();
     repository.write("a", "1");
     let ran = repository.path().join(".git/ran");
-    let config =
-        format!("[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"touch {}\"\n", ran.display());
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"touch {}; false\"\n",
+        ran.display()
+    );
     for (name, content) in
         [("HEAD", "ref: refs/heads/main\n"), ("config", config.as_str()), ("objects/x", ""), ("refs/x", "")]
     {
