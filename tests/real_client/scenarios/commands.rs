@@ -123,6 +123,26 @@ pub(super) fn report(client: &Client) {
     assert_eq!(project.pending(), 0, "what was shown is not pending any more");
 }
 
+/// The line about an agent in the background that passed after a block: the Stop shows it to the user, the notification
+/// brings it to Claude, and neither gets it twice.
+pub(super) fn passed_once(client: &Client) {
+    let config = "subagentStop: {commands: {coder: [{run: 'test -e tried || { touch tried; exit 3; }', onFailure: block}]}}";
+    let project = Project::new().agents(&["coder"]).config(config).installed();
+    let outbox = project.root().join(".conclaude/outbox");
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([background_agent("coder", "CODER-PART: do it.").described("Write greeting")]),
+            says("The coder is at work.").after(outbox),
+            says("The coder is done."),
+        ])
+        .agent(CODER, [says("The code is written."), says("Fixed. The code is written.")]),
+    );
+    seen.shown().has_once("passed after 1 block");
+    seen.sent(MAIN, 2).has("<task-notification>").has_once("passed after 1 block");
+    assert_eq!(project.pending(), 0, "both have it");
+}
+
 pub(super) fn timeout(client: &Client) {
     // A number that no other process sleeps for.
     let nap = format!("60.{}", std::process::id());

@@ -41,6 +41,11 @@ pub(crate) const ALL: &[Scenario] = &[
         commands::report,
         "after a block the caller gets the complete report, and one line says that the agent passed",
     ),
+    scenario(
+        "passed-once",
+        commands::passed_once,
+        "an agent in the background that passes after a block: the user and Claude learn it once each",
+    ),
     scenario("timeout", commands::timeout, "a command that hangs blocks the agent once and leaves nothing"),
     scenario("failure", commands::failure, "a command that fails is shown once, and the agent may stop"),
     scenario("parallel", several::parallel, "two agents at once, each with its own messages in order"),
