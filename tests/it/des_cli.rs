@@ -1,57 +1,12 @@
 //! `conclaude des …`: recording phases honestly, and what orchestrators need.
 
 use insta::assert_snapshot;
-use std::process::Output;
-
-use crate::common::snapshot::{pretty, steady};
-use crate::common::workflow::{MARKERS, PHASES, done, todo};
-use crate::common::{LEAVES_A_CHILD, Outcome, Test, conclaude_in, run_in};
 use serde_json::{Value, json};
 
-const STEP: &str = "steps/01-01.json";
-
-/// Calls a subcommand in the project.
-fn des(test: &Test, arguments: &[&str]) -> Output {
-    conclaude_in(&test.root()).arg("des").args(arguments).output().unwrap()
-}
-
-/// The same, for a snapshot.
-fn shows(test: &Test, arguments: &[&str]) -> String {
-    test.shows(&[&["des"], arguments].concat())
-}
-
-#[track_caller]
-fn ok(test: &Test, arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = run_in(&test.root(), &[&["des"], arguments].concat());
-    assert_eq!(code, Some(0), "{arguments:?}: {stderr}");
-    stdout
-}
-
-#[track_caller]
-fn refused(test: &Test, arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = run_in(&test.root(), &[&["des"], arguments].concat());
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{arguments:?}");
-    stderr
-}
-
-fn step(test: &Test) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(test.root().join(STEP)).unwrap()).unwrap()
-}
-
-fn phase(test: &Test, name: &str) -> Value {
-    let step = step(test);
-    step["tdd_cycle"]["phase_execution_log"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|p| p["phase_name"] == name)
-        .unwrap()
-        .clone()
-}
-
-fn project() -> Test {
-    Test::stop().step(&todo())
-}
+use crate::common::des::{STEP, des, ok, phase, project, refused, shows, step};
+use crate::common::snapshot::steady;
+use crate::common::workflow::{MARKERS, PHASES, done, todo};
+use crate::common::{Outcome, Test, run_in};
 
 #[test]
 fn a_phase_is_started_and_finished_with_times_from_the_clock() {
@@ -110,73 +65,6 @@ fn order_and_transitions_are_enforced() {
     conclaude: ../x.json is outside the project [ROOT]
     conclaude: [ROOT]/nowhere.json: No such file or directory (os error 2)
     ");
-}
-
-#[test]
-fn a_run_is_shown_recorded_and_ends_with_the_commands_code() {
-    let test = project();
-    assert_snapshot!(shows(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "echo out; echo err >&2"]), @"
-    exit 0
-    ----- stdout
-    out
-    ----- stderr
-    err
-    conclaude: PREPARE is EXECUTED: PASS (exit code 0)
-    ");
-    let mut recorded = phase(&test, "PREPARE");
-    assert!(
-        recorded["evidence"]["duration_ms"].take().is_u64()
-            && recorded["duration_seconds"].take().is_number()
-    );
-    assert_snapshot!(steady(&pretty(&recorded), &test.root()), @r#"
-    {
-      "phase_name": "PREPARE",
-      "phase_index": 0,
-      "status": "EXECUTED",
-      "started_at": "[TIME]",
-      "outcome": "PASS",
-      "ended_at": "[TIME]",
-      "duration_seconds": null,
-      "outcome_details": "`sh -c 'echo out; echo err >&2'` exited with 0",
-      "evidence": {
-        "command": "sh -c 'echo out; echo err >&2'",
-        "exit_code": 0,
-        "expected": "pass",
-        "started_at": "[TIME]",
-        "ended_at": "[TIME]",
-        "duration_ms": null,
-        "output_sha256": "[HASH]",
-        "output_bytes": 8
-      }
-    }
-    "#);
-    // A red phase expects its command to fail.
-    let output = des(&test, &["run", STEP, "RED_ACCEPTANCE", "--", "sh", "-c", "exit 3"]);
-    assert_eq!(output.status.code(), Some(3));
-    assert_eq!(phase(&test, "RED_ACCEPTANCE")["outcome"], "PASS");
-    let output = des(&test, &["run", STEP, "RED_UNIT", "--", "true"]);
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(phase(&test, "RED_UNIT")["outcome"], "FAIL", "a red test that is green proves nothing");
-    des(&test, &["run", STEP, "RED_UNIT", "--expect", "pass", "--", "true"]);
-    assert_eq!(phase(&test, "RED_UNIT")["outcome"], "PASS");
-}
-
-#[test]
-fn what_cannot_run_or_is_killed_never_passes() {
-    for (command, code) in [
-        (&["no-such-program"][..], 127),
-        (&["/etc/passwd"], 126),
-        (&["sh", "-c", "exit 127"], 127),
-        (&["sh", "-c", "kill -9 $$"], 137),
-    ] {
-        let test = project();
-        ok(&test, &["start", STEP, "PREPARE"]);
-        ok(&test, &["finish", STEP, "PREPARE", "--pass"]);
-        let arguments: Vec<&str> =
-            ["run", STEP, "RED_ACCEPTANCE", "--"].into_iter().chain(command.iter().copied()).collect();
-        assert_eq!(des(&test, &arguments).status.code(), Some(code), "{command:?}");
-        assert_eq!(phase(&test, "RED_ACCEPTANCE")["outcome"], "FAIL", "{command:?}");
-    }
 }
 
 #[test]
@@ -305,91 +193,6 @@ fn every_fix_that_the_gate_names_can_be_made_with_the_subcommands() {
 }
 
 #[test]
-fn a_second_agent_need_not_prove_what_the_first_one_proved() {
-    let config = "des: {scope: off, phases: [RED_UNIT, GREEN_UNIT], evidence: [RED_UNIT, GREEN_UNIT]}";
-    let test = Test::stop().config(config);
-    ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
-    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
-    des(&test, &["run", STEP, "RED_UNIT", "--", "false"]);
-    ok(&test, &["fail", STEP, "--partial", "--reason", "later"]);
-    let test = test.stops().run().status(0).again();
-    // The same step, another call: what was red then cannot be red again.
-    let test = test.call_agent(MARKERS).payload("tool_use_id", "toolu_2").run().again();
-    let test = test.file("main/subagents/agent-b9.meta.json", r#"{"toolUseId":"toolu_2"}"#);
-    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-    test.stops().payload("agent_id", "b9").run().silent();
-}
-
-fn todo_of_one_phase() -> Value {
-    serde_json::json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
-        {"phase_name": "GREEN_UNIT", "phase_index": 0, "status": "NOT_EXECUTED"}]}})
-}
-
-#[test]
-fn evidence_counts_by_its_place_in_the_trail_also_when_the_clock_goes_back() {
-    let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
-    for by_older_version in [false, true] {
-        let test = Test::stop().config(config);
-        ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
-        des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-        let test = test.step(&todo_of_one_phase());
-        let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
-        // The clock goes back after the call, as far as the call can tell.
-        let state = test.root().join(".conclaude/state");
-        let session =
-            std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap();
-        let call = std::fs::read_dir(session.path()).unwrap().flatten().map(|entry| entry.path());
-        let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();
-        let mut remembered: Value = serde_json::from_slice(&std::fs::read(&call).unwrap()).unwrap();
-        remembered["time"] = "2999-01-01T00:00:00Z".into();
-        if by_older_version {
-            assert!(remembered.as_object_mut().unwrap().remove("position").unwrap().is_object());
-        }
-        std::fs::write(&call, remembered.to_string()).unwrap();
-        let done = {
-            let mut step = todo_of_one_phase();
-            step["state"]["status"] = "DONE".into();
-            let phase = &mut step["tdd_cycle"]["phase_execution_log"][0];
-            (phase["status"], phase["outcome"]) = ("EXECUTED".into(), "PASS".into());
-            step
-        };
-        let before = test.step(&done).stops().run();
-        assert!(before.blocked().contains("EVIDENCE_MISSING"), "a run before the call proves nothing");
-        let test = before.again();
-        des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-        assert_eq!(test.run().message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
-    }
-}
-
-#[test]
-fn evidence_is_looked_up_after_the_call_or_in_the_whole_trail_if_that_place_is_gone() {
-    let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
-    let called = || {
-        let test = Test::stop().config(config);
-        ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
-        test.call_agent(MARKERS).run().again().agent_files(MARKERS)
-    };
-    let trail = |test: &Test| test.root().join(".conclaude/audit/audit-0000000001.jsonl");
-    // A record that was copied, with another number and without its place in the chain.
-    let test = called();
-    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-    let text = std::fs::read_to_string(trail(&test)).unwrap();
-    let (before, run) = text.trim_end().rsplit_once('\n').unwrap();
-    let forged = run.replace("\"seq\":4", "\"seq\":5");
-    assert_ne!(forged, run);
-    std::fs::write(trail(&test), format!("{before}\n{forged}\n")).unwrap();
-    let reason = test.stops().run().blocked();
-    assert!(reason.contains("EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run"), "{reason}");
-    // The record of the call was edited: the run after it counts all the same.
-    let test = called();
-    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-    let text = std::fs::read_to_string(trail(&test)).unwrap();
-    std::fs::write(trail(&test), text.replacen("allowed", "altered", 1)).unwrap();
-    let done = test.stops().run().status(0);
-    done.stderr_has("the audit trail is read from its start for evidence: record 2 is not where it was");
-}
-
-#[test]
 fn fixing_a_phase_keeps_the_times_of_the_work() {
     let mut step = done();
     for (index, entry) in
@@ -418,40 +221,6 @@ fn fixing_a_phase_keeps_the_times_of_the_work() {
 }
 
 #[test]
-fn a_run_does_not_wait_for_what_its_command_left_behind() {
-    let test = project().config("");
-    let started = std::time::Instant::now();
-    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", LEAVES_A_CHILD]);
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "after\n");
-    assert!(started.elapsed() < std::time::Duration::from_secs(60), "it waited");
-}
-
-/// In a process group of its own it would be stopped by the terminal as soon as it read from it.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_run_shares_our_stdin_and_process_group() {
-    let test = project().file("input.txt", "input\n");
-    let script = "cat; ours=$(cut -d' ' -f5 /proc/$PPID/stat); [ $(cut -d' ' -f5 /proc/$$/stat) = $ours ] && echo shared";
-    let mut command = conclaude_in(&test.root());
-    command.args(["des", "run", STEP, "PREPARE", "--", "sh", "-c", script]).current_dir(test.root());
-    command.env("XDG_STATE_HOME", test.root().join(".state-home"));
-    command.stdin(std::fs::File::open(test.root().join("input.txt")).unwrap());
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "input\nshared\n");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_run_that_is_interrupted_records_no_result() {
-    use std::os::unix::process::ExitStatusExt;
-    let test = project();
-    let output = des(&test, &["run", STEP, "PREPARE", "--", "sh", "-c", "kill -TERM $PPID"]);
-    assert_eq!(output.status.signal(), Some(15));
-    assert_eq!(phase(&test, "PREPARE")["status"], "IN_PROGRESS");
-}
-
-#[test]
 fn hook_and_subcommands_agree_about_the_root() {
     // A project below the top level of its repository, and no config.
     let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
@@ -469,62 +238,6 @@ fn a_step_without_phases_is_set_to_done() {
     ok(&test, &["done", STEP]);
     ok(&test, &["check", STEP]);
     assert_snapshot!(refused(&project(), &["done", STEP]), @"conclaude: this step has phases: it is DONE when the last of them is recorded");
-}
-
-#[test]
-fn evidence_is_what_the_trail_says_not_what_the_step_file_says() {
-    let config = "des: {scope: off, evidence: [GREEN_UNIT]}";
-    let reason = Test::gated_stop(&done()).config(config).run().blocked();
-    assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    ");
-    // The fix that is named works, and the gate is content with it.
-    let test = Test::stop().step(&done()).config(config);
-    assert_eq!(des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]).status.code(), Some(0));
-    let proof = phase(&test, "GREEN_UNIT")["evidence"].clone();
-    assert!(proof["started_at"].is_string() && proof["duration_ms"].is_u64());
-    test.agent_files(MARKERS).stops().run().silent();
-    // A line that was appended by hand is no proof.
-    let test = Test::stop().step(&done()).config(config);
-    des(&test, &["run", STEP, "COMMIT", "--", "true"]);
-    let trail = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
-    let forged = format!(
-        "{{\"seq\":9,\"time\":\"2999-01-01T00:00:00Z\",\"event\":\"des run\",\"step\":\"{STEP}\",\"phase\":\"GREEN_UNIT\",\"decision\":\"PASS\"}}\n"
-    );
-    std::fs::write(&trail, std::fs::read_to_string(&trail).unwrap() + &forged).unwrap();
-    assert_snapshot!(test.agent_files(MARKERS).stops().run().blocked(), @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    ");
-    // Nor is leaving it out, unless somebody approved that.
-    let skipped = |reason: &str| {
-        crate::common::workflow::with(3, serde_json::json!({"status": "SKIPPED", "blocked_by": reason}))
-    };
-    let reason = Test::gated_stop(&skipped("NOT_APPLICABLE: x")).config(config).run().blocked();
-    assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ EVIDENCE_MISSING GREEN_UNIT: it was skipped, though it needs the record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    ");
-    Test::gated_stop(&skipped("APPROVED_SKIP: by Ada")).config(config).run().silent();
-    let test = project().config(config);
-    assert_snapshot!(refused(&test, &["finish", STEP, "GREEN_UNIT", "--pass"]), @"conclaude: GREEN_UNIT counts only with proof (des.evidence): use `conclaude des run`");
-    // A run that failed, made to look as if it had passed.
-    let test = project().config(config);
-    for name in ["PREPARE", "RED_ACCEPTANCE", "RED_UNIT"] {
-        des(&test, &["run", STEP, name, "--", if name == "PREPARE" { "true" } else { "false" }]);
-    }
-    des(&test, &["run", STEP, "GREEN_UNIT", "--", "false"]);
-    let test = test.step(&done()).agent_files(MARKERS).stops();
-    let reason = test.run().blocked();
-    assert_snapshot!(reason, @"
-    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ EVIDENCE_MISSING GREEN_UNIT: the step file says PASS, the record of the run FAIL → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
-    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-    ");
 }
 
 #[test]

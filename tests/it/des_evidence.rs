@@ -3,11 +3,10 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::common::des::{STEP, ok, phase, shows};
 use crate::common::snapshot::{pretty, steady};
 use crate::common::workflow::MARKERS;
 use crate::common::{Test, run_in};
-
-const STEP: &str = "steps/01-01.json";
 
 /// The tests of this project fail until the greeting is there.
 const CONFIG: &str = "des:\n  scope: off\n  phases: tdd-3\n  evidence:\n    RED: grep -q hello greeting\n    GREEN: grep -q hello greeting\n";
@@ -27,24 +26,8 @@ fn des(test: &Test, arguments: &[&str]) -> Option<i32> {
     run_in(&test.root(), &[&["des"], arguments].concat()).0
 }
 
-fn shows(test: &Test, arguments: &[&str]) -> String {
-    test.shows(&[&["des"], arguments].concat())
-}
-
-#[track_caller]
-fn ok(test: &Test, arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = run_in(&test.root(), &[&["des"], arguments].concat());
-    assert_eq!(code, Some(0), "{arguments:?}: {stderr}");
-    stdout
-}
-
 fn step(test: &Test, path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(test.root().join(path)).unwrap()).unwrap()
-}
-
-fn phase(test: &Test, name: &str) -> Value {
-    let log = step(test, STEP)["tdd_cycle"]["phase_execution_log"].clone();
-    log.as_array().unwrap().iter().find(|phase| phase["phase_name"] == name).unwrap().clone()
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod des_check;
 mod des_cli;
 mod des_evidence;
 mod des_gates;
+mod des_run;
 mod doctor;
 mod foreign_config;
 mod hostile_git;
