@@ -18,6 +18,12 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// Whoever has a name alone: the main thread, a task.
+    #[must_use]
+    pub(crate) fn named(name: impl Into<String>) -> Agent {
+        Agent { name: name.into(), kind: None, id: None, description: None, transcript: None }
+    }
+
     /// What identifies this agent within its session.
     #[must_use]
     pub fn key(&self) -> &str {

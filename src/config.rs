@@ -70,15 +70,13 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                         "notifications" => config.notifications = map.next_value()?,
                         "des" => config.des = map.next_value()?,
                         "audit" => config.audit = map.next_value()?,
-                        section => {
-                            match EventKind::of_section(section).filter(|event| event.row().commands) {
-                                Some(event) => {
-                                    let value: Option<EventConfig> = map.next_value()?;
-                                    config.sections.extend(value.map(|section| (event, section)));
-                                }
-                                None => return Err(de::Error::custom(format!("unknown key `{section}`"))),
+                        section => match EventKind::of_section_or_future(section) {
+                            Some(event) => {
+                                let value: Option<EventConfig> = map.next_value()?;
+                                config.sections.extend(value.map(|section| (event, section)));
                             }
-                        }
+                            None => return Err(de::Error::custom(format!("unknown key `{section}`"))),
+                        },
                     }
                 }
                 Ok(config)
@@ -181,7 +179,7 @@ impl ConclaudeConfig {
     pub fn warnings(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (event, section) in &self.sections {
-            section.warnings(event.row().section, &mut found);
+            section.warnings(*event, &mut found);
         }
         if let Some(des) = &self.des {
             des.warnings(&mut found);

@@ -146,6 +146,8 @@ pub(crate) fn decide(
             (HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
         }
         Blocking::Stop if wants_block => at_limit(plan, outcomes, is_first_stop, count()),
+        Blocking::Never => allow(plan, outcomes),
+        _ if wants_block => (HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked),
         _ => allow(plan, outcomes),
     }
 }

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::text::nearest;
+
 /// What the patterns of an event's section are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
@@ -21,8 +23,8 @@ pub enum Registered {
     Always,
     /// The config has something for it.
     WhenUsed,
-    /// To register it changes what the client does, so it is left alone.
-    Never,
+    /// The config has commands for it: to register it changes what the client does, which no notification is worth.
+    WithCommands,
 }
 
 /// What a payload has beside the fields that all have.
@@ -37,7 +39,7 @@ pub enum Shape {
     Other,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     /// The name in the payload and on the command line.
     pub name: &'static str,
@@ -45,8 +47,6 @@ pub struct Row {
     pub section: &'static str,
     /// What the patterns of its section are compared with.
     pub subject: Subject,
-    /// Its section may have commands.
-    pub commands: bool,
     pub payload: Shape,
     pub registered: Registered,
     /// Notifications about it obey `showSystemEvents`.
@@ -75,12 +75,16 @@ macro_rules! flag {
 }
 
 macro_rules! events {
-    ($($name:ident $section:literal $subject:tt $commands:tt $payload:ident $registered:ident $system:tt;)*) => {
+    ($($name:ident $section:literal $subject:tt $payload:ident $registered:ident $system:tt;)*) => {
         /// A hook event of Claude Code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum EventKind { $($name),* }
+        pub enum EventKind {
+            $($name,)*
+            /// One that a newer client has: its commands run, and nothing else is known of it.
+            Future(&'static Row),
+        }
 
-        /// All events, in the order of the table.
+        /// All known events, in the order of the table.
         pub const ALL: &[EventKind] = &[$(EventKind::$name),*];
 
         impl EventKind {
@@ -91,11 +95,11 @@ macro_rules! events {
                         name: stringify!($name),
                         section: $section,
                         subject: subject!($subject),
-                        commands: flag!($commands),
                         payload: Shape::$payload,
                         registered: Registered::$registered,
                         system: flag!($system),
                     } },)*
+                    EventKind::Future(row) => row,
                 }
             }
 
@@ -121,40 +125,40 @@ macro_rules! events {
 }
 
 events! {
-//  name                 section                compared            commands payload          registered
-    SessionStart         "sessionStart"         "source"            -        Other            Always   system;
-    PreToolUse           "preToolUse"           "tool_name"         -        PreToolUse       Always   -;
-    PostToolUse          "postToolUse"          "tool_name"         -        PostToolUse      Always   -;
-    UserPromptSubmit     "userPromptSubmit"     -                   -        UserPromptSubmit Always   system;
-    SubagentStart        "subagentStart"        agent               commands SubagentStart    Always   system;
-    SubagentStop         "subagentStop"         agent               commands SubagentStop     Always   system;
-    Stop                 "stop"                 -                   -        Stop             Always   -;
-    SessionEnd           "sessionEnd"           "reason"            -        Other            Always   system;
-    PostToolUseFailure   "postToolUseFailure"   "tool_name"         -        Other            WhenUsed -;
-    PostToolBatch        "postToolBatch"        -                   -        Other            WhenUsed -;
-    PermissionRequest    "permissionRequest"    "tool_name"         -        Other            WhenUsed -;
-    PermissionDenied     "permissionDenied"     "tool_name"         -        Other            WhenUsed -;
-    UserPromptExpansion  "userPromptExpansion"  "command_name"      -        Other            WhenUsed -;
-    Setup                "setup"                "trigger"           -        Other            WhenUsed -;
-    StopFailure          "stopFailure"          "error"             -        Other            WhenUsed -;
-    Notification         "notification"         "notification_type" -        Other            WhenUsed system;
-    PreCompact           "preCompact"           "trigger"           -        Other            WhenUsed system;
-    PostCompact          "postCompact"          "trigger"           -        Other            WhenUsed -;
-    PreModelSwitch       "preModelSwitch"       "to_model"          -        Other            WhenUsed -;
-    PostModelSwitch      "postModelSwitch"      "to_model"          -        Other            WhenUsed -;
-    TaskCreated          "taskCreated"          "task_subject"      -        Other            WhenUsed -;
-    TaskCompleted        "taskCompleted"        "task_subject"      -        Other            WhenUsed -;
-    TeammateIdle         "teammateIdle"         "teammate_name"     -        Other            WhenUsed -;
-    Elicitation          "elicitation"          "mcp_server_name"   -        Other            WhenUsed -;
-    ElicitationResult    "elicitationResult"    "mcp_server_name"   -        Other            WhenUsed -;
-    ConfigChange         "configChange"         "source"            -        Other            WhenUsed -;
-    InstructionsLoaded   "instructionsLoaded"   "memory_type"       -        Other            WhenUsed -;
-    CwdChanged           "cwdChanged"           "new_cwd"           -        Other            WhenUsed -;
-    FileChanged          "fileChanged"          "file_path"         -        Other            Never    -;
-    DirectoryAdded       "directoryAdded"       "source"            -        Other            WhenUsed -;
-    WorktreeCreate       "worktreeCreate"       -                   -        Other            Never    -;
-    WorktreeRemove       "worktreeRemove"       -                   -        Other            Never    -;
-    MessageDisplay       "messageDisplay"       -                   -        Other            WhenUsed -;
+//  name                 section                compared            payload          registered   notified
+    SessionStart         "sessionStart"         "source"            Other            Always       system;
+    PreToolUse           "preToolUse"           "tool_name"         PreToolUse       Always       -;
+    PostToolUse          "postToolUse"          "tool_name"         PostToolUse      Always       -;
+    UserPromptSubmit     "userPromptSubmit"     -                   UserPromptSubmit Always       system;
+    SubagentStart        "subagentStart"        agent               SubagentStart    Always       system;
+    SubagentStop         "subagentStop"         agent               SubagentStop     Always       system;
+    Stop                 "stop"                 -                   Stop             Always       -;
+    SessionEnd           "sessionEnd"           "reason"            Other            Always       system;
+    PostToolUseFailure   "postToolUseFailure"   "tool_name"         Other            WhenUsed     -;
+    PostToolBatch        "postToolBatch"        -                   Other            WhenUsed     -;
+    PermissionRequest    "permissionRequest"    "tool_name"         Other            WhenUsed     -;
+    PermissionDenied     "permissionDenied"     "tool_name"         Other            WhenUsed     -;
+    UserPromptExpansion  "userPromptExpansion"  "command_name"      Other            WhenUsed     -;
+    Setup                "setup"                "trigger"           Other            WhenUsed     -;
+    StopFailure          "stopFailure"          "error"             Other            WhenUsed     -;
+    Notification         "notification"         "notification_type" Other            WhenUsed     system;
+    PreCompact           "preCompact"           "trigger"           Other            WhenUsed     system;
+    PostCompact          "postCompact"          "trigger"           Other            WhenUsed     -;
+    PreModelSwitch       "preModelSwitch"       "to_model"          Other            WhenUsed     -;
+    PostModelSwitch      "postModelSwitch"      "to_model"          Other            WhenUsed     -;
+    TaskCreated          "taskCreated"          "task_subject"      Other            WhenUsed     -;
+    TaskCompleted        "taskCompleted"        "task_subject"      Other            WhenUsed     -;
+    TeammateIdle         "teammateIdle"         "teammate_name"     Other            WhenUsed     -;
+    Elicitation          "elicitation"          "mcp_server_name"   Other            WhenUsed     -;
+    ElicitationResult    "elicitationResult"    "mcp_server_name"   Other            WhenUsed     -;
+    ConfigChange         "configChange"         "source"            Other            WhenUsed     -;
+    InstructionsLoaded   "instructionsLoaded"   "memory_type"       Other            WhenUsed     -;
+    CwdChanged           "cwdChanged"           "new_cwd"           Other            WhenUsed     -;
+    FileChanged          "fileChanged"          "file_path"         Other            WithCommands -;
+    DirectoryAdded       "directoryAdded"       "source"            Other            WhenUsed     -;
+    WorktreeCreate       "worktreeCreate"       -                   Other            WithCommands -;
+    WorktreeRemove       "worktreeRemove"       -                   Other            WithCommands -;
+    MessageDisplay       "messageDisplay"       -                   Other            WhenUsed     -;
 }
 
 impl EventKind {
@@ -176,9 +180,56 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|event| event.name())
 }
 
-/// The events whose sections may have commands.
-pub fn with_commands() -> impl Iterator<Item = EventKind> {
-    ALL.iter().copied().filter(|event| event.row().commands)
+/// Names of events are no longer than this.
+const MAX_NAME: usize = 40;
+
+impl EventKind {
+    /// The event with this name, which this version may not know: one that only looks like a known name is none.
+    #[must_use]
+    pub fn named_or_future(name: &str) -> Option<EventKind> {
+        EventKind::named(name).or_else(|| {
+            let section = in_camel_case(name)?;
+            EventKind::future(name, &section)
+        })
+    }
+
+    /// The event of this section, which this version may not know: one that only looks like a known section is none.
+    #[must_use]
+    pub fn of_section_or_future(section: &str) -> Option<EventKind> {
+        EventKind::of_section(section).or_else(|| {
+            let first = section.chars().next().filter(char::is_ascii_lowercase)?;
+            let name = format!("{}{}", first.to_ascii_uppercase(), section.get(1..)?);
+            EventKind::future(&name, section)
+        })
+    }
+
+    fn future(name: &str, section: &str) -> Option<EventKind> {
+        let is_name = name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let sections = ALL.iter().map(|event| event.row().section);
+        if !is_name || nearest(section, sections).is_some() {
+            return None;
+        }
+        // A process handles one event, and a config names few.
+        Some(EventKind::Future(Box::leak(Box::new(Row {
+            name: name.to_owned().leak(),
+            section: section.to_owned().leak(),
+            subject: Subject::Nothing,
+            payload: Shape::Other,
+            registered: Registered::WhenUsed,
+            system: false,
+        }))))
+    }
+
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        !matches!(self, EventKind::Future(_))
+    }
+}
+
+/// The section of an event: its name, which starts with a capital, in camelCase.
+fn in_camel_case(name: &str) -> Option<String> {
+    let first = name.chars().next().filter(char::is_ascii_uppercase)?;
+    Some(format!("{}{}", first.to_ascii_lowercase(), name.get(1..)?))
 }
 
 #[cfg(test)]
@@ -198,6 +249,21 @@ mod tests {
         assert_eq!(EventKind::named("subagentstop"), None);
         assert_eq!(EventKind::named("SubagentStop "), None);
         assert_eq!(EventKind::named(""), None);
+    }
+
+    #[test]
+    fn an_event_of_a_newer_client_has_a_name_and_a_section() {
+        let event = EventKind::named_or_future("GoalReached").unwrap();
+        assert_eq!((event.name(), event.row().section), ("GoalReached", "goalReached"));
+        assert_eq!(EventKind::of_section_or_future("goalReached"), Some(event));
+        assert!(!event.is_known());
+        assert_eq!(EventKind::named_or_future("Stop"), Some(EventKind::Stop));
+        for name in ["SubagentStpo", "subagentStop", "Goal Reached", "", "Ünit", &"A".repeat(41)] {
+            assert_eq!(EventKind::named_or_future(name), None, "{name:?}");
+        }
+        for section in ["subagentStopp", "GoalReached", "x-anchors", ""] {
+            assert_eq!(EventKind::of_section_or_future(section), None, "{section:?}");
+        }
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResul
 
 /// Whether a payload that cannot be read is not worth a word: the event runs nothing and gates nothing.
 fn is_quiet(event: EventKind) -> bool {
-    !event.row().commands && abilities::blocking(event) == Blocking::Never
+    abilities::blocking(event) == Blocking::Never && event != EventKind::SubagentStart
 }
 
 /// Handles an event.

@@ -11,12 +11,11 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     process::set_signal_actions();
     let (first, second, third) = (arguments.next(), arguments.next(), arguments.next());
-    if let Some(event) = first.as_deref().and_then(OsStr::to_str).and_then(EventKind::named) {
-        match (second, third) {
-            (None, _) => return hooks::call(event).into(),
-            (Some(flag), None) if flag == IF_TRUSTED => return hooks::call_if_trusted(event).into(),
-            _ => {}
-        }
+    // An event of a newer client is handled like any other.
+    let event = first.as_deref().and_then(OsStr::to_str).and_then(EventKind::named_or_future);
+    match (event, second.as_deref(), third) {
+        (Some(event), None, _) => hooks::call(event).into(),
+        (Some(event), Some(flag), None) if flag == IF_TRUSTED => hooks::call_if_trusted(event).into(),
+        _ => cli::run().into(),
     }
-    cli::run().into()
 }

@@ -2,6 +2,8 @@
 
 use crate::agent::Agent;
 use crate::config::Reaction;
+use crate::dialect::claude::abilities::{self, Blocking};
+use crate::event::EventKind;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan, Untrusted};
 use crate::text::{clean, clean_line, count, indent, visible};
@@ -87,17 +89,46 @@ pub(crate) fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     format!("conclaude denies {what}:\n{}{}", without_notes(outcomes), notes(outcomes))
 }
 
+/// What is shown where something is blocked that is neither a stop nor a tool.
+#[must_use]
+pub(crate) fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
+    let what = match plan.event {
+        EventKind::UserPromptSubmit => "conclaude blocks this prompt",
+        EventKind::UserPromptExpansion => "conclaude blocks this slash command",
+        EventKind::PreCompact => "conclaude blocks the compaction",
+        EventKind::PreModelSwitch => "conclaude blocks the switch to another model",
+        EventKind::TaskCreated => "conclaude blocks this task",
+        EventKind::ConfigChange => "conclaude blocks this change of the settings",
+        EventKind::Elicitation => "conclaude declines this question",
+        EventKind::ElicitationResult => "conclaude blocks this answer",
+        EventKind::PermissionRequest => "conclaude denies this permission",
+        EventKind::WorktreeCreate => "conclaude: the worktree is not created",
+        _ => "conclaude: after this tool call",
+    };
+    let fix = match abilities::blocking(plan.event) {
+        Blocking::Feedback | Blocking::Context => "\nFix what is marked ✗.",
+        _ => "",
+    };
+    format!("{what}:\n{}{}{fix}", without_notes(outcomes), notes(outcomes))
+}
+
 /// What a blocked agent reads.
 #[must_use]
 pub(crate) fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
-    // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
-    let then = match &plan.agent {
-        Some(_) => "give your complete report again: your caller sees only your last message",
-        None => "finish again",
+    let (who, then) = match (plan.event, &plan.agent) {
+        (EventKind::TaskCompleted, _) => {
+            ("this task may not be completed yet".to_owned(), "complete it again")
+        }
+        // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
+        (EventKind::SubagentStop, Some(agent)) => (
+            format!("{} may not stop yet", agent_name(agent)),
+            "give your complete report again: your caller sees only your last message",
+        ),
+        (_, Some(agent)) => (format!("{} may not stop yet", agent_name(agent)), "finish again"),
+        (_, None) => ("you may not stop yet".to_owned(), "finish again"),
     };
     format!(
-        "conclaude: {} may not stop yet (block {nth} of {max}):\n{}{}\nFix what is marked ✗, then {then}.",
-        plan.agent.as_ref().map(agent_name).unwrap_or_default(),
+        "conclaude: {who} (block {nth} of {max}):\n{}{}\nFix what is marked ✗, then {then}.",
         without_notes(outcomes),
         notes(outcomes),
     )

@@ -107,6 +107,12 @@ impl Pattern {
         &self.0
     }
 
+    /// `*` alone.
+    #[must_use]
+    pub(crate) fn wildcard() -> Pattern {
+        Pattern("*".into())
+    }
+
     /// Whether it is `*` alone.
     #[must_use]
     pub(crate) fn is_wildcard(&self) -> bool {

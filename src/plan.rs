@@ -329,9 +329,10 @@ fn subject<'a>(facts: &Facts<'a>) -> (&'a str, Option<&'a str>) {
 }
 
 fn command(config: &CommandConfig, event: EventKind) -> Command {
+    let default_on_failure = if event == EventKind::Stop { Reaction::Block } else { Reaction::Warn };
     let default_on_timeout = match abilities::blocking(event) {
         Blocking::Stop => Reaction::Block,
-        Blocking::Never | Blocking::Tool => Reaction::Warn,
+        _ => Reaction::Warn,
     };
     let (show_stdout, show_stderr) = config.streams();
     Command {
@@ -346,7 +347,7 @@ fn command(config: &CommandConfig, event: EventKind) -> Command {
         show_stderr,
         max_lines: config.max_output_lines.map(Bounded::get),
         timeout: config.timeout.map(|seconds| Duration::from_secs(seconds.get().into())),
-        on_failure: config.on_failure.unwrap_or(Reaction::Warn),
+        on_failure: config.on_failure.unwrap_or(default_on_failure),
         on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
     }
 }

@@ -101,6 +101,9 @@ pub struct UserPromptSubmitPayload {
 pub struct StopPayload {
     #[serde(flatten)]
     pub base: BasePayload,
+    /// Whether a hook has already blocked this stop; older clients do not send it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_hook_active: Option<bool>,
     /// Older clients do not send it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_tasks: Option<Vec<Value>>,
@@ -211,7 +214,11 @@ impl HookPayload {
     /// Whether this is certainly the first stop of the agent that a hook sees: none has blocked it before.
     #[must_use]
     pub fn is_first_stop(&self) -> bool {
-        matches!(self, HookPayload::SubagentStop(payload) if payload.stop_hook_active == Some(false))
+        match self {
+            HookPayload::SubagentStop(payload) => payload.stop_hook_active == Some(false),
+            HookPayload::Stop(payload) => payload.stop_hook_active == Some(false),
+            _ => false,
+        }
     }
 }
 

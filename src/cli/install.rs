@@ -67,7 +67,9 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let change = Change::of(scope, &project, &config)?;
     let mut out = anstream::stdout().lock();
-    for event in config.notified_events().iter().filter(|event| event.row().registered == Registered::Never) {
+    for event in
+        config.notified_events().iter().filter(|event| event.row().registered == Registered::WithCommands)
+    {
         writeln!(
             out,
             "warning: notifications name {}, which is not registered: it would change what Claude Code does",

@@ -92,6 +92,8 @@ fn full() -> Value {
         "maxBlocks": 3,
         "subagentStart": { "match": "all", "commands": { "*": [command] } },
         "subagentStop": { "match": "first", "commands": { "coder": [command, { "run": "y" }], "a*": null } },
+        "stop": { "commands": [command] },
+        "postToolUse": { "commands": { "Write": [{ "run": "x", "onFailure": "block" }] } },
         "notifications": { "enabled": true, "hooks": ["*", "Stop"], "showErrors": true, "showSuccess": false, "showSystemEvents": true },
         "des": {
             "enabled": true, "onViolation": "block", "scope": "warn", "phases": ["A", "B"], "requiredSections": ["Goal"],

@@ -73,6 +73,12 @@ impl ConfigError {
         }
     }
 
+    /// Whether the file has this section, as far as one can tell of a file that is broken.
+    #[must_use]
+    pub(crate) fn mentions(&self, section: &str) -> bool {
+        matches!(&self.kind, Kind::Invalid { text, .. } if text.contains(section))
+    }
+
     /// One line for a reader who can look up the rest.
     #[must_use]
     pub(crate) fn brief(&self) -> String {

@@ -78,9 +78,9 @@ impl NotificationsConfig {
     }
 
     pub(super) fn warnings(&self, found: &mut Vec<String>) {
-        for event in self.named().filter(|event| event.row().registered == event::Registered::Never) {
+        for event in self.named().filter(|event| event.row().registered == event::Registered::WithCommands) {
             found.push(format!(
-                "notifications: `{event}` is never registered by conclaude, since that would change what Claude Code does"
+                "notifications: `{event}` is not registered for notifications alone, since that would change what Claude Code does"
             ));
         }
         if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(Vec::is_empty) {

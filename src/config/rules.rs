@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::schema::schema;
+use crate::event::EventKind;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
 use crate::yaml::{Node, Span, Spanned};
@@ -161,12 +162,15 @@ impl<'a> Walk<'a> {
             {
                 self.pattern(key, span);
                 self.value(value, entry, &format!("`{}`", key.value));
+            } else if let Some(section) = self.future_section(&key.value, &value.value, schema) {
+                self.value(value, section, &format!("`{}`", key.value));
             } else {
                 let help = (self.found.len() < MAX_SUGGESTIONS).then(|| {
                     let known: Vec<&str> =
                         properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
                     match nearest(&key.value, known.iter().copied()) {
                         Some(near) => format!("did you mean `{near}`?"),
+                        None if std::ptr::eq(schema, self.root) => words::sections(&known),
                         None => format!("allowed here: {}", quoted(&known)),
                     }
                 });
@@ -184,6 +188,17 @@ impl<'a> Walk<'a> {
                 self.add(first_key(node, entries, self.text), title, label, None);
             }
         }
+    }
+
+    /// What the section of an event that this version does not know may have.
+    fn future_section(&self, key: &str, value: &Node, schema: &'a Value) -> Option<&'a Value> {
+        let Node::Map(entries) = value else { return None };
+        let section = self.root.pointer("/definitions/WarnOnlyEventConfig")?;
+        let known = section.get("properties")?;
+        let is_future = std::ptr::eq(schema, self.root)
+            && entries.iter().all(|(key, _)| known.get(&key.value).is_some())
+            && EventKind::of_section_or_future(key).is_some();
+        is_future.then_some(section)
     }
 
     fn pattern(&mut self, key: &Spanned<String>, span: Range<usize>) {

@@ -40,7 +40,7 @@ mod tests {
         let mut reaction = definitions["Reaction"].clone();
         reaction["oneOf"].as_array_mut().unwrap().retain(|choice| choice["const"] == "warn");
         definitions.insert("WarnOnlyReaction".into(), reaction);
-        let sections = crate::event::with_commands().map(|event| {
+        let sections = crate::event::ALL.iter().map(|&event| {
             let can_block = abilities::blocking(event) != Blocking::Never;
             let definition = if can_block { "EventConfig" } else { "WarnOnlyEventConfig" };
             let effect = if can_block { "They may block it." } else { "They cannot block it." };

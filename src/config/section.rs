@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::{Bounded, FolderBelow, NonBlank};
+use crate::event::{EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
 
 /// The maximum number of patterns of a section: each is compared at each event.
@@ -22,7 +23,7 @@ pub struct EventConfig {
     /// Which of several matching patterns run. Default: `all`.
     #[serde(rename = "match")]
     pub mode: Option<MatchMode>,
-    /// Lists of commands by pattern.
+    /// Lists of commands by pattern, or one list for all.
     pub commands: Option<CommandMap>,
 }
 
@@ -113,7 +114,15 @@ impl<'de> Deserialize<'de> for CommandMap {
             type Value = CommandMap;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a mapping of patterns to lists of commands")
+                f.write_str("a list of commands, or a mapping of patterns to such lists")
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<CommandMap, A::Error> {
+                let mut commands = Vec::new();
+                while let Some(command) = list.next_element()? {
+                    commands.push(command);
+                }
+                Ok(CommandMap(vec![(Pattern::wildcard(), commands)]))
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<CommandMap, A::Error> {
@@ -124,7 +133,7 @@ impl<'de> Deserialize<'de> for CommandMap {
                 Ok(CommandMap(entries))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_any(InOrder)
     }
 }
 
@@ -136,11 +145,16 @@ impl JsonSchema for CommandMap {
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let command = generator.subschema_for::<CommandConfig>();
         schemars::json_schema!({
-            "description": "Lists of commands by pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`.",
-            "type": "object",
-            "propertyNames": { "type": "string", "pattern": NOT_BLANK, "format": "glob", "maxLength": MAX_CHARS },
-            "maxProperties": MAX_PATTERNS,
-            "additionalProperties": { "type": ["array", "null"], "items": command, "maxItems": MAX_COMMANDS },
+            "description": "Lists of commands by pattern: `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `{foo,bar}`. A plain list is that of `*`.",
+            "anyOf": [
+                {
+                    "type": "object",
+                    "propertyNames": { "type": "string", "pattern": NOT_BLANK, "format": "glob", "maxLength": MAX_CHARS },
+                    "maxProperties": MAX_PATTERNS,
+                    "additionalProperties": { "type": ["array", "null"], "items": command, "maxItems": MAX_COMMANDS },
+                },
+                { "type": "array", "items": command, "maxItems": MAX_COMMANDS },
+            ],
         })
     }
 }
@@ -170,12 +184,23 @@ impl EventConfig {
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
     }
 
-    pub(super) fn warnings(&self, section: &str, found: &mut Vec<String>) {
+    pub(super) fn warnings(&self, event: EventKind, found: &mut Vec<String>) {
+        let section = event.row().section;
+        if !event.is_known() {
+            found.push(format!(
+                "{section}: this version of conclaude knows no event {event}: its commands run if Claude Code has it"
+            ));
+        }
         let first_wildcard = self.entries().iter().position(|(pattern, _)| pattern.is_wildcard());
         for (index, (pattern, commands)) in self.entries().iter().enumerate() {
             if self.mode == Some(MatchMode::First) && first_wildcard.is_some_and(|at| at < index) {
                 found.push(format!(
                     "{section}: `{pattern}` can never run: `match: first` stops at `*`, which comes before it"
+                ));
+            }
+            if event.row().subject == Subject::Nothing && !pattern.matches("", None).unwrap_or(true) {
+                found.push(format!(
+                    "{section}: `{pattern}` can never match: {event} has nothing to compare; use `*`, or a plain list"
                 ));
             }
             if commands.is_empty() {

@@ -251,7 +251,7 @@ frobnicate: 1
     17 |         onFailure: block
        |                    ^^^^^ expected `warn`
        |
-       = help: this event cannot be blocked, use `warn`; events that can: `subagentStop`
+       = help: this event cannot be blocked, use `warn`; events that can: `preToolUse`, `postToolUse`, `userPromptSubmit`, `subagentStop`, `stop`, `postToolUseFailure`, `postToolBatch`, `permissionRequest`, `userPromptExpansion`, `preCompact`, `preModelSwitch`, `taskCreated`, `taskCompleted`, `teammateIdle`, `elicitation`, `elicitationResult`, `configChange`, `worktreeCreate`
 
     error: invalid value for `hooks`: the text "SubagentStoop"
       --> .conclaude.yaml:19:11
@@ -261,13 +261,11 @@ frobnicate: 1
        |
        = help: did you mean `SubagentStop`?
 
-    error: unknown key `frobnicate` in the config
-      --> .conclaude.yaml:20:1
+    error: invalid value for `frobnicate`: the number 1
+      --> .conclaude.yaml:20:13
        |
     20 | frobnicate: 1
-       | ^^^^^^^^^^ not a key of this section
-       |
-       = help: allowed here: `maxBlocks`, `subagentStart`, `subagentStop`, `notifications`, `des`, `audit`
+       |             ^ expected a mapping of keys to values
     "#
     );
 }

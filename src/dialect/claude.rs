@@ -12,6 +12,8 @@ use crate::types::{Event, PayloadError};
 
 pub mod abilities;
 
+use abilities::Blocking;
+
 /// Reads and checks the payload of the event that was called.
 ///
 /// # Errors
@@ -79,6 +81,16 @@ struct ToolOutput<'a> {
     additional_context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_input: Option<&'a Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<PermissionDecision<'a>>,
+}
+
+/// What is said about a permission.
+#[derive(Serialize)]
+struct PermissionDecision<'a> {
+    behavior: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
 }
 
 impl Json<'_> {
@@ -108,10 +120,43 @@ impl Answer {
                 let stdout = if silent { String::new() } else { json.text() };
                 Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
             }
-            Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::block(reason),
+            Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::blocked(event, reason),
             Ok(HookResult { decision: Decision::Deny(reason), .. }) => Answer::deny(event, reason),
             Err(error) => Answer::failure(event, &error.to_string()),
         }
+    }
+
+    /// A block, in the way that the event takes it.
+    #[must_use]
+    pub fn blocked(event: EventKind, reason: &str) -> Answer {
+        match abilities::blocking(event) {
+            Blocking::Tool => Answer::deny(event, reason),
+            Blocking::Permission => Answer::refuse_permission(event, reason),
+            Blocking::Context => Answer::context(event, reason),
+            // Whatever is on stdout would be the path.
+            Blocking::Worktree => Answer { exit: Exit::Blocked, stdout: String::new(), stderr: fit(reason) },
+            Blocking::Never | Blocking::Stop | Blocking::Action | Blocking::Feedback => Answer::block(reason),
+        }
+    }
+
+    fn refuse_permission(event: EventKind, reason: &str) -> Answer {
+        let reason = fit(reason);
+        let decision = PermissionDecision { behavior: "deny", message: Some(&reason) };
+        let output =
+            ToolOutput { hook_event_name: event.name(), decision: Some(decision), ..ToolOutput::default() };
+        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        Answer { exit: Exit::Success, stdout, stderr: String::new() }
+    }
+
+    fn context(event: EventKind, text: &str) -> Answer {
+        let text = fit(text);
+        let output = ToolOutput {
+            hook_event_name: event.name(),
+            additional_context: Some(&text),
+            ..ToolOutput::default()
+        };
+        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        Answer { exit: Exit::Success, stdout, stderr: String::new() }
     }
 
     /// A block, said twice on purpose: the client ignores an exit 2 with certain words on stderr when stdout is

@@ -13,16 +13,16 @@ pub(super) fn report(
     word: Word,
     result: HookResult,
 ) -> HookResult {
-    let Some(agent) = context.stopping_agent().filter(|_| result.is_allowed()) else { return result };
+    let Some(agent) = context.stopping().filter(|_| result.is_allowed()) else { return result };
     if word == Word::AllowedDespiteFailure {
         return result;
     }
-    let blocks = context.session.take_blocks(agent).unwrap_or_else(|error| {
+    let blocks = context.session.take_blocks(&agent).unwrap_or_else(|error| {
         log::warn(|| format!("cannot tell whether the agent was blocked: {error}"));
         None
     });
     let Some((blocks, checks)) = blocks else { return result };
-    let line = messages::after_blocks(agent, blocks, &checks, outcomes);
+    let line = messages::after_blocks(&agent, blocks, &checks, outcomes);
     let message = match result.message {
         Some(message) => format!("{message}\n{line}"),
         None => format!("conclaude: {line}"),

@@ -26,6 +26,9 @@ use crate::store::{self, Session};
 use crate::transcript::{self, identity};
 use crate::types::{Event, HookPayload, PayloadError};
 
+/// The name of the main thread, in the state of a session.
+pub(super) const MAIN_THREAD: &str = "main thread";
+
 pub(super) struct Context<'a> {
     /// The payload as it came, for the stdin of commands.
     pub(super) input: &'a [u8],
@@ -76,13 +79,10 @@ impl<'a> Context<'a> {
         if kind == EventKind::SessionStart {
             session.resume();
         }
-        // Where a broken config is an error of the event, nothing is written.
-        if !kind.row().commands {
-            store::touch_last(&root.folder, kind.name());
-        }
         let config =
             Config::load(&root, kind, environment).map_err(|error| config_error::shown(&session, error))?;
-        if kind.row().commands && config.error.is_none() {
+        // Where a broken config is an error of the event, nothing is written.
+        if config.error.as_ref().is_none_or(|error| !concerns(error, kind)) {
             store::touch_last(&root.folder, kind.name());
         }
         let (agent, gate, unknown_gate) = who_and_which_gate(&event, &session, &config.settings);
@@ -137,14 +137,23 @@ impl<'a> Context<'a> {
         self.payload().is_first_stop()
     }
 
-    /// The agent that wants to stop.
-    pub(super) fn stopping_agent(&self) -> Option<&Agent> {
-        self.agent.as_ref().filter(|_| self.kind() == EventKind::SubagentStop)
+    /// Whose blocks are counted, where a stop can be blocked.
+    pub(super) fn stopping(&self) -> Option<Agent> {
+        let field = |name: &str| self.event.fields.get(name).and_then(Value::as_str).unwrap_or_default();
+        match self.kind() {
+            EventKind::SubagentStop => self.agent.clone(),
+            EventKind::Stop => Some(Agent::named(MAIN_THREAD)),
+            EventKind::TeammateIdle => {
+                Some(self.agent.clone().unwrap_or_else(|| Agent::named(field("teammate_name"))))
+            }
+            EventKind::TaskCompleted => Some(Agent::named(format!("task {}", field("task_id")))),
+            _ => None,
+        }
     }
 
     pub(super) fn count_block(&self, max: u32, cause: &Cause) -> io::Result<Count> {
-        let agent = self.agent.as_ref().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
-        let count = self.session.count_block(agent, max, cause);
+        let agent = self.stopping().ok_or_else(|| io::Error::other("there is no agent to count for"))?;
+        let count = self.session.count_block(&agent, max, cause);
         match &count {
             Ok(Count::Blocks(_)) => {}
             Ok(Count::Exhausted) => {
@@ -156,7 +165,7 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn was_blocked_by_timeout(&self) -> bool {
-        self.agent.as_ref().is_some_and(|agent| self.session.was_blocked_by_timeout(agent))
+        self.stopping().is_some_and(|agent| self.session.was_blocked_by_timeout(&agent))
     }
 
     /// A record of this event, to be filled.
@@ -177,6 +186,11 @@ impl<'a> Context<'a> {
         }
         written.map_err(HookError::Audit)
     }
+}
+
+/// Whether a broken config is an error of the event: of every event of a subagent, and of others where it has their section.
+pub(super) fn concerns(error: &ConfigError, event: EventKind) -> bool {
+    event.row().subject == Subject::Agent || error.mentions(event.row().section)
 }
 
 /// The folders of a call, which never depend on where our own process runs.

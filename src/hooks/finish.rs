@@ -4,8 +4,8 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use super::context::Context;
-use super::{after_blocks, config_error, delivery, remember};
+use super::context::{Context, concerns};
+use super::{after_blocks, config_error, delivery, remember, unread};
 use crate::audit::{CommandRecord, Record};
 use crate::decide::{Decision, HookResult, Word};
 use crate::des::DesContext;
@@ -30,7 +30,7 @@ pub(super) fn finish(
     let result = after_blocks::report(context, outcomes, word, result);
     let result = match result.decision {
         Decision::Allow => allowed(context, plan, result, recorded).and_then(|result| match config_error {
-            Some(error) => Err(error),
+            Some(error) => unread::failed(plan.event, error),
             None => Ok(result),
         }),
         // A refusal stands, whatever becomes of its record.
@@ -67,7 +67,10 @@ fn allowed(
     }
     recorded.inspect_err(|error| delivery::keep_error(context, error))?;
     if context.agent.is_none() && !abilities::is_shown(plan.event) {
-        result.message = None;
+        // Where nobody would see it, it is shown at the next event that is.
+        if let Some(message) = result.message.take() {
+            delivery::keep_once(context, &message, &message);
+        }
     }
     Ok(result)
 }
@@ -87,7 +90,7 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
 /// so it is shown at the next event of the main thread too.
 fn report_config_error(context: &Context<'_>) -> Option<HookError> {
     let error = context.config.error.as_ref()?;
-    if !context.kind().row().commands {
+    if !concerns(error, context.kind()) {
         log::debug(|| error.to_string());
         return None;
     }

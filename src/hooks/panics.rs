@@ -36,9 +36,9 @@ pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
 /// From here on the plan says whether a panic must block.
 pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
     let may_block = match abilities::blocking(plan.event) {
-        Blocking::Tool => true,
         Blocking::Stop => is_first_stop,
         Blocking::Never => false,
+        _ => true,
     };
     CAN_BLOCK.store(may_block && plan.can_block(), Ordering::SeqCst);
     IS_KNOWN.store(true, Ordering::SeqCst);
@@ -85,10 +85,7 @@ fn answer(event: EventKind, info: &PanicHookInfo<'_>) -> Answer {
     let is_open = !IS_KNOWN.load(Ordering::SeqCst) && gate_may_apply(event);
     if CAN_BLOCK.load(Ordering::SeqCst) || is_open {
         let reason = format!("conclaude: {text}. It is blocked, since a gate could not be evaluated.");
-        match abilities::blocking(event) {
-            Blocking::Tool => Answer::deny(event, &reason),
-            _ => Answer::block(&reason),
-        }
+        Answer::blocked(event, &reason)
     } else {
         Answer::failure(event, &text)
     }

@@ -47,15 +47,20 @@ pub(super) fn answer(
 
 /// The answer to an event that cannot be handled, for this reason.
 pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
+    if is_quiet(event) {
+        log::info(|| error.to_string());
+        return Ok(HookResult::success());
+    }
+    failed(event, error)
+}
+
+/// The answer to an event that failed. Where another client would read a failure as a denial, it is only shown.
+pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
     match event {
         EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit => {
             log::warn(|| error.to_string());
             let message = abilities::is_shown(event).then(|| format!("conclaude: {error}"));
             Ok(HookResult { message, ..HookResult::success() })
-        }
-        _ if is_quiet(event) => {
-            log::info(|| error.to_string());
-            Ok(HookResult::success())
         }
         _ => Err(error),
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::scripts::{Matcher, is_same};
 use super::settings::Foreign;
 use crate::config::{ConclaudeConfig, EventConfig};
-use crate::event::{self, EventKind, Subject};
+use crate::event::{EventKind, Subject};
 use crate::messages::short;
 use crate::pattern::Pattern;
 
@@ -161,11 +161,8 @@ fn name_of(hook: &Foreign) -> String {
 
 /// The event, the pattern and the command that do what the hook does, or why there is none.
 fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>), String> {
-    let event = EventKind::named(&hook.event).filter(|event| event.row().commands);
-    let event = event.ok_or_else(|| {
-        let names: Vec<&str> = event::with_commands().map(EventKind::name).collect();
-        format!("it stays where it is; conclaude runs commands at {}", names.join(" and "))
-    })?;
+    let event =
+        EventKind::named(&hook.event).ok_or("conclaude knows no event of this name; it stays where it is")?;
     let run = hook.command().ok_or("it is no command; it stays where it is")?;
     for key in ["async", "if"] {
         if hook.hook.get(key).is_some_and(|value| *value != Value::Bool(false)) {
@@ -185,6 +182,8 @@ fn command_of(hook: &Foreign) -> Result<(EventKind, String, Map<String, Value>),
     // A hook blocks with exit 2 alone.
     if run.contains("exit 2") {
         command.insert("onFailure".into(), "block".into());
+    } else if event == EventKind::Stop {
+        command.insert("onFailure".into(), "warn".into());
     }
     let check = json!({ event.row().section: { "commands": { pattern.as_str(): [command] } } });
     if fits(&check) { Ok((event, pattern, command)) } else { Err("it cannot be a command here".into()) }

@@ -155,6 +155,7 @@ impl TryFrom<&Wire> for StopPayload {
     fn try_from(wire: &Wire) -> Result<Self, String> {
         Ok(StopPayload {
             base: wire.base()?,
+            stop_hook_active: wire.0.get("stop_hook_active").and_then(Value::as_bool),
             background_tasks: wire.0.get("background_tasks").and_then(Value::as_array).cloned(),
         })
     }

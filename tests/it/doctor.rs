@@ -327,7 +327,7 @@ fn what_is_allowed_but_cannot_work_is_a_warning() {
     insta::assert_snapshot!(checks(&test, "config"), @"
     exit 0
     good: .conclaude.yaml is valid: notifications: on
-    warning: notifications: `FileChanged` is never registered by conclaude, since that would change what Claude Code does → edit [ROOT]/.conclaude.yaml
+    warning: notifications: `FileChanged` is not registered for notifications alone, since that would change what Claude Code does → edit [ROOT]/.conclaude.yaml
     ");
 }
 

@@ -418,7 +418,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     wrote [ROOT]/.conclaude.yaml, based on package.json
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
       when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
-    not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+    took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
@@ -432,7 +432,6 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
     ## Found here: package.json; agents that can write: coder.
-    ## Not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
 
     subagentStop:
       commands:
@@ -576,7 +575,6 @@ notifications:
     exit 0
     the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml, based on package.json
-    not taken over: `stop.commands`: not supported here; keep them as hooks of Stop in .claude/settings.json
     not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
     not taken over: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
@@ -591,9 +589,11 @@ notifications:
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
     ## Found here: package.json; agents that can write: coder.
-    ## Not taken over: `stop.commands`: not supported here; keep them as hooks of Stop in .claude/settings.json
     ## Not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
     ## Not taken over: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
+
+    stop:
+      commands: [{"run":"npm test"}]
 
     subagentStop:
       commands:
@@ -637,7 +637,7 @@ fn import_adds_to_a_config_that_exists() {
     wrote [ROOT]/.conclaude.yaml
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
       when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
-    not taken over: the hook `say done` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
+    took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
     registered conclaude in [ROOT]/.claude/settings.local.json
     the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
@@ -650,6 +650,12 @@ fn import_adds_to_a_config_that_exists() {
         "coder":
           - run: "npm run lint"
             timeout: 60
+
+    stop:
+      commands:
+        "*":
+          - run: "say done"
+            onFailure: "warn"
     "#);
     insta::assert_snapshot!(transcript(&root, &["init", "--import", "--user"]), @"
     exit 1

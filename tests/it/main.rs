@@ -18,6 +18,7 @@ mod des_evidence;
 mod des_gates;
 mod des_run;
 mod doctor;
+mod events;
 mod foreign_config;
 mod hostile_git;
 mod init;

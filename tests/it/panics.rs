@@ -37,12 +37,12 @@ fn in_every_event_it_is_exit_1_and_shown_where_claude_code_shows_it() {
         format!("{}\n{answer}", events.join(" "))
     });
     assert_snapshot!(answers.collect::<Vec<_>>().join("\n\n"), @r#"
-    ConfigChange CwdChanged DirectoryAdded Elicitation ElicitationResult FileChanged InstructionsLoaded MessageDisplay Notification PermissionDenied PermissionRequest PostCompact PostModelSwitch PostToolBatch PostToolUseFailure PreCompact PreModelSwitch SessionEnd Setup StopFailure SubagentStart TaskCompleted TaskCreated TeammateIdle UserPromptExpansion WorktreeCreate WorktreeRemove
+    ConfigChange CwdChanged DirectoryAdded Elicitation ElicitationResult FileChanged InstructionsLoaded MessageDisplay Notification PermissionDenied PermissionRequest PostCompact PostModelSwitch PreCompact PreModelSwitch SessionEnd Setup StopFailure SubagentStart TaskCompleted TaskCreated TeammateIdle WorktreeCreate WorktreeRemove
     exit 1
     ----- stderr
     conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude 0.1.0; please report it with this message
 
-    PostToolUse SessionStart Stop UserPromptSubmit
+    PostToolBatch PostToolUse PostToolUseFailure SessionStart Stop UserPromptExpansion UserPromptSubmit
     exit 1
     ----- stdout
     {

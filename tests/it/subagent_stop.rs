@@ -316,7 +316,7 @@ fn an_empty_section_is_quiet() {
 #[test]
 fn other_hooks_do_not_use_the_section() {
     for event in ["Stop", "SessionEnd", "SubagentStart", "PostToolUse"] {
-        let done = Test::event(event).config(&config_of(&["*"])).run().silent();
+        let done = Test::event(event).payload("tool_name", "Bash").config(&config_of(&["*"])).run().silent();
         assert!(!done.has("ran.txt"), "{event}");
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::config::FolderBelow;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event;
+use crate::event::{self, EventKind};
 use crate::text::{most_similar, nearest};
 use crate::yaml::Node;
 
@@ -220,8 +220,15 @@ fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
 
 /// The sections of events that can be blocked by a command.
 fn blockable() -> Vec<&'static str> {
-    let blockable = event::with_commands().filter(|event| abilities::blocking(*event) != Blocking::Never);
+    let blockable = event::ALL.iter().filter(|event| abilities::blocking(**event) != Blocking::Never);
     blockable.map(|event| event.row().section).collect()
+}
+
+/// What the config may have, without the names of all events.
+pub(super) fn sections(known: &[&str]) -> String {
+    let is_event = |key: &&&str| EventKind::of_section(key).is_some();
+    let others: Vec<&str> = known.iter().filter(|key| !is_event(key)).copied().collect();
+    format!("allowed here: {}, and events in camelCase, such as `subagentStop`", quoted(&others))
 }
 
 /// What to write instead of a pattern that is none. Claude Code's own matchers separate alternatives by `|`.

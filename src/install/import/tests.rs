@@ -37,14 +37,20 @@ fn a_hook_becomes_a_command_for_the_same_agents() {
       commands:
         "*":
           - run: "echo \"hi\""
+    stop:
+      commands:
+        "*":
+          - run: "make"
+    unheard:
+      commands:
+        "*":
+          - run: "x"
     left: the hook `regex` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
     left: the hook `prompt` of SubagentStop: it is no command; it stays where it is
     left: the hook `bg` of SubagentStop: it has `async`, which a command cannot have; it stays where it is
-    left: the hook `make` of Stop: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
-    left: the hook `x` of Unheard: it stays where it is; conclaude runs commands at SubagentStart and SubagentStop
     "#);
     let taken: Vec<&str> = imported.hooks.iter().filter_map(Foreign::command).collect();
-    assert_eq!(taken, ["npm run lint", "test -e x || exit 2", "echo \"hi\""]);
+    assert_eq!(taken, ["npm run lint", "test -e x || exit 2", "echo \"hi\"", "make"]);
 }
 
 #[test]
@@ -96,6 +102,8 @@ gitWorktree:
 "#;
     let imported = original(text).unwrap();
     insta::assert_snapshot!(sections(&imported), @r#"
+    stop:
+      commands: [{"run":"npm test","showStdout":true}]
     subagentStop:
       commands:
         "coder":
@@ -109,7 +117,6 @@ gitWorktree:
       enabled: true
       hooks: ["Stop","SubagentStop"]
       showErrors: true
-    left: `stop.commands`: not supported here; keep them as hooks of Stop in .claude/settings.json
     left: `stop.rounds`: not supported here
     left: `showCommand` of "npm run lint" in `subagentStop`: not supported here
     left: `notifyPerCommand` of "npm test" in `subagentStop`: not supported here

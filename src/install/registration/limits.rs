@@ -7,11 +7,10 @@ use crate::pattern::MatchMode;
 
 /// One warning for each pattern whose commands may take longer together than Claude Code waits for the event.
 pub(crate) fn over_limit(config: &ConclaudeConfig) -> Vec<String> {
-    config.sections.iter().flat_map(|(event, section)| of_section(*event, section)).collect()
+    config.sections.iter().flat_map(|(event, section)| of_section(*event, section, timeout(*event, config))).collect()
 }
 
-fn of_section(event: EventKind, section: &EventConfig) -> Vec<String> {
-    let limit = timeout(event);
+fn of_section(event: EventKind, section: &EventConfig, limit: u64) -> Vec<String> {
     let is_all = section.mode != Some(MatchMode::First);
     let wildcards = section.entries().iter().filter(|(pattern, _)| pattern.is_wildcard());
     let for_all: u64 = wildcards.map(|(_, commands)| seconds(commands)).sum();

@@ -1,7 +1,7 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{ConclaudeConfig, DesConfig};
-use crate::event::{self, EventKind, Registered};
+use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
 use crate::transcript::WRITING_TOOLS;
@@ -18,7 +18,7 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = config.notified_events();
     let is_needed = |event: &EventKind| match event.row().registered {
-        Registered::Never => false,
+        Registered::WithCommands => has_commands(*event, config),
         Registered::Always if *event == EventKind::PreToolUse => gates_on || is_used(*event, config, &named),
         Registered::Always => true,
         Registered::WhenUsed => is_used(*event, config, &named),
@@ -29,8 +29,8 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
             event,
             matcher: matcher(event, gates_on, is_used(event, config, &named)),
             command: make_line(program, event, scope == Scope::User),
-            timeout: timeout(event),
-            status: status(event),
+            timeout: timeout(event, config),
+            status: status(event, config),
             flaw: None,
         })
         .collect()
@@ -38,8 +38,11 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
 
 /// Whether the config has something for the event.
 fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -> bool {
-    notified.contains(&event)
-        || config.section(event).is_some_and(|section| section.commands().next().is_some())
+    notified.contains(&event) || has_commands(event, config)
+}
+
+fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
+    config.section(event).is_some_and(|section| section.commands().next().is_some())
 }
 
 /// The same registrations in the order in which they would be made.
@@ -62,16 +65,21 @@ fn matcher(event: EventKind, gates_on: bool, is_used: bool) -> Option<String> {
 /// that are shared must be the same on all machines.
 const GENEROUS: u64 = 3_600;
 
-pub(super) fn timeout(event: EventKind) -> u64 {
+pub(super) fn timeout(event: EventKind, config: &ConclaudeConfig) -> u64 {
     match event {
         // Claude Code gives it no more.
         EventKind::SessionEnd => 60,
-        _ if event.row().commands => GENEROUS,
+        _ if runs_commands(event, config) => GENEROUS,
         _ => 60,
     }
 }
 
+/// The events of subagents are registered in one way, whatever the config.
+fn runs_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
+    event.row().subject == Subject::Agent || has_commands(event, config)
+}
+
 /// What Claude Code shows while commands run.
-fn status(event: EventKind) -> Option<String> {
-    event.row().commands.then(|| format!("conclaude: {} commands", event.row().section))
+fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
+    runs_commands(event, config).then(|| format!("conclaude: {} commands", event.row().section))
 }
