@@ -261,11 +261,13 @@ frobnicate: 1
        |
        = help: did you mean `SubagentStop`?
 
-    error: invalid value for `frobnicate`: the number 1
-      --> .conclaude.yaml:20:13
+    error: unknown key `frobnicate` in the config
+      --> .conclaude.yaml:20:1
        |
     20 | frobnicate: 1
-       |             ^ expected a mapping of keys to values
+       | ^^^^^^^^^^ not a key of this section
+       |
+       = help: allowed here: `maxBlocks`, `notifications`, `des`, `audit`, and events in camelCase, such as `subagentStop`
     "#
     );
 }
