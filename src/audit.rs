@@ -1,6 +1,7 @@
 //! The audit trail: one record per decision, chained by hash, so that a changed, removed, inserted or reordered record
 //! is found. `.conclaude/audit/audit-<first number>.jsonl`, a new file when one is full; the chain goes on across them.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,19 +11,25 @@ use serde_json::Value;
 
 mod append;
 mod chain;
+mod end;
+mod lines;
+mod pending;
 mod query;
 mod read;
+mod reset;
+mod runs;
+mod stats;
 mod tail;
 mod verify;
+mod writer;
 
-pub use chain::{Position, genuine, genuine_since};
-pub use query::{Filter, Stats};
-pub use read::{Entry, Reader, last_session, records};
-pub use tail::Last;
+pub use query::Filter;
+pub use read::{Entry, Reader, last_session};
+pub use stats::Stats;
 pub use verify::{Verdict, verify};
 
 use crate::config::AuditConfig;
-use crate::{files, store};
+use crate::store;
 
 /// The size at which a new file is started, unless the config says otherwise.
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
@@ -79,84 +86,58 @@ pub struct CommandRecord {
 pub struct Trail {
     root: PathBuf,
     folder: PathBuf,
+    /// Beside the folder, so that it stays when the folder is moved.
+    lock: PathBuf,
     max_file_bytes: u64,
-    /// Where the last number and hash are kept a second time, outside the project.
-    head: Option<PathBuf>,
+    /// None without a home.
+    outside: Option<Outside>,
+}
+
+/// What is kept of a trail outside the project, where agents may not write.
+#[derive(Clone, Debug)]
+struct Outside {
+    /// The file of its end.
+    end: PathBuf,
+    /// The folder of queued records.
+    pending: PathBuf,
+    /// The folder of the pointers to the records that prove phases.
+    runs: PathBuf,
+}
+
+impl Outside {
+    fn of(root: &Path, state: &Path) -> Outside {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let name = store::hash(&real.to_string_lossy());
+        Outside {
+            end: state.join(format!("{name}.json")),
+            pending: state.join("pending").join(&name),
+            runs: state.join("runs").join(&name),
+        }
+    }
 }
 
 impl Trail {
     /// The trail of the project with this root.
     #[must_use]
     pub fn of(root: &Path, max_file_bytes: Option<u64>) -> Trail {
-        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let name = format!("{}.json", store::hash(&real.to_string_lossy()));
+        let ours = root.join(store::FOLDER);
         Trail {
             root: root.to_owned(),
-            folder: root.join(store::FOLDER).join("audit"),
+            folder: ours.join("audit"),
+            lock: ours.join("audit.lock"),
             max_file_bytes: max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES),
-            head: store::outside().map(|folder| folder.join(name)),
+            outside: store::outside().map(|state| Outside::of(root, &state)),
         }
     }
 
-    /// Where the copy of the trail's head is kept, outside the project.
-    pub(crate) fn head(&self) -> Option<&Path> {
-        self.head.as_deref()
-    }
-
-    /// Removes the copy of the trail's head that is kept outside the project, for a project that is removed.
-    pub fn forget(&self) {
-        if let Some(head) = &self.head {
-            let _ = std::fs::remove_file(head);
-        }
-    }
-
-    /// Moves the trail to another name, whole as it is, and starts a new one whose first record says so. Returns the new
-    /// path; none if there was no trail, not even a head of one.
-    ///
-    /// # Errors
-    /// When it cannot be moved or started.
-    pub fn reset(&self) -> io::Result<Option<PathBuf>> {
-        let head = self.read_head();
-        if !self.folder.exists() && head.is_none() {
-            return Ok(None);
-        }
-        // Nobody writes while it is moved, and whoever waited sees that the lock is another one now. Windows moves no folder in
-        // which a file is open.
-        let is_locked = cfg!(unix) && self.folder.exists();
-        let _lock = if is_locked { files::lock(&self.folder.join("lock"), LOCK_WAIT)? } else { None };
-        let archive = self.archive();
-        if self.folder.exists() {
-            std::fs::rename(&self.folder, &archive)?;
-        }
-        self.forget();
-        let last = head.as_ref().map(|(seq, hash)| serde_json::json!({ "seq": seq, "hash": hash }));
-        let end = match &head {
-            Some((seq, _)) => format!("; it ended with record {seq}"),
-            None => String::new(),
-        };
-        let text = format!("the trail before this one was moved to {}{end}", archive.display());
-        let what =
-            serde_json::json!({ "code": "AUDIT_RESET", "what": text, "moved_to": archive, "last": last });
-        self.append(&Record {
-            event: "audit reset".into(),
-            decision: "reset".into(),
-            findings: vec![what],
-            ..Record::default()
-        })?;
-        Ok(Some(archive))
-    }
-
-    /// Where the trail can be moved to: a name with the time that no other archive has.
-    fn archive(&self) -> PathBuf {
-        let mut time = jiff::Timestamp::now();
-        loop {
-            let name = format!("audit-until-{}", time.strftime("%Y%m%dT%H%M%S%3fZ"));
-            let path = self.folder.with_file_name(name);
-            if !path.exists() {
-                return path;
-            }
-            time += jiff::SignedDuration::from_millis(1);
-        }
+    /// What is kept of the trail outside the project, and where.
+    pub(crate) fn kept_outside(&self) -> Vec<(&'static str, &Path)> {
+        let Some(Outside { end, pending, runs }) = &self.outside else { return Vec::new() };
+        vec![
+            ("a copy of the end of the audit trail", end),
+            ("records that are not in the audit trail yet", pending),
+            ("what proves phases of steps", runs),
+        ]
     }
 
     #[must_use]
@@ -164,71 +145,71 @@ impl Trail {
         &self.folder
     }
 
-    /// The files of the trail, oldest first.
-    fn files(&self) -> io::Result<Vec<PathBuf>> {
-        self.listing().map(|listing| listing.files)
+    /// The files of the trail, oldest first, by the number of their first record: there may be millions of them.
+    fn files(&self) -> io::Result<Vec<u64>> {
+        let mut numbers = Vec::new();
+        self.each_entry(|path| numbers.extend(number_of(path)))?;
+        numbers.sort_unstable();
+        Ok(numbers)
     }
 
-    fn listing(&self) -> io::Result<Listing> {
-        let mut listing = Listing::default();
+    fn file(&self, number: u64) -> PathBuf {
+        self.folder.join(file_name(number))
+    }
+
+    /// Some of the names in the folder that are not of the trail, and how many there are. (An older version had its lock
+    /// there.)
+    fn foreign_files(&self, max: usize) -> io::Result<(BTreeSet<String>, usize)> {
+        let (mut names, mut count) = (BTreeSet::new(), 0);
+        self.each_entry(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if number_of(path).is_some() || matches!(&*name, TRUNCATED | "lock") {
+                return;
+            }
+            count += 1;
+            names.insert(name.into_owned());
+            if names.len() > max {
+                names.pop_last();
+            }
+        })?;
+        Ok((names, count))
+    }
+
+    fn each_entry(&self, mut take: impl FnMut(&Path)) -> io::Result<()> {
         let entries = match std::fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries?,
         };
         for entry in entries {
-            let path = entry?.path();
-            if number_of(&path).is_some() {
-                listing.files.push(path);
-            } else if name_of(&path).is_some_and(|name| name.starts_with("pending-")) {
-                listing.pending.push(path);
-            } else if name_of(&path).is_some_and(|name| name.starts_with(UNFINISHED)) {
-                listing.unfinished.push(path);
-            }
+            take(&entry?.path());
         }
-        listing.files.sort_unstable_by_key(|path| number_of(path));
-        listing.pending.sort_unstable();
-        Ok(listing)
+        Ok(())
     }
-}
-
-/// The files in the folder of a trail.
-#[derive(Default)]
-struct Listing {
-    /// The files of the trail, oldest first.
-    files: Vec<PathBuf>,
-    /// Queued records, oldest first.
-    pending: Vec<PathBuf>,
-    /// Queued records that are still being written.
-    unfinished: Vec<PathBuf>,
 }
 
 /// How long another process may hold the lock; then the record is queued.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// The prefix of a queued record's file while it is written.
-const UNFINISHED: &str = ".pending-";
+/// The file that holds what killed processes left of their records.
+const TRUNCATED: &str = "truncated.txt";
+
+/// The mark of a record that was written without a copy of the end outside the project.
+const UNANCHORED: &str = ",\"unanchored\":true";
 
 fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
+/// The name of a file whose first record has this number.
+fn file_name(seq: u64) -> String {
+    format!("audit-{seq:010}.jsonl")
+}
+
 /// The number of the first record of a file of the trail.
 fn number_of(path: &Path) -> Option<u64> {
-    name_of(path)?.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()
-}
-
-/// A file of the trail, whatever its size.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    read_from(path, 0)
-}
-
-/// The bytes of a file from this offset on.
-fn read_from(path: &Path, offset: u64) -> io::Result<Vec<u8>> {
-    let mut file = files::open_regular(path)?;
-    io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut file, &mut bytes)?;
-    Ok(bytes)
+    let name = name_of(path)?;
+    let number = name.strip_prefix("audit-")?.strip_suffix(".jsonl")?.parse().ok()?;
+    (file_name(number) == name).then_some(number)
 }
 
 /// Writes a record as the config asks for: `Ok` with what went wrong where that is only a warning.

@@ -29,6 +29,21 @@ pub(crate) fn outside() -> Option<PathBuf> {
     home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
 }
 
+/// Creates a folder there, and those above it.
+///
+/// # Errors
+/// When it cannot be created.
+pub(crate) fn make_outside_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
+    match files::create_private_folder(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// The file name for an id, which cannot lead to another folder.
 #[must_use]
 pub fn hash(text: &str) -> String {

@@ -1,16 +1,21 @@
-//! The chain of hashes: what a line of the trail must look like, and which records can be believed.
+//! The chain of hashes: what a line of the trail must look like, and which one follows another.
 
-use std::io;
+use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Filter, Trail, name_of, read_file, read_from};
 use crate::store;
 
 /// The `prev` of the first record of all.
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The event of the record that starts a trail after another one.
+pub(super) const RESET: &str = "audit reset";
+
+/// How many records back it is found where foreign ones were inserted.
+const MAX_RECENT: usize = 1_000;
 
 /// The hash of a record: of its line as it would be without the hash itself.
 pub(super) fn hash_of(without_hash: &str) -> String {
@@ -29,97 +34,110 @@ pub(super) struct Link<'a> {
 impl<'a> Link<'a> {
     pub(super) fn read(line: &'a str) -> Option<Link<'a>> {
         #[derive(Deserialize)]
-        struct Chain {
+        struct Chained {
             seq: u64,
             prev: String,
         }
         let (body, rest) = line.rsplit_once(",\"hash\":\"")?;
         let hash = rest.strip_suffix("\"}")?;
-        let Chain { seq, prev } = serde_json::from_str(line).ok()?;
+        let Chained { seq, prev } = serde_json::from_str(line).ok()?;
         Some(Link { seq, prev, hash, body })
     }
 
-    /// The hash that the line should have.
-    pub(super) fn computed(&self) -> String {
-        hash_of(&format!("{}}}", self.body))
+    /// Whether the line is as it was written.
+    pub(super) fn is_intact(&self) -> bool {
+        self.hash == hash_of(&format!("{}}}", self.body))
     }
 }
 
-/// Where a record is in the trail.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
-    pub seq: u64,
-    pub hash: String,
-    /// The name of its file.
-    pub file: String,
-    /// Where its line starts, in bytes.
-    pub offset: u64,
+/// The record that the next one must follow.
+pub(super) struct Chain {
+    pub(super) seq: u64,
+    pub(super) hash: String,
+    /// The hashes before it, newest last.
+    recent: VecDeque<String>,
 }
 
-/// Collects records whose own hash is right and that follow the one before them: a line that someone appended by hand
-/// proves nothing.
-struct Genuine<'a> {
-    filter: &'a Filter,
-    before: Option<(u64, String)>,
-    found: Vec<Value>,
-}
+impl Chain {
+    pub(super) fn new() -> Chain {
+        Chain { seq: 0, hash: GENESIS.to_owned(), recent: VecDeque::new() }
+    }
 
-impl Genuine<'_> {
-    fn read(&mut self, bytes: &[u8]) {
-        // A record is written with the end of its line: what has none is truncated.
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        for line in String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).lines() {
-            let Some(link) = Link::read(line) else { continue };
-            // After a gap the chain goes on: what was cut off does not make the rest untrue.
-            let follows = self
-                .before
-                .as_ref()
-                .is_none_or(|(seq, hash)| *hash == link.prev || link.seq > seq.saturating_add(1));
-            if follows && link.hash == link.computed() {
-                self.before = Some((link.seq, link.hash.to_owned()));
-                let record = serde_json::from_str::<Value>(line).ok();
-                self.found.extend(record.filter(|record| self.filter.admits(record)));
+    /// Goes on after a line that does not follow, so that what comes after it is compared with it.
+    pub(super) fn skip_to(&mut self, line: &str) {
+        if let Some(link) =
+            Link::read(line).filter(|link| link.seq > self.seq || self.inserted_before(link).is_some())
+        {
+            self.recent.clear();
+            (self.seq, self.hash) = (link.seq, link.hash.to_owned());
+        }
+    }
+
+    /// How many records before this one are foreign, since it follows the one before them.
+    pub(super) fn inserted_before(&self, link: &Link<'_>) -> Option<u64> {
+        let inserted = self.seq.checked_sub(link.seq)?.checked_add(1)?;
+        let back = self.recent.len().checked_sub(usize::try_from(inserted).ok()?)?;
+        // A copy of a record proves nothing against those after it.
+        let is_copy = self.recent.get(back + 1).unwrap_or(&self.hash) == link.hash;
+        (*self.recent.get(back)? == link.prev && !is_copy && link.is_intact()).then_some(inserted)
+    }
+
+    /// The error says in which way the line does not follow.
+    pub(super) fn advance(&mut self, line: &str) -> Result<(), String> {
+        let expected = self.seq.saturating_add(1);
+        let Some(link) = Link::read(line) else {
+            return Err(format!("not a record, where record {expected} should be"));
+        };
+        if !link.is_intact() {
+            return Err(format!("record {} was changed: its hash does not fit its content", link.seq));
+        }
+        if link.seq != expected && !(self.seq == 0 && continues_another_trail(&link, line)) {
+            return Err(self.misplaced(&link, expected));
+        }
+        if self.seq > 0 && link.prev != self.hash || self.seq == 0 && link.seq == 1 && link.prev != GENESIS {
+            return Err(format!(
+                "record {expected} does not follow the one before it: one of them was replaced"
+            ));
+        }
+        self.go_to(link.seq, link.hash.to_owned());
+        Ok(())
+    }
+
+    fn go_to(&mut self, seq: u64, hash: String) {
+        self.recent.push_back(std::mem::replace(&mut self.hash, hash));
+        if self.recent.len() > MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.seq = seq;
+    }
+
+    fn misplaced(&self, link: &Link<'_>, expected: u64) -> String {
+        match (link.seq, self.inserted_before(link)) {
+            (seq, Some(1)) => format!(
+                "record {seq} follows record {} here: the record {seq} before it was not written by conclaude",
+                seq - 1
+            ),
+            (seq, Some(_)) => format!(
+                "record {seq} follows record {} here: the records {seq} to {} before it were not written by conclaude",
+                seq.saturating_sub(1),
+                self.seq
+            ),
+            (seq, None) if seq == expected.saturating_add(1) => format!("record {expected} was removed"),
+            (seq, None) if seq > expected => {
+                format!("records {expected} to {} were removed, or the order was changed", seq - 1)
             }
+            (seq, None) => format!("record {seq} was inserted or moved: record {expected} should be here"),
         }
     }
 }
 
-/// The genuine records of the whole trail, oldest first.
-///
-/// # Errors
-/// When a file cannot be read.
-pub fn genuine(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
-    let mut genuine = Genuine { filter, before: None, found: Vec::new() };
-    for path in trail.files()? {
-        genuine.read(&read_file(&path)?);
-    }
-    Ok(genuine.found)
-}
-
-/// The genuine records after a known one. Nothing before it is read, so that the length of the trail costs nothing.
-///
-/// # Errors
-/// When the known record is not where it was, or a file cannot be read.
-pub fn genuine_since(trail: &Trail, known: &Position, filter: &Filter) -> io::Result<Vec<Value>> {
-    let files = trail.files()?;
-    let at = files.iter().position(|path| name_of(path) == Some(&known.file));
-    let (first, later) = at
-        .and_then(|at| files.get(at..)?.split_first())
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", known.file)))?;
-    let bytes = read_from(first, known.offset)?;
-    let mut lines = bytes.splitn(2, |byte| *byte == b'\n');
-    let (line, rest) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    let is_known = std::str::from_utf8(line).ok().and_then(Link::read).is_some_and(|link| {
-        link.seq == known.seq && link.hash == known.hash && link.computed() == known.hash
-    });
-    if !is_known {
-        return Err(io::Error::other(format!("record {} is not where it was in {}", known.seq, known.file)));
-    }
-    let before = Some((known.seq, known.hash.clone()));
-    let mut genuine = Genuine { filter, before, found: Vec::new() };
-    genuine.read(rest);
-    for path in later {
-        genuine.read(&read_file(path)?);
-    }
-    Ok(genuine.found)
+/// Whether the line is the first of a trail that goes on where another one was moved away.
+fn continues_another_trail(link: &Link<'_>, line: &str) -> bool {
+    let record: Value = serde_json::from_str(line).unwrap_or_default();
+    let last = record.pointer("/findings/0/last");
+    let number = last.and_then(|last| last.get("seq")).and_then(Value::as_u64);
+    let hash = last.and_then(|last| last.get("hash")).and_then(Value::as_str);
+    record.get("event").and_then(Value::as_str) == Some(RESET)
+        && number.and_then(|number| number.checked_add(1)) == Some(link.seq)
+        && hash == Some(&link.prev)
 }

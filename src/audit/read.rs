@@ -1,30 +1,40 @@
-//! Reading the trail from its start to its end, and on as it grows.
+//! Reading the trail from its start to its end, and on as it grows, one record at a time.
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::verify::Chain;
-use super::{Filter, Trail, number_of, read_file, read_from};
+use super::chain::Chain;
+use super::end::End;
+use super::lines::Lines;
+use super::{Filter, Trail};
 
 /// A record as it was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub line: String,
     pub record: Value,
-    /// Why it cannot be believed: it is not as it was written, or does not follow the one before it.
+    /// Why it cannot be believed: it is not as it was written, does not follow the one before it, or is not ours.
     pub doubt: Option<String>,
 }
+
+/// How many words of a kind are remembered, and how long they may be.
+const MAX_WORDS: usize = 200;
+const MAX_WORD_BYTES: usize = 100;
+
+/// How much of the last line is remembered: its hash is in it.
+const LAST_BYTES: usize = 80;
 
 /// Reads records in their order, and later those that were written since.
 pub struct Reader<'a> {
     trail: &'a Trail,
     chain: Chain,
+    end: Option<End>,
     /// The number of the file and the bytes of it that were read.
     at: (u64, u64),
-    /// The last line that was read of this file.
+    /// The last bytes that were read of this file.
     last: Vec<u8>,
     /// How many records there are, whether the filter admits them or not.
     pub total: u64,
@@ -41,6 +51,7 @@ impl<'a> Reader<'a> {
         Reader {
             trail,
             chain: Chain::new(),
+            end: trail.read_end(),
             at: (0, 0),
             last: Vec::new(),
             total: 0,
@@ -50,60 +61,73 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The records since the last call that the filter admits, oldest first.
+    /// Gives the records since the last call that the filter admits, oldest first, and returns how many they are.
     ///
     /// # Errors
-    /// When a file cannot be read.
-    pub fn next(&mut self, filter: &Filter) -> io::Result<Vec<Entry>> {
-        let mut found = Vec::new();
+    /// When a file cannot be read, or the one who takes the records fails.
+    pub fn each(
+        &mut self,
+        filter: &Filter,
+        mut take: impl FnMut(&Entry) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let mut given = 0;
         let files = self.trail.files()?;
         if !self.is_same_trail(&files)? {
             (self.at, self.chain) = ((0, 0), Chain::new());
         }
-        for path in files {
-            let number = number_of(&path).unwrap_or(0);
+        for number in files {
             if number < self.at.0 {
                 continue;
             }
             if number > self.at.0 {
                 (self.at, self.last) = ((number, 0), Vec::new());
             }
-            let Some(bytes) = if_there(read_from(&path, self.at.1))? else { break };
+            let Some(mut lines) = if_there(Lines::open(&self.trail.file(number), self.at.1))? else { break };
             // What is still being written is read the next time.
-            let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            let whole = bytes.get(..whole).unwrap_or_default();
-            for line in String::from_utf8_lossy(whole).lines() {
-                found.extend(self.entry(line).filter(|entry| filter.admits(&entry.record)));
-            }
-            self.at.1 += whole.len() as u64;
-            if let Some(line) = whole.split_inclusive(|byte| *byte == b'\n').next_back() {
-                self.last = line.to_owned();
+            while let Some(line) = lines.next()?.filter(|line| line.is_whole) {
+                self.at.1 = line.end;
+                let keep = line.text.floor_char_boundary(line.text.len().saturating_sub(LAST_BYTES));
+                self.last = line.text.get(keep..).unwrap_or_default().as_bytes().to_vec();
+                if let Some(entry) = self.entry(&line.text).filter(|entry| filter.admits(&entry.record)) {
+                    given += 1;
+                    take(&entry)?;
+                }
             }
         }
-        Ok(found)
+        Ok(given)
     }
 
     /// Whether the last line that was read is still where it was: `audit reset` starts another trail.
-    fn is_same_trail(&self, files: &[PathBuf]) -> io::Result<bool> {
+    fn is_same_trail(&self, files: &[u64]) -> io::Result<bool> {
         let (number, offset) = self.at;
         if number == 0 {
             return Ok(true);
         }
-        let Some(path) = files.iter().find(|path| number_of(path) == Some(number)) else { return Ok(false) };
-        let bytes = if_there(read_from(path, offset - self.last.len() as u64))?;
-        Ok(bytes.is_some_and(|bytes| bytes.starts_with(&self.last)))
+        if files.binary_search(&number).is_err() {
+            return Ok(false);
+        }
+        // A line that is no text, or too long, is not compared.
+        let Some(start) = offset.checked_sub(self.last.len() as u64 + 1) else { return Ok(offset == 0) };
+        let Some(mut lines) = if_there(Lines::open(&self.trail.file(number), start))? else {
+            return Ok(false);
+        };
+        Ok(lines.next()?.is_some_and(|line| line.text.as_bytes() == self.last))
     }
 
     fn entry(&mut self, line: &str) -> Option<Entry> {
-        let doubt = self.chain.advance(line).err();
+        let mut doubt = self.chain.advance(line).err();
         if doubt.is_some() {
             self.chain.skip_to(line);
-            self.doubtful += 1;
+        } else {
+            doubt = self.trail.is_beyond(&mut self.end, &self.chain).err();
         }
+        self.doubtful += u64::from(doubt.is_some());
         let record = serde_json::from_str::<Value>(line).ok().filter(Value::is_object)?;
         self.total += 1;
         for (field, words) in [("decision", &mut self.decisions), ("event", &mut self.events)] {
             if let Some(word) = record.get(field).and_then(Value::as_str)
+                && words.len() < MAX_WORDS
+                && word.len() <= MAX_WORD_BYTES
                 && !words.contains(word)
             {
                 words.insert(word.to_owned());
@@ -114,19 +138,11 @@ impl<'a> Reader<'a> {
 }
 
 /// The trail may be moved between listing its files and opening them.
-fn if_there(read: io::Result<Vec<u8>>) -> io::Result<Option<Vec<u8>>> {
+fn if_there(read: io::Result<Lines>) -> io::Result<Option<Lines>> {
     match read {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
     }
-}
-
-/// The records that the filter admits, oldest first. Lines that are no records are passed over: `verify` names them.
-///
-/// # Errors
-/// When a file cannot be read.
-pub fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
-    Ok(Reader::new(trail).next(filter)?.into_iter().map(|entry| entry.record).collect())
 }
 
 /// The session of the newest record that has one.
@@ -134,16 +150,20 @@ pub fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
 /// # Errors
 /// When a file cannot be read.
 pub fn last_session(trail: &Trail) -> io::Result<Option<String>> {
-    for path in trail.files()?.into_iter().rev() {
-        let bytes = read_file(&path)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let session = |line: &str| {
-            let record: Value = serde_json::from_str(line).ok()?;
-            Some(record.get("session")?.as_str()?.to_owned())
-        };
-        if let Some(found) = text.lines().rev().find_map(session) {
-            return Ok(Some(found));
+    for number in trail.files()?.into_iter().rev() {
+        if let Some(session) = last_session_in(&trail.file(number))? {
+            return Ok(Some(session));
         }
     }
     Ok(None)
+}
+
+fn last_session_in(path: &Path) -> io::Result<Option<String>> {
+    let mut lines = Lines::open(path, 0)?;
+    let mut last = None;
+    while let Some(line) = lines.next()? {
+        let record: Value = serde_json::from_str(&line.text).unwrap_or_default();
+        last = record.get("session").and_then(Value::as_str).map(str::to_owned).or(last);
+    }
+    Ok(last)
 }

@@ -1,8 +1,15 @@
 use std::fs;
 
+use std::path::PathBuf;
+
+use serde_json::Value;
+
 use super::chain::{GENESIS, Link, hash_of};
 use super::*;
 use crate::files;
+
+mod bounds;
+mod outside;
 
 struct Place {
     _folder: tempfile::TempDir,
@@ -14,7 +21,7 @@ fn place(max: u64) -> Place {
     let root = folder.path().join("project");
     fs::create_dir(&root).unwrap();
     let mut trail = Trail::of(&root, Some(max));
-    trail.head = Some(folder.path().join("head/head.json"));
+    trail.outside = Some(Outside::of(&root, &folder.path().join("outside")));
     Place { _folder: folder, trail }
 }
 
@@ -37,7 +44,21 @@ fn with_records(n: u64, max: u64) -> Place {
 
 impl Place {
     fn file(&self) -> PathBuf {
-        self.trail.files().unwrap().pop().unwrap()
+        self.trail.file(self.trail.files().unwrap().pop().unwrap())
+    }
+
+    fn outside(&self) -> &Outside {
+        self.trail.outside.as_ref().unwrap()
+    }
+
+    /// The trail, held by another process.
+    fn held(&self) -> fs::File {
+        // Between fork and exec, a child of another test may hold a lock that was released here.
+        files::lock(&self.trail.lock, Duration::from_secs(50)).unwrap().unwrap()
+    }
+
+    fn pending(&self) -> Vec<PathBuf> {
+        self.trail.pending()
     }
 
     /// Changes the lines of the last file.
@@ -50,6 +71,19 @@ impl Place {
     }
 }
 
+fn in_order(good: u64) -> Verdict {
+    Verdict { good, problem: None, warnings: vec![], notes: vec![], compared: true }
+}
+
+fn records(trail: &Trail, filter: &Filter) -> io::Result<Vec<Value>> {
+    let mut found = Vec::new();
+    Reader::new(trail).each(filter, |entry| {
+        found.push(entry.record.clone());
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 #[test]
 fn records_are_numbered_and_chained() {
     let place = with_records(3, 1 << 20);
@@ -60,7 +94,7 @@ fn records_are_numbered_and_chained() {
     assert_eq!(links[0].prev, GENESIS);
     assert_eq!(links[1].prev, links[0].hash);
     assert_eq!(links.iter().map(|link| link.seq).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 3, problem: None, notes: vec![] });
+    assert_eq!(verify(&place.trail).unwrap(), in_order(3));
 }
 
 #[test]
@@ -138,15 +172,17 @@ fn what_was_cut_off_stays_missing_after_the_next_record() {
 #[test]
 fn a_fifo_among_the_records_does_not_hang_the_next_one() {
     let place = with_records(1, 1 << 20);
-    let fifo = |name: &str| {
-        let made = std::process::Command::new("mkfifo").arg(place.trail.folder.join(name)).status().unwrap();
+    let fifo = |path: PathBuf| {
+        let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
         assert!(made.success());
     };
-    fifo("pending-1.jsonl");
+    let pending = &place.outside().pending;
+    fs::create_dir_all(pending).unwrap();
+    fifo(pending.join("pending-1.jsonl"));
     place.trail.append(&record(2)).unwrap();
     assert_eq!(verify(&place.trail).unwrap().good, 2);
-    assert!(place.trail.folder.join("pending-1.unreadable").exists(), "it is quarantined");
-    fifo("audit-0000000009.jsonl");
+    assert!(pending.join("pending-1.unreadable").exists(), "it is quarantined");
+    fifo(place.trail.file(9));
     assert!(verify(&place.trail).is_err() && records(&place.trail, &Filter::default()).is_err());
 }
 
@@ -185,21 +221,21 @@ fn a_truncated_tail_costs_nothing_but_itself() {
 fn the_chain_goes_on_across_files() {
     let place = with_records(20, 1_024);
     assert!(place.trail.files().unwrap().len() > 3);
-    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 20, problem: None, notes: vec![] });
-    let first = place.trail.files().unwrap().remove(1);
-    fs::remove_file(first).unwrap();
+    assert_eq!(verify(&place.trail).unwrap(), in_order(20));
+    let second = place.trail.files().unwrap()[1];
+    fs::remove_file(place.trail.file(second)).unwrap();
     assert!(verify(&place.trail).unwrap().problem.unwrap().contains("were removed"));
 }
 
 #[test]
 fn queued_records_are_written_by_the_next_one() {
     let place = with_records(1, 1 << 20);
-    let lock = files::lock(&place.trail.folder.join("lock"), Duration::from_secs(50)).unwrap().unwrap();
+    let lock = place.held();
     place.trail.append(&record(2)).unwrap();
     assert_eq!(verify(&place.trail).unwrap().good, 1, "queued");
     drop(lock);
     place.trail.append(&record(3)).unwrap();
-    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 3, problem: None, notes: vec![] });
+    assert_eq!(verify(&place.trail).unwrap(), in_order(3));
     let agents: Vec<String> = records(&place.trail, &Filter::default())
         .unwrap()
         .iter()
@@ -211,12 +247,10 @@ fn queued_records_are_written_by_the_next_one() {
 #[test]
 fn a_queued_record_is_written_once_though_its_writer_was_killed() {
     let place = with_records(1, 1 << 20);
-    // Between fork and exec, a child of another test may hold a lock that was released here.
-    let lock = files::lock(&place.trail.folder.join("lock"), Duration::from_secs(50)).unwrap().unwrap();
+    let lock = place.held();
     place.trail.append(&record(2)).unwrap();
     drop(lock);
-    let waiting: Vec<_> = fs::read_dir(&place.trail.folder).unwrap().flatten().map(|e| e.path()).collect();
-    let waiting = waiting.iter().find(|path| path.to_string_lossy().contains("pending-")).unwrap();
+    let waiting = &place.pending()[0];
     let text = fs::read_to_string(waiting).unwrap();
     place.trail.append(&record(3)).unwrap();
     // Killed after it wrote and before it removed the file: the file is still there.
@@ -247,7 +281,7 @@ fn concurrent_writers_lose_nothing() {
         }
     });
     place.trail.append(&record(0)).unwrap();
-    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 201, problem: None, notes: vec![] });
+    assert_eq!(verify(&place.trail).unwrap(), in_order(201));
 }
 
 #[test]
@@ -291,8 +325,8 @@ fn filters_and_counts() {
     let now = jiff::Timestamp::now();
     assert_eq!(n(Filter { since: Some(now - jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 3);
     assert_eq!(n(Filter { since: Some(now + jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 0);
-    let all = records(&place.trail, &Filter::default()).unwrap();
-    let stats = Stats::of(all.iter());
+    let mut stats = Stats::default();
+    records(&place.trail, &Filter::default()).unwrap().iter().for_each(|record| stats.add(record));
     assert_eq!(stats.agents["agent-3"]["blocked"], 1);
     assert_eq!(stats.commands["lint"], (1, 1, 7, 7));
     assert_eq!(stats.findings["FAILED_PHASE"], 1);
@@ -301,14 +335,14 @@ fn filters_and_counts() {
 #[test]
 fn the_chain_goes_on_after_records_of_every_length_and_after_a_truncated_one() {
     let root = tempfile::tempdir().unwrap();
-    let trail = Trail { head: None, ..Trail::of(root.path(), None) };
+    let trail = Trail { outside: None, ..Trail::of(root.path(), None) };
     // Shorter than what is usually read of the end, as long, longer, and a truncated line after each.
     for (number, length) in [10, 3_000, 4_000, 4_000, 4_000, 10].into_iter().enumerate() {
         let findings = vec![Value::from("x".repeat(length)); if number == 3 { 60 } else { 3 }];
         trail
             .append(&Record { event: "e".into(), decision: "d".into(), findings, ..Record::default() })
             .unwrap();
-        let file = trail.files().unwrap().pop().unwrap();
+        let file = trail.file(trail.files().unwrap().pop().unwrap());
         let mut open = fs::File::options().append(true).open(file).unwrap();
         io::Write::write_all(&mut open, "{\"half\": ".repeat(number * 300).as_bytes()).unwrap();
     }
@@ -320,7 +354,9 @@ fn the_chain_goes_on_after_records_of_every_length_and_after_a_truncated_one() {
 #[test]
 fn what_a_killed_process_was_queueing_is_removed_after_a_while() {
     let place = with_records(1, 1 << 20);
-    let [old, new] = [".pending-old", ".pending-new"].map(|name| place.trail.folder.join(name));
+    let pending = &place.outside().pending;
+    fs::create_dir_all(pending).unwrap();
+    let [old, new] = [".pending-old", ".pending-new"].map(|name| pending.join(name));
     fs::write(&old, "{").unwrap();
     fs::write(&new, "{").unwrap();
     let long_ago = std::time::SystemTime::now() - Duration::from_hours(48);
@@ -328,7 +364,7 @@ fn what_a_killed_process_was_queueing_is_removed_after_a_while() {
     fs::File::options().write(true).open(&old).unwrap().set_times(times).unwrap();
     place.trail.append(&record(2)).unwrap();
     assert!(!old.exists() && new.exists());
-    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 2, problem: None, notes: vec![] });
+    assert_eq!(verify(&place.trail).unwrap(), in_order(2));
 }
 
 #[test]
@@ -339,23 +375,25 @@ fn the_last_record_may_be_longer_than_what_is_first_read_of_the_end() {
         place.trail.append(&Record { findings, ..record(3) }).unwrap();
         place.trail.append(&record(4)).unwrap();
         let verdict = verify(&place.trail).unwrap();
-        assert_eq!(verdict, Verdict { good: 4, problem: None, notes: vec![] }, "{texts} of {length}");
+        assert_eq!(verdict, in_order(4), "{texts} of {length}");
     }
 }
 
 #[test]
 fn a_queued_record_gets_its_place_in_the_chain_from_the_chain_alone() {
     let place = with_records(1, 1 << 20);
+    let pending = &place.outside().pending;
+    fs::create_dir_all(pending).unwrap();
     let lines = [
         r#"{"time":"t","event":"e","decision":"d","prev":"zz","queued":"1"}"#,
         r#"{"seq":99,"time":"t","event":"e","decision":"d","prev":"zz","hash":"yy","queued":"2"}"#,
     ];
     for (number, line) in lines.iter().chain(&["{}", r#"{"seq":1}"#]).enumerate() {
-        fs::write(place.trail.folder.join(format!("pending-{number}.jsonl")), format!("{line}\n")).unwrap();
+        fs::write(pending.join(format!("pending-{number}.jsonl")), format!("{line}\n")).unwrap();
     }
     place.trail.append(&record(2)).unwrap();
-    assert_eq!(verify(&place.trail).unwrap(), Verdict { good: 4, problem: None, notes: vec![] });
-    let paths = fs::read_dir(&place.trail.folder).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(verify(&place.trail).unwrap(), in_order(4));
+    let paths = fs::read_dir(pending).unwrap().map(|entry| entry.unwrap().path());
     assert_eq!(paths.filter(|path| path.extension().is_some_and(|end| end == "unreadable")).count(), 2);
 }
 
@@ -363,7 +401,7 @@ fn a_queued_record_gets_its_place_in_the_chain_from_the_chain_alone() {
 #[test]
 fn removing_the_lock_makes_no_record_overwrite_another() {
     let place = with_records(1, 1 << 20);
-    let mut tail = place.trail.repair(&place.file()).unwrap();
+    let mut tail = place.trail.tail(&place.file()).unwrap().unwrap();
     place.trail.append(&record(2)).unwrap();
     io::Write::write_all(&mut tail.file, b"late\n").unwrap();
     let text = fs::read_to_string(place.file()).unwrap();
@@ -371,80 +409,15 @@ fn removing_the_lock_makes_no_record_overwrite_another() {
     assert!(text.contains("agent-2") && text.ends_with("late\n"));
 }
 
-fn agents(records: &[Value]) -> Vec<&str> {
-    records.iter().map(|record| record["agent"].as_str().unwrap()).collect()
-}
-
-#[test]
-fn records_after_a_position_are_read_without_those_before_it_and_across_files() {
-    let place = with_records(6, 1_024);
-    let last = place.trail.last();
-    let position = last.position.unwrap();
-    assert_eq!((last.seq, position.seq), (6, 6));
-    let since = |filter: &Filter| genuine_since(&place.trail, &position, filter).unwrap();
-    assert_eq!(since(&Filter::default()), Vec::<Value>::new());
-    for n in 7..=14 {
-        place.trail.append(&record(n)).unwrap();
-    }
-    assert!(place.trail.files().unwrap().len() > 2);
-    let names: Vec<String> = (7..=14).map(|n| format!("agent-{n}")).collect();
-    assert_eq!(agents(&since(&Filter::default())), names);
-    assert_eq!(since(&Filter { agent: Some("agent-9".into()), ..Filter::default() }).len(), 1);
-    // What comes before is not looked at.
-    fs::remove_file(place.trail.files().unwrap().remove(0)).unwrap();
-    assert_eq!(agents(&since(&Filter::default())), names);
-}
-
-#[test]
-fn a_forged_record_after_a_position_does_not_count() {
-    let place = with_records(2, 1 << 20);
-    let position = place.trail.last().position.unwrap();
-    place.trail.append(&record(3)).unwrap();
-    place.tamper(|lines| {
-        let body = format!(r#"{{"seq":4,"event":"e","agent":"forged","prev":"{GENESIS}"}}"#);
-        let open = body.strip_suffix('}').unwrap();
-        lines.push(format!(r#"{open},"hash":"{}"}}"#, hash_of(&body)));
-        lines.push(lines[2].replace("agent-3", "changed"));
-    });
-    let found = genuine_since(&place.trail, &position, &Filter::default()).unwrap();
-    assert_eq!(agents(&found), ["agent-3"]);
-}
-
-#[test]
-fn a_position_that_is_gone_or_was_edited_is_an_error() {
-    let reason = |change: fn(&Place)| {
-        let place = with_records(3, 1 << 20);
-        let position = place.trail.last().position.unwrap();
-        change(&place);
-        genuine_since(&place.trail, &position, &Filter::default()).unwrap_err().to_string()
-    };
-    let edited = "record 3 is not where it was in audit-0000000001.jsonl";
-    assert_eq!(reason(|place| drop(place.tamper(|lines| lines[2] = lines[2].replace('3', "9")))), edited);
-    assert_eq!(reason(|place| drop(place.tamper(|lines| drop(lines.remove(0))))), edited);
-    assert_eq!(reason(|place| drop(place.tamper(|lines| lines.truncate(1)))), edited);
-    let gone = reason(|place| fs::remove_file(place.file()).unwrap());
-    assert_eq!(gone, "audit-0000000001.jsonl is gone");
-}
-
-#[test]
-fn a_damaged_or_cut_trail_has_no_position() {
-    let place = with_records(3, 1 << 20);
-    place.tamper(|lines| lines.truncate(2));
-    assert_eq!(place.trail.last(), Last { seq: 3, position: None }, "the copy outside knows more");
-    let place = with_records(3, 1 << 20);
-    place.tamper(|lines| lines.push("garbage".into()));
-    assert_eq!(place.trail.last(), Last { seq: 3, position: None });
-    let place = self::place(1_024);
-    assert_eq!(place.trail.last(), Last { seq: 0, position: None });
-}
-
 #[test]
 fn a_reader_goes_on_across_files_and_starts_again_with_a_new_trail() {
     let place = with_records(1, 400);
     let mut reader = Reader::new(&place.trail);
     let mut read = || -> Vec<u64> {
-        let found = reader.next(&Filter::default()).unwrap();
-        found.iter().map(|entry| entry.record["seq"].as_u64().unwrap()).collect()
+        let mut found = Vec::new();
+        let seq = |entry: &Entry| Ok(found.push(entry.record["seq"].as_u64().unwrap()));
+        reader.each(&Filter::default(), seq).unwrap();
+        found
     };
     assert_eq!((read(), read()), (vec![1], vec![]));
     for n in 2..=4 {
@@ -460,9 +433,9 @@ fn a_reader_goes_on_across_files_and_starts_again_with_a_new_trail() {
     assert_eq!(read(), Vec::<u64>::new());
     fs::write(place.file(), &bytes[..whole]).unwrap();
     place.trail.reset().unwrap();
-    assert_eq!((read(), read()), (vec![1], vec![]));
+    assert_eq!((read(), read()), (vec![5], vec![]));
     // The new one is longer than the old one was: that is no sign that it is the same.
     place.trail.reset().unwrap();
     place.trail.append(&record(2)).unwrap();
-    assert_eq!((read(), reader.doubtful), (vec![1, 2], 0));
+    assert_eq!((read(), reader.doubtful), (vec![6, 7], 0));
 }

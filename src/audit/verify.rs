@@ -1,10 +1,17 @@
 //! Is the trail whole? The first record that is not as it was written is named, and why.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use super::Trail;
-use super::chain::{GENESIS, Link};
+use super::chain::{Chain, Link};
+use super::end::End;
+use super::lines::Lines;
+use super::{TRUNCATED, Trail, UNANCHORED};
+use crate::text::clean_line;
+
+/// How many warnings there are of one kind.
+const MAX_WARNINGS: usize = 10;
 
 /// What looking at the whole trail came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,8 +20,12 @@ pub struct Verdict {
     pub good: u64,
     /// The first thing that is wrong.
     pub problem: Option<String>,
+    /// What cannot be vouched for.
+    pub warnings: Vec<String>,
     /// What is worth knowing and not wrong.
     pub notes: Vec<String>,
+    /// Whether there was a copy of the end outside the project to compare with.
+    pub compared: bool,
 }
 
 /// Looks at every record of the trail.
@@ -22,108 +33,139 @@ pub struct Verdict {
 /// # Errors
 /// When a file cannot be read.
 pub fn verify(trail: &Trail) -> io::Result<Verdict> {
-    let mut verdict = Verdict { good: 0, problem: None, notes: Vec::new() };
-    let head = trail.read_head();
-    let mut chain = Chain::new();
-    let mut head_seen = head.is_none();
-    let files = trail.files()?;
-    for (index, path) in files.iter().enumerate() {
-        let bytes = super::read_file(path)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let is_last = index + 1 == files.len();
-        for (number, line) in text.split_inclusive('\n').enumerate() {
-            let Some(line) = line.strip_suffix('\n') else {
-                let location = location(path, number);
-                if is_last {
-                    verdict.notes.push(format!("{location}: the last line is truncated, left by a process that was killed; the next record moves it to truncated.txt"));
-                    continue;
+    let end = trail.read_end();
+    let verdict =
+        Verdict { good: 0, problem: None, warnings: Vec::new(), notes: Vec::new(), compared: end.is_some() };
+    let mut check = Check { trail, chain: Chain::new(), end, verdict, unanchored: 0 };
+    let mut files = trail.files()?;
+    while !files.is_empty() {
+        for (index, number) in files.iter().enumerate() {
+            if let Err(problem) = check.file(&trail.file(*number), index + 1 == files.len())? {
+                check.verdict.problem = Some(problem);
+                return Ok(check.verdict);
+            }
+        }
+        // Another one may have been started while we read.
+        let last = files.last().copied();
+        files = trail.files()?.into_iter().filter(|number| Some(*number) > last).collect();
+    }
+    check.finish()
+}
+
+struct Check<'a> {
+    trail: &'a Trail,
+    chain: Chain,
+    end: Option<End>,
+    verdict: Verdict,
+    unanchored: usize,
+}
+
+impl Check<'_> {
+    /// Says what is wrong in the file.
+    fn file(&mut self, path: &Path, is_last: bool) -> io::Result<Result<(), String>> {
+        let mut lines = Lines::open(path, 0)?;
+        let mut number = 0;
+        while let Some(line) = lines.next()? {
+            number += 1;
+            let location = || format!("{}:{number}", path.display());
+            if !line.is_whole {
+                if !is_last {
+                    return Ok(Err(format!(
+                        "{}: the line is truncated, though another file follows",
+                        location()
+                    )));
                 }
-                verdict.problem =
-                    Some(format!("{location}: the line is truncated, though another file follows"));
-                return Ok(verdict);
-            };
-            if let Err(why) = chain.advance(line) {
-                verdict.problem = Some(format!("{}: {why}", location(path, number)));
-                return Ok(verdict);
+                self.verdict.notes.push(format!("{}: the last line is truncated, left by a process that was killed; the next record moves it to {TRUNCATED}", location()));
+                continue;
             }
-            verdict.good += 1;
-            if let Some((seq, hash)) = &head
-                && *seq == chain.seq
-            {
-                head_seen = true;
-                if *hash != chain.hash {
-                    verdict.problem = Some(format!(
-                        "{}: record {seq} is not the one that was written: its hash differs from the copy kept outside the project",
-                        location(path, number)
-                    ));
-                    return Ok(verdict);
-                }
+            if let Err(why) = self.record(&line.text) {
+                return Ok(Err(format!("{}: {why}", location())));
             }
         }
-    }
-    if let Some((seq, _)) = head.filter(|_| !head_seen) {
-        verdict.problem =
-            Some(format!("the end is cut off: record {seq} was written, the trail ends with {}", chain.seq));
-    }
-    if trail.folder.join("truncated.txt").exists() {
-        verdict.notes.push("truncated.txt holds what killed processes left of their records".into());
-    }
-    Ok(verdict)
-}
-
-fn location(path: &Path, number: usize) -> String {
-    format!("{}:{}", path.display(), number + 1)
-}
-
-/// The record that the next one must follow.
-pub(super) struct Chain {
-    seq: u64,
-    hash: String,
-}
-
-impl Chain {
-    pub(super) fn new() -> Chain {
-        Chain { seq: 0, hash: GENESIS.to_owned() }
+        Ok(Ok(()))
     }
 
-    /// Goes on after a line that does not follow, so that what comes after it is compared with it.
-    pub(super) fn skip_to(&mut self, line: &str) {
-        if let Some(link) = Link::read(line).filter(|link| link.seq > self.seq) {
-            (self.seq, self.hash) = (link.seq, link.hash.to_owned());
+    fn record(&mut self, line: &str) -> Result<(), String> {
+        if let Err(why) = self.chain.advance(line) {
+            // Those that were taken for good ones.
+            let inserted = Link::read(line).and_then(|link| self.chain.inserted_before(&link)).unwrap_or(0);
+            self.verdict.good = self.verdict.good.saturating_sub(inserted);
+            return Err(why);
         }
-    }
-
-    /// The error says in which way the line does not follow.
-    pub(super) fn advance(&mut self, line: &str) -> Result<(), String> {
-        let expected = self.seq.saturating_add(1);
-        let Some(link) = Link::read(line) else {
-            return Err(format!("not a record, where record {expected} should be"));
-        };
-        if link.hash != link.computed() {
-            return Err(format!("record {} was changed: its hash does not fit its content", link.seq));
-        }
-        match link.seq {
-            seq if seq > expected && seq == expected + 1 => {
-                return Err(format!("record {expected} was removed"));
+        self.trail.is_beyond(&mut self.end, &self.chain)?;
+        self.verdict.good += 1;
+        if line.contains(UNANCHORED) {
+            self.unanchored += 1;
+            if self.unanchored <= MAX_WARNINGS {
+                self.verdict.warnings.push(format!("record {} was written when there was no copy of the end outside the project: records before it may have been cut off or added", self.chain.seq));
             }
-            seq if seq > expected => {
-                return Err(format!(
-                    "records {expected} to {} were removed, or the order was changed",
-                    seq - 1
-                ));
-            }
-            seq if seq < expected => {
-                return Err(format!("record {seq} was inserted or moved: record {expected} should be here"));
-            }
-            _ => {}
         }
-        if link.prev != self.hash {
-            return Err(format!(
-                "record {expected} does not follow the one before it: one of them was replaced"
-            ));
-        }
-        self.seq = link.seq;
-        self.hash = link.hash.to_owned();
         Ok(())
     }
+
+    fn finish(mut self) -> io::Result<Verdict> {
+        let verdict = &mut self.verdict;
+        let number = self.chain.seq;
+        match &self.end {
+            Some(end) if number < end.last.seq => {
+                let seq = end.last.seq;
+                verdict.problem = Some(format!("the end is cut off: record {seq} was written, the trail ends with {number}"));
+            }
+            Some(end) if number > end.max_seq() => verdict.warnings.push(format!("records after {} cannot be compared: an older version of conclaude kept the end outside the project", end.last.seq)),
+            None if number > 0 => verdict.warnings.push(self.trail.nothing_to_compare_with()),
+            _ => {}
+        }
+        if self.trail.folder.join(TRUNCATED).exists() {
+            verdict.notes.push(format!("{TRUNCATED} holds what killed processes left of their records"));
+        }
+        verdict.warnings.extend(foreign_files(&self.trail.foreign_files(MAX_WARNINGS)?));
+        Ok(self.verdict)
+    }
+}
+
+impl Trail {
+    /// An error for a record after the end that is kept outside the project, or in its place.
+    pub(super) fn is_beyond(&self, end: &mut Option<End>, chain: &Chain) -> Result<(), String> {
+        if end.as_ref().is_some_and(|end| chain.seq > end.max_seq()) {
+            // It may have been written since.
+            *end = self.read_end().or(end.take());
+        }
+        let Some(end) = end else { return Ok(()) };
+        let seq = chain.seq;
+        if seq > end.max_seq() && !end.may_be_late() {
+            let last = end.last.seq;
+            return Err(format!(
+                "record {seq} was not written by conclaude: the last one it wrote is {last}, says the copy of the end that is kept outside the project"
+            ));
+        }
+        match end.hash_at(seq) {
+            Some(hash) if hash != chain.hash => Err(format!(
+                "record {seq} is not the one that was written: its hash differs from the copy kept outside the project"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn nothing_to_compare_with(&self) -> String {
+        let what = match &self.outside {
+            Some(outside) => format!("there is no copy of the end in {}", outside.end.display()),
+            None => "there is no home folder with a copy of the end".to_owned(),
+        };
+        format!("{what}: records that were cut off or added at the end cannot be noticed")
+    }
+}
+
+/// A warning for each file that is not of the trail.
+fn foreign_files((names, count): &(BTreeSet<String>, usize)) -> Vec<String> {
+    let warning = |name: &String| {
+        let name = clean_line(name);
+        format!(
+            "{name} is not part of the trail and is never read: conclaude did not write it here, or an older version did"
+        )
+    };
+    let mut warnings: Vec<String> = names.iter().map(warning).collect();
+    if *count > names.len() {
+        warnings.push(format!("and {} more files are not part of the trail", count - names.len()));
+    }
+    warnings
 }

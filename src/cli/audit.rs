@@ -17,6 +17,7 @@ mod stats;
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const FAINT: Style = Style::new().dimmed();
+const WARNING: Style = AnsiColor::Yellow.on_default();
 
 #[derive(clap::Subcommand)]
 pub(super) enum Subcommand {
@@ -130,13 +131,16 @@ impl Subcommand {
 
 fn count_records(out: &mut impl Write, trail: &Trail, filter: &Filter, json: bool) -> io::Result<()> {
     let mut reader = Reader::new(trail);
-    let found = reader.next(filter)?;
+    let mut stats = Stats::default();
+    let found = reader.each(filter, |entry| {
+        stats.add(&entry.record);
+        Ok(())
+    })?;
     known::check(filter, &reader)?;
-    let stats = Stats::of(found.iter().map(|entry| &entry.record));
-    match (json, found.is_empty()) {
+    match (json, found) {
         (true, _) => stats::print_json(out, &stats),
-        (false, true) => writeln!(out, "{}", nothing_found(trail, &reader)),
-        (false, false) => stats::print_tables(out, &stats),
+        (false, 0) => writeln!(out, "{}", nothing_found(trail, &reader)),
+        (false, _) => stats::print_tables(out, &stats),
     }
 }
 
@@ -154,13 +158,19 @@ fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
 fn report(out: &mut impl Write, verdict: &Verdict, json: bool) -> io::Result<Exit> {
     let exit = if verdict.problem.is_none() { Exit::Success } else { Exit::Failure };
     if json {
-        let Verdict { good, problem, notes } = verdict;
-        let report = json!({ "ok": problem.is_none(), "records": good, "problem": problem, "notes": notes });
+        let Verdict { good, problem, warnings, notes, compared } = verdict;
+        let report = json!({
+            "ok": problem.is_none(), "records": good, "problem": problem, "warnings": warnings, "notes": notes,
+            "end_compared": compared,
+        });
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
         return Ok(exit);
     }
     for note in &verdict.notes {
         writeln!(out, "{FAINT}note: {note}{FAINT:#}")?;
+    }
+    for warning in &verdict.warnings {
+        writeln!(out, "{WARNING}warning:{WARNING:#} {warning}")?;
     }
     let good = count(verdict.good, "record");
     match &verdict.problem {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::markers::{Markers, Validation};
-use crate::audit::Position;
 use crate::git::Snapshot;
 use crate::store::Session;
 use crate::transcript::identity::Meta;
@@ -94,8 +93,6 @@ pub struct Call {
     pub finished: Vec<String>,
     /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.
     pub last_record: Option<u64>,
-    /// Where that record is, so that the trail is read from there on; none in calls that an older version remembered.
-    pub position: Option<Position>,
     /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
     pub parent: Option<String>,
     /// When it was, in the form of Claude Code's transcripts.

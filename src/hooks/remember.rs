@@ -87,7 +87,6 @@ fn remember(
         problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
         None
     });
-    let last = Trail::of(&context.root.folder, None).last();
     let finished = opened.step.phases().unwrap_or_default().into_iter().filter(|phase| phase.is_finished());
     let now = jiff::Timestamp::now();
     let call = Call {
@@ -101,8 +100,7 @@ fn remember(
         evidence: des.evidence().into_iter().map(str::to_owned).collect(),
         commands: owned(des.evidence_commands()),
         finished: finished.map(|phase| phase.name).collect(),
-        last_record: Some(last.seq),
-        position: last.position,
+        last_record: Some(Trail::of(&context.root.folder, None).last_number()),
         parent: None,
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
         background: tool.tool_input.get("run_in_background") != Some(&Value::Bool(false)),

@@ -43,12 +43,11 @@ impl Leftovers {
         let state = [("state, messages and audit trail", self.state())];
         let trusted = self.configs().filter_map(|config| trust::agreement_path(&config));
         let trusted = trusted.map(|path| ("your trust in the config", path));
-        let head = Trail::of(&self.root, None)
-            .head()
-            .map(|path| ("a copy of the end of the audit trail", path.to_owned()));
+        let trail = Trail::of(&self.root, None);
+        let outside = trail.kept_outside().into_iter().map(|(what, path)| (what, path.to_owned()));
         let copies =
             self.backups.iter().flat_map(Backups::existing).map(|path| ("a copy of the settings", path));
-        let all = state.into_iter().chain(trusted).chain(head).chain(copies);
+        let all = state.into_iter().chain(trusted).chain(outside).chain(copies);
         let there = all.filter(|(_, path)| path.symlink_metadata().is_ok());
         there.map(|(what, path)| Leftover { what, path }).collect()
     }

@@ -244,7 +244,7 @@ fn a_broken_trail_is_quarantined_and_the_new_one_says_so() {
     ✓ 1 record in order
     exit 0
     ----- stdout
-        1 [TIME] audit reset reset
+        2 [TIME] audit reset reset
             AUDIT_RESET: the trail before this one was moved to [ROOT]/.conclaude/audit-until-[TIME]; it ended with record 1
     ");
     assert_snapshot!(audit(&Test::stop(), &["reset"]), @"
@@ -385,9 +385,9 @@ fn show_follows_the_trail_until_nobody_reads() {
     assert_eq!(seq(), 3);
     // A new trail is followed from its start.
     assert!(audit(&test, &["reset"]).starts_with("exit 0"));
-    assert_eq!(seq(), 1);
+    assert_eq!(seq(), 4);
     let test = test.run().status(0).again();
-    assert_eq!(seq(), 2);
+    assert_eq!(seq(), 5);
     drop(lines);
     assert!(child.wait().unwrap().success(), "it ends by itself");
     drop(test);
@@ -412,7 +412,6 @@ fn the_trail_is_for_its_user_alone() {
     assert_snapshot!(modes(&test), @"
     700
     600 audit-0000000001.jsonl
-    600 lock
     ");
     // What an older version left open for everyone is closed by the next record.
     let open = |path: &std::path::Path, mode| {
@@ -424,7 +423,6 @@ fn the_trail_is_for_its_user_alone() {
     assert_snapshot!(modes(&test), @"
     700
     600 audit-0000000001.jsonl
-    600 lock
     ");
 }
 

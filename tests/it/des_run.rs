@@ -99,7 +99,6 @@ fn todo_of_one_phase() -> Value {
 #[test]
 fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() {
     let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
-    for by_older_version in [false, true] {
         let test = Test::stop().config(config);
         ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
         des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
@@ -113,9 +112,6 @@ fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() 
         let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();
         let mut remembered: Value = serde_json::from_slice(&std::fs::read(&call).unwrap()).unwrap();
         remembered["time"] = "2999-01-01T00:00:00Z".into();
-        if by_older_version {
-            assert!(remembered.as_object_mut().unwrap().remove("position").unwrap().is_object());
-        }
         std::fs::write(&call, remembered.to_string()).unwrap();
         let done = {
             let mut step = todo_of_one_phase();
@@ -129,11 +125,10 @@ fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() 
         let test = before.again();
         des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
         assert_eq!(test.run().message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
-    }
 }
 
 #[test]
-fn evidence_is_looked_up_after_the_call_or_in_the_whole_trail_if_that_position_is_gone() {
+fn a_record_of_a_run_that_was_edited_proves_nothing_and_others_do_not_matter() {
     let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
     let called = || {
         let test = Test::stop().config(config);
@@ -156,8 +151,7 @@ fn evidence_is_looked_up_after_the_call_or_in_the_whole_trail_if_that_position_i
     des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
     let text = std::fs::read_to_string(trail(&test)).unwrap();
     std::fs::write(trail(&test), text.replacen("allowed", "altered", 1)).unwrap();
-    let done = test.stops().run().status(0);
-    done.stderr_has("the audit trail is read from its start for evidence: record 2 is not where it was");
+    test.stops().run().silent();
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod common;
 
 mod answers;
 mod audit;
+mod audit_forgery;
 mod bounds;
 mod cli;
 mod clients;

@@ -32,12 +32,23 @@ pub(in crate::cli) struct View {
 }
 
 pub(super) fn run(out: &mut impl Write, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
+    // The last of them are known when all were read once: so none has to be held.
+    let mut before = match view.number {
+        Some(number) => Reader::new(trail).each(filter, |_| Ok(()))?.saturating_sub(number as u64),
+        None => 0,
+    };
     let mut reader = Reader::new(trail);
-    let found = reader.next(filter)?;
+    let clock = Clock::of(io::stdout().is_terminal());
+    let found = reader.each(filter, |entry| match before.checked_sub(1) {
+        Some(left) => {
+            before = left;
+            Ok(())
+        }
+        None => print(out, entry, view, &clock),
+    })?;
+    // Nothing was printed, if there is no such word.
     known::check(filter, &reader)?;
-    let first = found.len().saturating_sub(view.number.unwrap_or(usize::MAX));
-    print(out, found.get(first..).unwrap_or_default(), view)?;
-    if found.is_empty() && !view.json && !view.follow {
+    if found == 0 && !view.json && !view.follow {
         writeln!(out, "{}", nothing_found(trail, &reader))?;
     }
     if reader.doubtful > 0 {
@@ -59,16 +70,13 @@ fn follow_on(out: &mut impl Write, reader: &mut Reader<'_>, filter: &Filter, vie
     loop {
         out.flush()?;
         follow::wait_for_more()?;
-        print(out, &reader.next(filter)?, view)?;
+        let clock = Clock::of(io::stdout().is_terminal());
+        reader.each(filter, |entry| print(out, entry, view, &clock))?;
     }
 }
 
-fn print(out: &mut impl Write, found: &[Entry], view: &View) -> io::Result<()> {
-    let clock = Clock::of(io::stdout().is_terminal());
-    for entry in found {
-        if view.json { writeln!(out, "{}", entry.line)? } else { print_entry(out, entry, &clock)? }
-    }
-    Ok(())
+fn print(out: &mut impl Write, entry: &Entry, view: &View, clock: &Clock) -> io::Result<()> {
+    if view.json { writeln!(out, "{}", entry.line) } else { print_entry(out, entry, clock) }
 }
 
 fn print_entry(out: &mut impl Write, entry: &Entry, clock: &Clock) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! `des status`: all steps of a project with their state.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::project::Project;
-use crate::audit::{Filter, Trail, records};
+use crate::audit::{Filter, Reader, Trail};
 use crate::cli::table;
 use crate::des::step;
 use crate::text::clean_line;
@@ -69,27 +70,40 @@ pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut impl Write) -
 }
 
 fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
-    let trail = Trail::of(&project.root.folder, None);
-    let stops = records(&trail, &Filter { event: Some("SubagentStop".into()), ..Filter::default() })?;
     let mut rows = Vec::new();
     for path in step_files(folder) {
         let Ok(step) = step::read(&path, "") else { continue };
         let log = step.phases().unwrap_or_default();
         let (_, name) = project.step(&path)?;
-        let of_step = |record: &&Value| text(record, "step") == Some(name.as_str());
-        let stops: Vec<&Value> = stops.iter().filter(of_step).collect();
         let phases = project.phases(&step);
         let finished = log.iter().filter(|phase| phases.contains(&phase.name) && phase.is_finished()).count();
         rows.push(Row {
             task: step.task_id(),
             state: step.state(),
             phases: step.has_phases().then_some(Phases { finished, total: phases.len() }),
-            last_agent: stops.last().and_then(|record| text(record, "agent")).map(str::to_owned),
-            blocks: stops.iter().filter(|record| text(record, "decision") == Some("blocked")).count(),
+            last_agent: None,
+            blocks: 0,
             step: name,
         });
     }
+    add_stops(&Trail::of(&project.root.folder, None), &mut rows)?;
     Ok(rows)
+}
+
+/// What the trail knows of the steps.
+fn add_stops(trail: &Trail, rows: &mut [Row]) -> io::Result<()> {
+    let mut by_step: BTreeMap<String, &mut Row> =
+        rows.iter_mut().map(|row| (row.step.clone(), row)).collect();
+    let stops = Filter { event: Some("SubagentStop".into()), ..Filter::default() };
+    Reader::new(trail).each(&stops, |entry| {
+        let record = &entry.record;
+        if let Some(row) = text(record, "step").and_then(|step| by_step.get_mut(step)) {
+            row.last_agent = text(record, "agent").map(str::to_owned);
+            row.blocks += usize::from(text(record, "decision") == Some("blocked"));
+        }
+        Ok(())
+    })?;
+    Ok(())
 }
 
 impl Row {

@@ -96,7 +96,15 @@ pub(super) fn audit(installation: &Installation) -> Vec<Check> {
                 "conclaude audit reset  # quarantines it and starts a new one",
             )],
             None => {
-                vec![Check::good("audit", format!("{}, the chain is whole", count(verdict.good, "record")))]
+                let whole = format!("{}, the chain is whole", count(verdict.good, "record"));
+                match verdict.warnings.first() {
+                    Some(warning) => vec![Check::warning(
+                        "audit",
+                        format!("{whole}, but {warning}"),
+                        "conclaude audit verify",
+                    )],
+                    None => vec![Check::good("audit", whole)],
+                }
             }
         },
     }

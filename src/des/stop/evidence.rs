@@ -1,11 +1,11 @@
 //! The step file alone is the agent's to edit; what was really run is in the audit trail.
 
-use std::cell::OnceCell;
+use std::io;
 
 use serde_json::Value;
 
 use super::Stopping;
-use crate::audit::{Filter, Trail, genuine, genuine_since};
+use crate::audit::Trail;
 use crate::des::context::Call;
 use crate::des::gates::{Opened, shell_quote};
 use crate::des::step::{Phase, Status, configured_command};
@@ -42,7 +42,11 @@ pub(super) fn missing(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> 
     missing.collect()
 }
 
-fn problem(phase: &Phase, command: Option<&str>, last: impl FnOnce() -> Option<Run>) -> Option<String> {
+fn problem(
+    phase: &Phase,
+    command: Option<&str>,
+    last: impl FnOnce() -> io::Result<Option<Run>>,
+) -> Option<String> {
     let reason = phase.blocked_by.as_deref().unwrap_or_default().trim_start();
     match phase.status() {
         Some(Status::Skipped) if reason.starts_with("APPROVED_SKIP:") => return None,
@@ -52,7 +56,11 @@ fn problem(phase: &Phase, command: Option<&str>, last: impl FnOnce() -> Option<R
         Some(Status::Executed) => {}
         _ => return None,
     }
-    let Some(run) = last() else { return Some("there is no record of a real run".to_owned()) };
+    let run = match last() {
+        Ok(Some(run)) => run,
+        Ok(None) => return Some("there is no record of a real run".to_owned()),
+        Err(error) => return Some(format!("there is no record of a real run: {error}")),
+    };
     if let Some(command) = command.filter(|command| run.configured.as_deref() != Some(*command)) {
         let typed = if run.configured.is_none() { " as the agent typed it" } else { "" };
         return Some(format!(
@@ -86,12 +94,10 @@ impl Run {
     }
 }
 
-/// The records of `des run`, read when they are first needed.
+/// The records of `des run`.
 struct Runs<'a> {
     trail: Trail,
     call: Option<&'a Call>,
-    since_call: OnceCell<Vec<Value>>,
-    all: OnceCell<Vec<Value>>,
 }
 
 impl<'a> Runs<'a> {
@@ -99,43 +105,15 @@ impl<'a> Runs<'a> {
         if let Err(error) = trail.write_pending() {
             log::warn(|| format!("queued records cannot be written to the audit trail: {error}"));
         }
-        Runs { trail, call, since_call: OnceCell::new(), all: OnceCell::new() }
+        Runs { trail, call }
     }
 
-    fn last(&self, step: &str, phase: &str) -> Option<Run> {
+    fn last(&self, step: &str, phase: &str) -> io::Result<Option<Run>> {
+        let Some(record) = self.trail.last_run(step, phase)? else { return Ok(None) };
         // A run from before the call proves nothing about this work, unless the phase was finished by then.
-        let records = match self.call.filter(|call| !call.finished.iter().any(|name| name == phase)) {
-            Some(call) => self.since_call.get_or_init(|| self.read_since(call)),
-            None => self.all(),
-        };
-        let is = |record: &Value, field: &str, value: &str| {
-            record.get(field).and_then(Value::as_str).is_some_and(|text| text == value)
-        };
-        let last =
-            records.iter().rev().find(|record| is(record, "step", step) && is(record, "phase", phase))?;
-        Run::read(last)
+        let call = self.call.filter(|call| !call.finished.iter().any(|name| name == phase));
+        Ok(Run::read(&record).filter(|_| call.is_none_or(|call| is_after(&record, call))))
     }
-
-    fn all(&self) -> &[Value] {
-        self.all.get_or_init(|| genuine(&self.trail, &filter()).unwrap_or_default())
-    }
-
-    /// From the record that Gate 1 remembered. Where that is not to be found, the whole trail is read.
-    fn read_since(&self, call: &Call) -> Vec<Value> {
-        if let Some(position) = &call.position {
-            match genuine_since(&self.trail, position, &filter()) {
-                Ok(records) => return records,
-                Err(error) => {
-                    log::warn(|| format!("the audit trail is read from its start for evidence: {error}"))
-                }
-            }
-        }
-        self.all().iter().filter(|record| is_after(record, call)).cloned().collect()
-    }
-}
-
-fn filter() -> Filter {
-    Filter { event: Some("des run".into()), ..Filter::default() }
 }
 
 /// Whether a record was written after the call: by its number, since a clock may go back.

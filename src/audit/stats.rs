@@ -1,0 +1,87 @@
+//! Counts over records.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// What is counted together when there are too many of a kind.
+const OTHERS: &str = "(others)";
+
+/// Room for all names together, so that no trail needs more.
+const MAX_NAME_BYTES: usize = 4 << 20;
+
+/// What a name costs beside its own bytes.
+const NAME_COST: usize = 100;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// By agent: decisions by name.
+    pub agents: BTreeMap<String, BTreeMap<String, u64>>,
+    /// By command: runs, failures, milliseconds in all, the longest.
+    pub commands: BTreeMap<String, (u64, u64, u64, u64)>,
+    pub findings: BTreeMap<String, u64>,
+    /// By agent: how many stops have a time, and the seconds in all.
+    pub durations: BTreeMap<String, (u64, f64)>,
+    names: Names,
+}
+
+impl Stats {
+    pub fn add(&mut self, record: &Value) {
+        let names = &mut self.names;
+        let decisions = names.entry(&mut self.agents, text(record, "agent"));
+        *names.entry(decisions, text(record, "decision")) += 1;
+        for command in list(record, "commands") {
+            let failed = command.get("exit_code").and_then(Value::as_i64) != Some(0);
+            add_run(names.entry(&mut self.commands, text(command, "run")), command, failed);
+        }
+        if let Some(proof) = record.get("evidence") {
+            let failed = text(record, "decision") != "PASS";
+            add_run(names.entry(&mut self.commands, text(proof, "command")), proof, failed);
+        }
+        let time = |name: &str| record.get("des")?.get(name)?.as_str()?.parse::<Timestamp>().ok();
+        if let (Some(start), Some(end)) = (time("start_time"), time("end_time")) {
+            let (stops, seconds) = names.entry(&mut self.durations, text(record, "agent"));
+            *stops += 1;
+            *seconds += end.duration_since(start).as_secs_f64();
+        }
+        for finding in list(record, "findings") {
+            *names.entry(&mut self.findings, text(finding, "code")) += 1;
+        }
+    }
+}
+
+fn add_run((runs, failures, total, max): &mut (u64, u64, u64, u64), run: &Value, failed: bool) {
+    let duration = run.get("duration_ms").and_then(Value::as_u64).unwrap_or(0);
+    *runs += 1;
+    *failures += u64::from(failed);
+    *total = total.saturating_add(duration);
+    *max = duration.max(*max);
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or("-")
+}
+
+fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    record.get(name).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The bytes that all names take.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Names(usize);
+
+impl Names {
+    /// The entry of a name, or of all others where there is no room for it.
+    fn entry<'a, T: Default>(&mut self, map: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
+        let is_new = !map.contains_key(name);
+        let cost = name.len() + NAME_COST;
+        if is_new && self.0 + cost > MAX_NAME_BYTES {
+            return map.entry(OTHERS.to_owned()).or_default();
+        }
+        if is_new {
+            self.0 += cost;
+        }
+        map.entry(name.to_owned()).or_default()
+    }
+}
