@@ -53,8 +53,12 @@ impl Trail {
         let Some(path) = proved(body).and_then(|(step, phase)| self.pointer(&step, &phase)) else {
             return Ok(());
         };
-        path.parent().map_or(Ok(()), store::make_outside_folder)?;
-        files::write_atomically(&path, &serde_json::to_vec(at)?)
+        let folder = path.parent().map_or(Ok(()), store::make_outside_folder);
+        let written = folder.and_then(|()| files::write_atomically(&path, &serde_json::to_vec(at)?));
+        written.map_err(|error| {
+            let what = format!("cannot keep what proves a phase in {}: {error}", path.display());
+            io::Error::new(error.kind(), what)
+        })
     }
 
     /// The record of the last run of a phase.

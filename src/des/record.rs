@@ -30,6 +30,8 @@ pub enum Change {
         details: String,
         /// What was run for it.
         evidence: Value,
+        /// What it was proved by is lost.
+        again: bool,
     },
     Skip {
         /// Starts with one of the prefixes that count.
@@ -133,7 +135,7 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
             }
         }
         // The times stay those of the work itself.
-        Change::Prove { pass, details, evidence } => {
+        Change::Prove { pass, details, evidence, .. } => {
             set("outcome", if *pass { "PASS" } else { "FAIL" }.into());
             set("outcome_details", details.clone().into());
             set("evidence", evidence.clone());

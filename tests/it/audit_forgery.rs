@@ -130,18 +130,28 @@ fn an_end_that_was_cut_with_its_copy_deleted_is_not_called_whole() {
 
 #[test]
 fn a_reset_during_a_gated_call_voids_no_evidence() {
-    for reset_first in [false, true] {
+    let at_work_after = |is_reset_first: bool| {
         let test = at_work();
-        if reset_first {
-            run_in(&test.root(), &["audit", "reset"]);
+        let reset = || assert_eq!(run_in(&test.root(), &["audit", "reset"]).0, Some(0));
+        if is_reset_first {
+            reset();
         }
         des(&test, &["run", STEP, "GREEN", "--", "true"]);
-        if !reset_first {
-            run_in(&test.root(), &["audit", "reset"]);
+        if !is_reset_first {
+            reset();
         }
-        let test = test.stops().run().silent().again();
-        assert_snapshot!(test.shows(&["audit", "verify"]).lines().last().unwrap(), @"✓ 2 records in order");
-    }
+        test.stops().run().silent().again().shows(&["audit", "verify"])
+    };
+    assert_snapshot!(at_work_after(true), @"
+    exit 0
+    ----- stdout
+    ✓ 4 records in order
+    ");
+    assert_snapshot!(at_work_after(false), @"
+    exit 0
+    ----- stdout
+    ✓ 2 records in order
+    ");
 }
 
 #[test]
@@ -156,22 +166,21 @@ fn a_run_from_before_the_call_is_no_proof_after_a_reset() {
     assert!(reason.contains("✗ EVIDENCE_MISSING GREEN: there is no record of a real run →"), "{reason}");
 }
 
-#[cfg(unix)]
 #[test]
-fn a_run_whose_proof_cannot_be_kept_says_so() {
-    if rustix::process::geteuid().is_root() {
-        // No folder is read-only for root: a file in its place is as good.
-        let test = at_work();
-        let runs = test.root().join(".state-home/conclaude/runs");
-        std::fs::write(&runs, "in the way").unwrap();
-        assert_snapshot!(test.shows(&["des", "run", STEP, "GREEN", "--", "true"]), @"
-        exit 0
-        ----- stderr
-        conclaude: warning: the audit trail cannot be written: File exists (os error 17)
-        conclaude: GREEN is EXECUTED: PASS (exit code 0)
-        ");
-        std::fs::remove_file(runs).unwrap();
-        des(&test, &["run", STEP, "GREEN", "--", "true"]);
-        test.stops().run().silent();
-    }
+fn a_run_whose_proof_cannot_be_kept_says_so_and_can_be_run_again() {
+    let test = at_work();
+    let runs = test.root().join(".state-home/conclaude/runs");
+    std::fs::write(&runs, "in the way").unwrap();
+    assert_snapshot!(test.shows(&["des", "run", STEP, "GREEN", "--", "true"]), @"
+    exit 0
+    ----- stderr
+    conclaude: warning: the audit trail cannot be written: cannot keep what proves a phase in [ROOT]/.state-home/conclaude/runs/[HASH]/[HASH].json: File exists (os error 17)
+    conclaude: GREEN is EXECUTED: PASS (exit code 0)
+    ");
+    let blocked = test.stops().run();
+    assert!(blocked.blocked().contains("✗ EVIDENCE_MISSING GREEN: there is no record of a real run"));
+    std::fs::remove_file(runs).unwrap();
+    let test = blocked.again();
+    des(&test, &["run", STEP, "GREEN", "--", "true"]);
+    assert_eq!(test.run().message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
 }

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::project::Project;
+use crate::audit::Trail;
 use crate::des::evidence::{self, Ran};
 use crate::des::record::{self, Change};
 use crate::des::{gates, phases, step};
@@ -37,6 +38,8 @@ struct Before {
     is_started: bool,
     /// It was recorded without proof, and is proved now; its times stay those of the work.
     is_unproved: bool,
+    /// It was proved, and that record cannot be found.
+    is_proof_lost: bool,
 }
 
 /// What is run for the phase.
@@ -61,7 +64,7 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
         None if !des.evidence_commands().is_empty() => return Err(not_in_map(project, args)?),
         None => typed(project, args)?,
     };
-    if !before.is_started && !before.is_unproved {
+    if !before.is_started && !before.is_unproved && !before.is_proof_lost {
         project.record_phase(step, phase, &Change::Start)?;
     }
     let started = Timestamp::now();
@@ -73,8 +76,8 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
     if is_configured && let Some(fields) = evidence.as_object_mut() {
         fields.insert("configured".to_owned(), true.into());
     }
-    let change = if before.is_unproved {
-        Change::Prove { pass, details, evidence }
+    let change = if before.is_unproved || before.is_proof_lost {
+        Change::Prove { pass, details, evidence, again: before.is_proof_lost }
     } else {
         Change::Finish { pass, details: Some(details), turns: *turns, evidence: Some(evidence) }
     };
@@ -137,7 +140,7 @@ fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {
 }
 
 fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<Before> {
-    let (real, _) = project.step(path)?;
+    let (real, name) = project.step(path)?;
     let step = step::read(&real, &path.to_string_lossy()).ok();
     if let Some(step) = &step {
         record::rank(&project.phases(step), phase).map_err(io::Error::other)?;
@@ -147,7 +150,18 @@ fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> i
     Ok(Before {
         is_started: entry.is_some_and(|entry| entry.status() == Some(step::Status::InProgress)),
         is_unproved: entry.is_some_and(|entry| record::can_be_proved(entry, owned)),
+        is_proof_lost: entry.is_some_and(|entry| is_proof_lost(project, &name, entry)),
     })
+}
+
+/// Whether the step says that the phase was run, and no record of that can be found.
+fn is_proof_lost(project: &Project, step: &str, phase: &step::Phase) -> bool {
+    let needs_proof = project.config.des.as_ref().is_some_and(|des| des.evidence().contains(&&*phase.name));
+    let trail = Trail::of(&project.root.folder, None);
+    needs_proof
+        && phase.status() == Some(step::Status::Executed)
+        && trail.write_pending().is_ok()
+        && !matches!(trail.last_run(step, &phase.name), Ok(Some(_)))
 }
 
 fn command_line(command: &[OsString]) -> String {

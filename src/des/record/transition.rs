@@ -39,6 +39,7 @@ impl Transition<'_> {
             (Change::Prove { evidence, .. }, _) if can_be_proved(phase, configured_command(evidence)) => {
                 Ok(true)
             }
+            (Change::Prove { again: true, .. }, Status::Executed) => Ok(true),
             // A phase without a verdict can be finished again, whoever wrote it.
             (Change::Finish { .. }, Status::Executed) if !is_good(phase) && !has_failed(phase) => Ok(true),
             (_, Status::Executed) if is_good(phase) => Err(format!("{name} is EXECUTED already")),
