@@ -15,7 +15,7 @@ const BYTES: usize = 512;
 
 /// A record, and the name of the file that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub(super) seq: u64,
     pub(super) hash: String,
     /// None if an older version wrote this.
@@ -27,9 +27,9 @@ pub(super) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct End {
     #[serde(flatten)]
-    pub(super) last: Place,
+    pub(super) last: Position,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) next: Option<Place>,
+    pub(super) next: Option<Position>,
 }
 
 impl End {
@@ -48,8 +48,8 @@ impl End {
         [Some(&self.last), self.next.as_ref()]
             .into_iter()
             .flatten()
-            .find(|place| place.seq == seq)
-            .map(|place| place.hash.as_str())
+            .find(|one| one.seq == seq)
+            .map(|one| one.hash.as_str())
     }
 }
 

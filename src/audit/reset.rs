@@ -26,7 +26,7 @@ impl Trail {
         let busy = || io::Error::other("another process holds the trail: try again");
         let _lock = self.lock()?.ok_or_else(busy)?;
         let archive = self.archive();
-        let mut writer = Writer::after(self, self.last_place());
+        let mut writer = Writer::after(self, self.last_position());
         std::fs::rename(&self.folder, &archive)?;
         store::make_folder(&self.root, &self.folder)?;
         let last = writer.last();

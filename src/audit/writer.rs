@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::chain::{GENESIS, hash_of};
-use super::end::{End, Place};
+use super::end::{End, Position};
 use super::pending::{QUEUED, Queued, take_batch};
 use super::runs::Pointer;
 use super::tail::Tail;
@@ -13,7 +13,7 @@ use crate::log;
 
 impl Trail {
     /// The record that the next one follows, whatever state the files are in.
-    pub(super) fn last_place(&self) -> Place {
+    pub(super) fn last_position(&self) -> Position {
         match Writer::open(self) {
             Ok(writer) => writer.last,
             Err(_) => self.read_end().map_or_else(start, |end| end.last),
@@ -38,15 +38,15 @@ impl Trail {
     }
 }
 
-fn start() -> Place {
-    Place { seq: 0, hash: GENESIS.to_owned(), file: None }
+fn start() -> Position {
+    Position { seq: 0, hash: GENESIS.to_owned(), file: None }
 }
 
 /// The trail, open for more. Only under its lock.
 pub(super) struct Writer<'a> {
     trail: &'a Trail,
     tail: Option<Tail>,
-    last: Place,
+    last: Position,
     /// There is a copy of the end outside the project.
     is_kept: bool,
     /// There are records before, and no copy of their end.
@@ -62,12 +62,12 @@ impl<'a> Writer<'a> {
     }
 
     /// In a new file.
-    pub(super) fn after(trail: &'a Trail, last: Place) -> Writer<'a> {
+    pub(super) fn after(trail: &'a Trail, last: Position) -> Writer<'a> {
         Writer { trail, tail: None, last, is_kept: false, is_unanchored: false }
     }
 
     /// None before the first record of all.
-    pub(super) fn last(&self) -> Option<&Place> {
+    pub(super) fn last(&self) -> Option<&Position> {
         Some(&self.last).filter(|last| last.seq > 0)
     }
 
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
             found = tail.last_readable()?;
         }
         let file = tail.as_ref().map(|tail| tail.name.clone());
-        let found = found.map_or_else(start, |(seq, hash)| Place { seq, hash, file });
+        let found = found.map_or_else(start, |(seq, hash)| Position { seq, hash, file });
         let is_kept = end.is_some();
         // What was cut off or deleted stays missing: the chain goes on from what is known to have been written.
         let last = end.map(|end| end.last).filter(|last| last.seq > found.seq).unwrap_or(found);
@@ -136,7 +136,7 @@ impl<'a> Writer<'a> {
         let Some(last) = lines.last() else { return Ok(()) };
         let size = lines.iter().map(|line| line.text.len()).sum();
         let mut tail = self.tail_for(size)?;
-        let next = Place { seq: last.seq, hash: last.hash.clone(), file: Some(tail.name.clone()) };
+        let next = Position { seq: last.seq, hash: last.hash.clone(), file: Some(tail.name.clone()) };
         self.announce(&next, &lines, &tail)?;
         let text: String = lines.iter().map(|line| line.text.as_str()).collect();
         tail.file.write_all(text.as_bytes()).map_err(|error| {
@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Notes outside the project what is about to be written: what is in the project alone, anybody may have written.
-    fn announce(&self, next: &Place, lines: &[Chained], tail: &Tail) -> io::Result<()> {
+    fn announce(&self, next: &Position, lines: &[Chained], tail: &Tail) -> io::Result<()> {
         let intent = End { last: self.last.clone(), next: Some(next.clone()) };
         if let Err(error) = self.trail.keep_end(&intent) {
             if self.is_kept {
@@ -196,12 +196,12 @@ impl<'a> Writer<'a> {
 }
 
 /// Whether the record is at the end of the file, or was when others wrote behind it.
-fn has(tail: &mut Option<Tail>, place: &Place) -> io::Result<bool> {
+fn has(tail: &mut Option<Tail>, record: &Position) -> io::Result<bool> {
     let Some(tail) = tail else { return Ok(false) };
-    if tail.last.as_ref().is_some_and(|(_, hash)| *hash == place.hash) {
+    if tail.last.as_ref().is_some_and(|(_, hash)| *hash == record.hash) {
         return Ok(true);
     }
-    let wanted = format!("\"hash\":\"{}\"}}\n", place.hash);
+    let wanted = format!("\"hash\":\"{}\"}}\n", record.hash);
     Ok(memchr::memmem::find(&tail.recent()?, wanted.as_bytes()).is_some())
 }
 

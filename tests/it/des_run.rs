@@ -99,32 +99,31 @@ fn todo_of_one_phase() -> Value {
 #[test]
 fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() {
     let config = "des: {scope: off, phases: [GREEN_UNIT], evidence: [GREEN_UNIT]}";
-        let test = Test::stop().config(config);
-        ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
-        des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-        let test = test.step(&todo_of_one_phase());
-        let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
-        // The clock goes back after the call, as far as the call can tell.
-        let state = test.root().join(".conclaude/state");
-        let session =
-            std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap();
-        let call = std::fs::read_dir(session.path()).unwrap().flatten().map(|entry| entry.path());
-        let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();
-        let mut remembered: Value = serde_json::from_slice(&std::fs::read(&call).unwrap()).unwrap();
-        remembered["time"] = "2999-01-01T00:00:00Z".into();
-        std::fs::write(&call, remembered.to_string()).unwrap();
-        let done = {
-            let mut step = todo_of_one_phase();
-            step["state"]["status"] = "DONE".into();
-            let phase = &mut step["tdd_cycle"]["phase_execution_log"][0];
-            (phase["status"], phase["outcome"]) = ("EXECUTED".into(), "PASS".into());
-            step
-        };
-        let before = test.step(&done).stops().run();
-        assert!(before.blocked().contains("EVIDENCE_MISSING"), "a run before the call proves nothing");
-        let test = before.again();
-        des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
-        assert_eq!(test.run().message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
+    let test = Test::stop().config(config);
+    ok(&test, &["new", STEP, "--task-id", "1", "--project-id", "p"]);
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    let test = test.step(&todo_of_one_phase());
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    // The clock goes back after the call, as far as the call can tell.
+    let state = test.root().join(".conclaude/state");
+    let session = std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap();
+    let call = std::fs::read_dir(session.path()).unwrap().flatten().map(|entry| entry.path());
+    let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();
+    let mut remembered: Value = serde_json::from_slice(&std::fs::read(&call).unwrap()).unwrap();
+    remembered["time"] = "2999-01-01T00:00:00Z".into();
+    std::fs::write(&call, remembered.to_string()).unwrap();
+    let done = {
+        let mut step = todo_of_one_phase();
+        step["state"]["status"] = "DONE".into();
+        let phase = &mut step["tdd_cycle"]["phase_execution_log"][0];
+        (phase["status"], phase["outcome"]) = ("EXECUTED".into(), "PASS".into());
+        step
+    };
+    let before = test.step(&done).stops().run();
+    assert!(before.blocked().contains("EVIDENCE_MISSING"), "a run before the call proves nothing");
+    let test = before.again();
+    des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
+    assert_eq!(test.run().message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
 }
 
 #[test]

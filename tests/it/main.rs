@@ -7,6 +7,7 @@ mod common;
 mod answers;
 mod audit;
 mod audit_forgery;
+mod audit_memory;
 mod bounds;
 mod cli;
 mod clients;

@@ -39,7 +39,10 @@ fn records_by_agent(test: &Test) -> (HashMap<String, u32>, usize) {
 }
 
 fn pending(test: &Test) -> usize {
-    let entries = std::fs::read_dir(test.root().join(".conclaude/audit")).unwrap().flatten();
+    // One folder for each project, and this is the only one.
+    let projects =
+        std::fs::read_dir(test.root().join(".state-home/conclaude/pending")).into_iter().flatten().flatten();
+    let entries = projects.flat_map(|project| std::fs::read_dir(project.path()).unwrap().flatten());
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("pending-")).count()
 }
 
@@ -99,7 +102,7 @@ fn five_thousand_processes_of_which_most_are_killed_lose_no_survivors_record() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Held for longer than anybody waits, the trail makes the crowd queue its records.
-            let lock = test.root().join(".conclaude/audit/lock");
+            let lock = test.root().join(".conclaude/audit.lock");
             while over.load(Ordering::SeqCst) < AT_ONCE {
                 let held = conclaude::files::lock(&lock, Duration::from_secs(60)).unwrap();
                 std::thread::sleep(Duration::from_millis(1_200));

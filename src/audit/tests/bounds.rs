@@ -7,36 +7,36 @@ use super::*;
 
 #[test]
 fn thousands_of_empty_files_and_of_queued_records_cost_little() {
-    let place = with_records(1, 1 << 20);
+    let project = with_records(1, 1 << 20);
     for number in 2..3_000 {
-        fs::write(place.trail.file(number), "").unwrap();
+        fs::write(project.trail.file(number), "").unwrap();
     }
     for end in [true, false] {
         if !end {
-            fs::remove_file(&place.outside().end).unwrap();
+            fs::remove_file(&project.outside().end).unwrap();
         }
-        place.trail.append(&record(2)).unwrap();
+        project.trail.append(&record(2)).unwrap();
     }
-    assert_eq!(verify(&place.trail).unwrap().good, 3);
-    assert_eq!(fs::read_to_string(place.trail.file(1)).unwrap().lines().count(), 3);
+    assert_eq!(verify(&project.trail).unwrap().good, 3);
+    assert_eq!(fs::read_to_string(project.trail.file(1)).unwrap().lines().count(), 3);
 }
 
 #[test]
 fn queued_records_are_written_in_batches() {
-    let place = with_records(1, 64 << 20);
+    let project = with_records(1, 64 << 20);
     let findings = vec![Value::from("x".repeat(4_000)); 100];
-    let lock = place.held();
+    let lock = project.held();
     let body = body_of(&Record { findings, ..record(2) }).unwrap();
-    (0..10).for_each(|_| place.trail.queue(&body).unwrap());
+    (0..10).for_each(|_| project.trail.queue(&body).unwrap());
     drop(lock);
-    let mut pending = place.pending().into_iter();
+    let mut pending = project.pending().into_iter();
     let batch = take_batch(&mut pending).unwrap();
     let bytes: usize = batch.records.iter().map(|record| record.body.len()).sum();
     assert!(batch.records.len() > 1 && bytes < MAX_BATCH_BYTES);
     assert!(pending.next().is_some(), "the rest is left");
-    place.trail.write_pending().unwrap();
-    assert_eq!(verify(&place.trail).unwrap(), in_order(11));
-    assert_eq!(place.pending(), Vec::<PathBuf>::new());
+    project.trail.write_pending().unwrap();
+    assert_eq!(verify(&project.trail).unwrap(), in_order(11));
+    assert_eq!(project.pending(), Vec::<PathBuf>::new());
 }
 
 #[test]
