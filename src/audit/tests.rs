@@ -380,7 +380,7 @@ fn the_last_record_may_be_longer_than_what_is_first_read_of_the_end() {
 }
 
 #[test]
-fn a_queued_record_gets_its_place_in_the_chain_from_the_chain_alone() {
+fn a_queued_record_gets_its_position_in_the_chain_from_the_chain_alone() {
     let project = with_records(1, 1 << 20);
     let pending = &project.outside().pending;
     fs::create_dir_all(pending).unwrap();
@@ -415,7 +415,10 @@ fn a_reader_goes_on_across_files_and_starts_again_with_a_new_trail() {
     let mut reader = Reader::new(&project.trail);
     let mut read = || -> Vec<u64> {
         let mut found = Vec::new();
-        let seq = |entry: &Entry| Ok(found.push(entry.record["seq"].as_u64().unwrap()));
+        let seq = |entry: &Entry| {
+            found.push(entry.record["seq"].as_u64().unwrap());
+            Ok(())
+        };
         reader.each(&Filter::default(), seq).unwrap();
         found
     };

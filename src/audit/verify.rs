@@ -124,7 +124,7 @@ impl Check<'_> {
 }
 
 impl Trail {
-    /// An error for a record after the end that is kept outside the project, or in its place.
+    /// An error for a record after the end that is kept outside the project, or for another record with its number.
     pub(super) fn is_beyond(&self, end: &mut Option<End>, chain: &Chain) -> Result<(), String> {
         if end.as_ref().is_some_and(|end| chain.seq > end.max_seq()) {
             // It may have been written since.

@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
 
     /// What is in the project counts only as far as the end outside says: the chain goes on from there.
     fn after_end(trail: &'a Trail, end: End) -> io::Result<Writer<'a>> {
-        let name = end.next.as_ref().or(Some(&end.last)).and_then(|place| place.file.clone());
+        let name = end.next.as_ref().or(Some(&end.last)).and_then(|record| record.file.clone());
         let mut tail = match name {
             Some(name) => trail.tail(&trail.folder.join(name))?,
             None => None,

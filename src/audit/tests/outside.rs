@@ -67,7 +67,10 @@ fn a_record_that_somebody_else_appended_is_named_before_and_after_the_next_one()
     let beyond = "record 4 was not written by conclaude: the last one it wrote is 3, says the copy of the end that is kept outside the project";
     assert_eq!(problem, format!("{file}:4: {beyond}"));
     let mut doubts = Vec::new();
-    let note = |entry: &Entry| Ok(doubts.extend(entry.doubt.clone()));
+    let note = |entry: &Entry| {
+        doubts.extend(entry.doubt.clone());
+        Ok(())
+    };
     Reader::new(&project.trail).each(&Filter::default(), note).unwrap();
     assert_eq!(doubts, [beyond]);
     // The chain goes on where we ended, and not from there.
