@@ -190,6 +190,9 @@ impl Trail {
 /// How long another process may hold the lock; then the record is queued.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
+/// The start of the name that a trail is moved to.
+const ARCHIVE: &str = "audit-until-";
+
 /// The file that holds what killed processes left of their records.
 const TRUNCATED: &str = "truncated.txt";
 

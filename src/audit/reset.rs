@@ -6,11 +6,8 @@ use std::path::PathBuf;
 use super::append::body_of;
 use super::chain::RESET;
 use super::writer::Writer;
-use super::{Record, Trail};
+use super::{ARCHIVE, Record, Trail};
 use crate::store;
-
-/// The start of the name that a trail is moved to.
-pub(super) const ARCHIVE: &str = "audit-until-";
 
 impl Trail {
     /// Moves the trail to another name, whole as it is, and starts a new one whose first record says so. The numbers and the

@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use super::chain::Link;
 use super::lines::Lines;
-use super::reset::ARCHIVE;
-use super::{Trail, name_of};
+use super::{ARCHIVE, Trail, name_of};
 use crate::{files, store};
 
 /// The event of the records that prove a phase.

@@ -494,7 +494,9 @@ fn status_and_verify_print_json() {
       "ok": true,
       "records": 1,
       "problem": null,
-      "notes": []
+      "warnings": [],
+      "notes": [],
+      "end_compared": true
     }
     exit 0
     ----- stdout
@@ -507,7 +509,9 @@ fn status_and_verify_print_json() {
       "ok": false,
       "records": 0,
       "problem": "[ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not fit its content",
-      "notes": []
+      "warnings": [],
+      "notes": [],
+      "end_compared": true
     }
     "#);
     let json: Value = serde_json::from_str(broken.split_once("stdout\n").unwrap().1).unwrap();
