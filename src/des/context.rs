@@ -95,6 +95,8 @@ pub struct Call {
     pub last_record: Option<u64>,
     /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
     pub parent: Option<String>,
+    /// The work tree was remembered beside this; outside of a repository there is none.
+    pub has_tree: bool,
     /// When it was, in the form of Claude Code's transcripts.
     pub time: String,
     /// Whether the main thread goes on meanwhile.

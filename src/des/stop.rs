@@ -64,6 +64,11 @@ impl Stopping<'_> {
         }
     }
 
+    /// Who deletes what a gate compares with must not get around it.
+    fn lost_baseline(&self) -> bool {
+        self.tree.baseline.is_none() && self.origin.call.as_ref().is_some_and(|call| call.has_tree)
+    }
+
     fn is_in_worktree(&self) -> bool {
         self.tree.path != self.root
     }

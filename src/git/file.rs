@@ -65,11 +65,9 @@ impl File {
             kind if kind.is_symlink() => Kind::Link,
             kind if kind.is_file() && is_program(metadata) => Kind::Program,
             kind if kind.is_file() => Kind::File,
-            kind if kind.is_dir() => Kind::Unreadable,
             _ => Kind::Special,
         };
-        let size = (kind != Kind::Unreadable).then_some(metadata.len());
-        File { kind, size, stamp: stamp(metadata), ..File::default() }
+        File { kind, size: Some(metadata.len()), stamp: stamp(metadata), ..File::default() }
     }
 
     /// Whether git saw exactly this file when it last compared it with what is staged.
@@ -102,10 +100,11 @@ impl File {
             return true;
         }
         match self.kind {
-            Kind::Absent => return false,
+            // Whoever makes a folder unreadable that was readable is noticed by its files.
+            Kind::Absent | Kind::Unreadable => return false,
             Kind::Repository => return self.content != now.content,
             _ if self.has_stamp_of(now) => return false,
-            Kind::Special | Kind::Unreadable => return true,
+            Kind::Special => return true,
             Kind::File | Kind::Program | Kind::Link => {}
         }
         match (&self.content, &self.staged) {

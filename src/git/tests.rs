@@ -377,3 +377,128 @@ fn a_folder_laid_out_like_a_bare_repository_is_not_used_as_one() {
         Command::new("git").args(["-c", "safe.bareRepository=all", "status"]).current_dir(&work).output();
     assert!(status.is_ok() && ran.exists(), "git itself uses it");
 }
+
+#[cfg(unix)]
+#[test]
+fn further_ways_to_hide_a_write_are_seen() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let ways: [(&str, fn(&Repository), &[&str]); 9] = [
+        (
+            "through a hard link in an ignored folder",
+            |repository| {
+                repository.write("target/y", "");
+                std::fs::remove_file(repository.path().join("target/y")).unwrap();
+                let (from, to) = (repository.path().join("lib/x"), repository.path().join("target/y"));
+                std::fs::hard_link(from, to).unwrap();
+                repository.write("target/y", "2");
+            },
+            &["lib/x"],
+        ),
+        (
+            "in a folder that only looks like a repository",
+            |repository| repository.write("lib/.git/evil", "2"),
+            &["lib/.git/evil"],
+        ),
+        (
+            "in a folder that nobody may read",
+            |repository| {
+                repository.write("new/evil", "2");
+                let mode = std::fs::Permissions::from_mode(0o000);
+                std::fs::set_permissions(repository.path().join("new"), mode).unwrap();
+            },
+            // Root may read it all the same.
+            &["new/", "new/evil"],
+        ),
+        (
+            "in the place of a folder",
+            |repository| {
+                std::fs::remove_dir_all(repository.path().join("lib")).unwrap();
+                symlink("/tmp", repository.path().join("lib")).unwrap();
+            },
+            &["lib", "lib/x"],
+        ),
+        (
+            "with a replaced commit",
+            |repository| {
+                repository.write("lib/x", "2");
+                repository.commit();
+                repository.git(&["replace", "HEAD~1", "HEAD"]);
+                repository.write("lib/x", "1");
+            },
+            &["lib/x"],
+        ),
+        (
+            "with another work tree",
+            |repository| {
+                repository.git(&["config", "core.worktree", "/tmp"]);
+                repository.write("lib/x", "2");
+            },
+            &[".git/config", "lib/x"],
+        ),
+        (
+            "in a repository that claims to be bare",
+            |repository| {
+                repository.git(&["config", "core.bare", "true"]);
+                repository.write("lib/x", "2");
+            },
+            &[".git/config", "lib/x"],
+        ),
+        (
+            "as an executable",
+            |repository| {
+                let mode = std::fs::Permissions::from_mode(0o755);
+                std::fs::set_permissions(repository.path().join("lib/x"), mode).unwrap();
+            },
+            &["lib/x"],
+        ),
+        (
+            "in a FIFO",
+            |repository| {
+                let path = repository.path().join("lib/fifo");
+                assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+            },
+            &["lib/fifo"],
+        ),
+    ];
+    for (way, hide, expected) in ways {
+        let repository = Repository::new();
+        repository.write(".gitignore", "/target/\n");
+        repository.write("lib/x", "1");
+        repository.commit();
+        let baseline = repository.baseline();
+        hide(&repository);
+        let changed = repository.changed(&baseline);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        let _ = std::fs::set_permissions(repository.path().join("new"), mode);
+        assert!(
+            !changed.is_empty() && changed.iter().all(|path| expected.contains(&path.as_str())),
+            "{way}: {changed:?}"
+        );
+    }
+}
+
+#[test]
+fn a_repository_that_was_made_inside_the_project_does_not_take_its_place() {
+    let repository = Repository::new();
+    repository.write("web/a", "1");
+    repository.commit();
+    let work = repository.path().join("web");
+    let baseline = take(&work, None);
+    repository.write("root", "2");
+    repository.git(&["init", "-q", "web"]);
+    let now = take(&work, Some(&baseline));
+    assert_eq!(baseline.changed_until(&now, &work), Err(GONE.to_owned()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_deeper_than_paths_can_be_is_seen() {
+    let repository = Repository::new();
+    let baseline = repository.baseline();
+    let half = vec!["d".repeat(200); 15].join("/");
+    std::fs::create_dir_all(repository.path().join(&half)).unwrap();
+    repository.write(&format!("new/{half}/evil"), "2");
+    std::fs::rename(repository.path().join("new"), repository.path().join(&half).join("new")).unwrap();
+    let changed = repository.changed(&baseline);
+    assert_eq!(changed.len(), 1, "{changed:?}");
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -79,12 +80,12 @@ impl<'a> Walk<'a> {
         }
         let rules = folder.rules.with(&folder.name, self.rules.of(&folder.name));
         let is_nested = !folder.name.is_empty() && self.nested(&folder)?;
-        let Ok(listed) = std::fs::read_dir(&folder.path) else {
-            // What is in there cannot be known, but that it is there can.
-            if let Ok(metadata) = folder.path.symlink_metadata() {
-                self.add(folder.name, &folder.path, &metadata)?;
+        let listed = match std::fs::read_dir(&folder.path) {
+            Ok(listed) => listed,
+            Err(error) => {
+                self.unreadable(folder.name, &error);
+                return Ok(());
             }
-            return Ok(());
         };
         for entry in listed.flatten() {
             let path = entry.path();
@@ -93,7 +94,13 @@ impl<'a> Walk<'a> {
             if is_git || self.is_ours(&name, &path) {
                 continue;
             }
-            let Ok(metadata) = entry.metadata() else { continue };
+            let metadata = match entry.metadata() {
+                Ok(metadata) => metadata,
+                Err(error) => {
+                    self.unreadable(name, &error);
+                    continue;
+                }
+            };
             if rules.hides(&name, metadata.is_dir()) {
                 continue;
             }
@@ -194,6 +201,13 @@ impl<'a> Walk<'a> {
         }
         self.found.insert(name, file);
         self.check_limits(0)
+    }
+
+    /// What is in there cannot be known, but that it is there can. What was deleted this moment is not.
+    fn unreadable(&mut self, name: String, error: &io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.found.insert(name, File { kind: Kind::Unreadable, ..File::default() });
+        }
     }
 
     fn read_content(&mut self, file: &mut File, path: &Path) {

@@ -102,6 +102,7 @@ fn remember(
         finished: finished.map(|phase| phase.name).collect(),
         last_record: Some(Trail::of(&context.root.folder, None).last_number()),
         parent: None,
+        has_tree: baseline.is_some(),
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
         background: tool.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
         stopped: false,

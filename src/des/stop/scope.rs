@@ -59,7 +59,9 @@ fn unchecked(stopping: &Stopping<'_>, why: &str) -> Finding {
     } else {
         "restore it; if that cannot be done, say so in your report: the scope was not checked"
     };
-    if (deadline::is_over() || stopping.tree.baseline.is_some()) && stopping.des.scope() == ScopeMode::Block {
+    if (deadline::is_over() || stopping.tree.baseline.is_some() || stopping.lost_baseline())
+        && stopping.des.scope() == ScopeMode::Block
+    {
         return Finding::new(Code::ScopeViolation, what, fix);
     }
     let fix = "look yourself at what was changed: the scope was not checked";
@@ -95,7 +97,9 @@ fn of_work<'a>(
 fn files_outside(stopping: &Stopping<'_>, opened: &Opened, allowed: &Allowed) -> Result<Vec<String>, String> {
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
-        return Err(if git::is_repository(work) {
+        return Err(if stopping.lost_baseline() {
+            "the baseline that Gate 1 took is gone from .conclaude/state".into()
+        } else if git::is_repository(work) {
             "Gate 1 did not see this call, so there is no baseline".into()
         } else {
             "this is not a git repository".into()
