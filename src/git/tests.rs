@@ -382,7 +382,8 @@ fn a_folder_laid_out_like_a_bare_repository_is_not_used_as_one() {
 #[test]
 fn further_ways_to_hide_a_write_are_seen() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let ways: [(&str, fn(&Repository), &[&str]); 9] = [
+    type Way = (&'static str, fn(&Repository), &'static [&'static str]);
+    let ways: [Way; 9] = [
         (
             "through a hard link in an ignored folder",
             |repository| {
@@ -468,7 +469,7 @@ fn further_ways_to_hide_a_write_are_seen() {
         let baseline = repository.baseline();
         hide(&repository);
         let changed = repository.changed(&baseline);
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        let mode = PermissionsExt::from_mode(0o755);
         let _ = std::fs::set_permissions(repository.path().join("new"), mode);
         assert!(
             !changed.is_empty() && changed.iter().all(|path| expected.contains(&path.as_str())),
