@@ -27,7 +27,8 @@ pub(super) enum Subcommand {
     /// Run a command and record the phase from its exit code, as proof
     ///
     /// Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that
-    /// cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run.
+    /// cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run, and
+    /// while the config cannot be read, none is.
     Run(run::RunArgs),
     /// Admit that the step failed: an honest failure may stop
     Fail(step::FailArgs),
@@ -54,6 +55,7 @@ impl Subcommand {
         }
         match self {
             Subcommand::New(_) | Subcommand::Prompt(_) => project.require_valid_config()?,
+            Subcommand::Run(_) => {}
             _ => project.warn_about_config(),
         }
         let mut out = anstream::stdout();

@@ -537,12 +537,18 @@ fn an_agent_can_admit_failure_and_record_phases_though_the_user_broke_the_config
     let step = json!({"task_id": "1", "state": {"status": "TODO"}, "tdd_cycle": {"phase_execution_log": [
         {"phase_name": "BUILD", "status": "NOT_EXECUTED"}, {"phase_name": "CHECK", "status": "NOT_EXECUTED"}]}});
     let test = Test::stop().step(&step).config("subagentStop: {comands: {}}\n");
-    assert_snapshot!(shows(&test, &["run", STEP, "BUILD", "--", "true"]), @"
+    // Which commands the config allows is not known, so none is run: a mistake in it must not allow every command.
+    assert_snapshot!(refused(&test, &["run", STEP, "BUILD", "--", "touch", "ran"]), @"conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `des run` runs nothing while the config does not say which commands count (des.evidence): fix the file, with the help of `conclaude validate`, or record the phase without a run: `conclaude des start steps/01-01.json BUILD`, then `conclaude des finish steps/01-01.json BUILD --pass`");
+    assert!(!test.root().join("ran").exists());
+    assert_eq!(phase(&test, "BUILD")["status"], "NOT_EXECUTED");
+    assert_snapshot!(shows(&test, &["start", STEP, "BUILD"]), @"
     exit 0
+    ----- stdout
+    BUILD is IN_PROGRESS
     ----- stderr
     conclaude: warning: invalid config [ROOT]/.conclaude.yaml: 1 problem; using the step's own phases
-    conclaude: BUILD is EXECUTED: PASS (exit code 0)
     ");
+    ok(&test, &["finish", STEP, "BUILD", "--pass"]);
     assert_eq!(phase(&test, "BUILD")["outcome"], "PASS");
     assert_snapshot!(ok(&test, &["fail", STEP, "--reason", "no compiler"]), @"steps/01-01.json is FAILED");
     // A new step would get the wrong phases.

@@ -1023,7 +1023,9 @@ fn a_transcript_that_comes_late_is_waited_for() {
     // The hook marks its arrival there, and looks for the prompt next.
     let test = test.file(".conclaude/state/last/.keep", "");
     let child = test.spawn();
+    let started = std::time::Instant::now();
     while !test.root().join(".conclaude/state/last/SubagentStop").exists() {
+        assert!(started.elapsed().as_secs() < 60, "the hook did not start");
         std::thread::yield_now();
     }
     let line = json!({"type": "user", "message": {"role": "user", "content": MARKERS}});

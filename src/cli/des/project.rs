@@ -44,10 +44,14 @@ impl Project {
 
     /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
     pub(super) fn warn_about_config(&self) {
-        if let Some(error) = &self.config_error {
-            let summary = error.lines().next().unwrap_or_default();
+        if let Some(summary) = self.config_problem() {
             let _ = writeln!(io::stderr(), "conclaude: warning: {summary}; using the step's own phases");
         }
+    }
+
+    /// What is wrong with the config, in one line.
+    pub(super) fn config_problem(&self) -> Option<&str> {
+        self.config_error.as_deref().map(|error| error.lines().next().unwrap_or_default())
     }
 
     /// The phases of a step: those of the config, or those that the step has where the config cannot be read.

@@ -55,6 +55,9 @@ struct Proof {
 /// No lock is held while the command runs.
 pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
     let RunArgs { step, phase, turns, .. } = args;
+    if let Some(problem) = project.config_problem() {
+        return Err(not_known(project, args, problem)?);
+    }
     let des = project.config.des.clone().unwrap_or_default();
     let owned = des.evidence_command(phase);
     let before = before(project, step, phase, owned)?;
@@ -126,12 +129,26 @@ fn typed(project: &Project, args: &RunArgs) -> io::Result<Proof> {
 
 /// With a map in the config, its commands are all that `des run` runs.
 fn not_in_map(project: &Project, args: &RunArgs) -> io::Result<io::Error> {
-    let phase = &args.phase;
-    let (_, name) = project.step(&args.step)?;
-    let step = gates::shell_quote(&name);
+    let (phase, without) = (&args.phase, without_run(project, args)?);
     Ok(io::Error::other(format!(
-        "the config has no command for {phase} (des.evidence), and with commands there it runs no others: add `{phase}: COMMAND` to that map, or record the phase without a run: `conclaude des start {step} {phase}`, then `conclaude des finish {step} {phase} --pass`"
+        "the config has no command for {phase} (des.evidence), and with commands there it runs no others: add `{phase}: COMMAND` to that map, or {without}"
     )))
+}
+
+/// A config that cannot be read may have such a map: a mistake in it must not allow every command.
+fn not_known(project: &Project, args: &RunArgs, problem: &str) -> io::Result<io::Error> {
+    let without = without_run(project, args)?;
+    Ok(io::Error::other(format!(
+        "{problem}; `des run` runs nothing while the config does not say which commands count (des.evidence): fix the file, with the help of `conclaude validate`, or {without}"
+    )))
+}
+
+fn without_run(project: &Project, args: &RunArgs) -> io::Result<String> {
+    let (phase, (_, name)) = (&args.phase, project.step(&args.step)?);
+    let step = gates::shell_quote(&name);
+    Ok(format!(
+        "record the phase without a run: `conclaude des start {step} {phase}`, then `conclaude des finish {step} {phase} --pass`"
+    ))
 }
 
 fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {

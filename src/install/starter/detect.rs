@@ -89,19 +89,18 @@ fn node_and_members(package: &Package<'_>) -> Vec<Kind> {
         workspaces::of_node(&package_json(package), package.read("pnpm-workspace.yaml").as_deref());
     let members = members(package.root, &patterns, "package.json", node);
     // A script of the root that checks all workspaces is better than one command for each.
-    let lints = root.lint.is_some();
-    let tests = root.test.is_some();
-    let only_rest =
-        |kind: Kind| Kind { lint: kind.lint.filter(|_| !lints), test: kind.test.filter(|_| !tests), ..kind };
-    let of_root = scripts_cover_members(&package_json(package));
-    let members = members.into_iter().map(|kind| if of_root { only_rest(kind) } else { kind });
+    let json = package_json(package);
+    let (lints, tests) = (covers_members(&json, "lint"), covers_members(&json, "test"));
+    let members = members.into_iter().map(|kind| Kind {
+        lint: kind.lint.filter(|_| !lints),
+        test: kind.test.filter(|_| !tests),
+        ..kind
+    });
     std::iter::once(root).chain(members).filter(|kind| kind.folder.is_empty() || kind.has_checks()).collect()
 }
 
-/// Whether the scripts of the root run those of the workspaces: then they need no commands of their own.
-fn scripts_cover_members(json: &Value) -> bool {
-    let scripts = json.get("scripts").and_then(Value::as_object).into_iter().flatten();
-    let mut checks = scripts.filter(|(name, _)| matches!(name.as_str(), "lint" | "test"));
+/// Whether a script of the root runs that of the workspaces: then they need no commands of their own.
+fn covers_members(json: &Value, script: &str) -> bool {
     let words = [
         "--workspaces",
         "-ws",
@@ -113,7 +112,8 @@ fn scripts_cover_members(json: &Value) -> bool {
         "lerna",
         "--filter",
     ];
-    checks.any(|(_, script)| script.as_str().is_some_and(|text| words.iter().any(|word| text.contains(word))))
+    let script = json.get("scripts").and_then(|scripts| scripts.get(script)).and_then(Value::as_str);
+    script.is_some_and(|script| words.iter().any(|word| script.contains(word)))
 }
 
 impl Kind {

@@ -105,6 +105,14 @@ fn each_workspace_of_a_monorepo_has_its_own_commands() {
         ],
         &[("", Some("pnpm run lint"), None), ("apps/a", None, Some("pnpm run test"))],
     );
+    // The root's own test says nothing about those of the workspaces, whatever its lint script covers.
+    check(
+        &[
+            ("package.json", r#"{"workspaces":["a"],"scripts":{"lint":"turbo lint","test":"node test.js"}}"#),
+            ("a/package.json", SCRIPTS),
+        ],
+        &[("", Some("npm run lint"), Some("npm run test")), ("a", None, Some("npm run test"))],
+    );
     check(
         &[
             ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n"),
