@@ -35,12 +35,15 @@ fn described(agent: &Agent) -> Option<String> {
     (!what.is_empty()).then(|| format!("{} · \"{what}\"", clean_line(&agent.name)))
 }
 
+/// The gates, as a check.
+const STEP: &str = "the step";
+
 /// What a check is called when it blocks and when it passes later. Remarks have no name.
 #[must_use]
 pub(crate) fn check(outcome: &Outcome) -> Option<String> {
     match &outcome.evidence {
         Evidence::Command(run) => Some(format!("`{}`", short(&run.command.script))),
-        Evidence::Finding(_) | Evidence::HonestFailure => Some("the step".into()),
+        Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
         Evidence::Judge(..) => Some("the judge's review".into()),
         Evidence::Note | Evidence::Skipped => None,
     }
@@ -58,6 +61,13 @@ pub(crate) fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcom
     let failed: Vec<String> = outcomes.iter().filter(has_failed).filter_map(check).collect();
     if checks.is_empty() || checks.iter().any(|check| failed.contains(check)) {
         return format!("⚠ {name}: stopped after {blocks}");
+    }
+    // The config was changed meanwhile, or is not trusted any more. A step without findings has no outcome.
+    let ran: Vec<String> = outcomes.iter().filter_map(check).collect();
+    let left: Vec<&str> =
+        checks.iter().filter(|check| *check != STEP && !ran.contains(check)).map(String::as_str).collect();
+    if !left.is_empty() {
+        return format!("⚠ {name}: stopped after {blocks}; not run again: {}", left.join(", "));
     }
     format!("✓ {name}: {} passed after {blocks}", checks.join(", "))
 }

@@ -94,7 +94,8 @@ impl FilterArgs {
     fn filter(self, trail: &Trail) -> io::Result<Filter> {
         let FilterArgs { mut session, last_session: is_last, agent, step, event, decision, since } = self;
         if is_last {
-            session = last_session(trail)?;
+            let last = last_session(trail)?;
+            session = Some(last.ok_or_else(|| io::Error::other("no record names a session yet"))?);
         }
         Ok(Filter { session, agent, step, event, decision, since })
     }

@@ -78,7 +78,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         steps::write(request, &folder, &mut out)?;
     }
     if !request.dry_run {
-        writeln!(out, "next: {}", draft.next())?;
+        writeln!(out, "next: {}", draft.next(request))?;
     }
     Ok(Exit::Success)
 }

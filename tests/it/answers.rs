@@ -142,6 +142,16 @@ fn after_a_block_by_a_timeout_nothing_is_said_to_have_passed() {
 }
 
 #[test]
+fn a_check_that_did_not_run_again_is_not_said_to_have_passed() {
+    let config = "subagentStop: {commands: {coder: [{run: 'false', onFailure: block}]}}\n";
+    let done = Test::stop().config(config).run();
+    done.blocked();
+    // The user takes the command out of the config while the agent works.
+    let done = done.again().config("maxBlocks: 3\n").run();
+    assert_snapshot!(done.message(), @"conclaude: ⚠ coder (a1b2c3): stopped after 1 block; not run again: `false`");
+}
+
+#[test]
 fn what_only_warns_is_shown_with_the_block_too() {
     let config = "subagentStop:\n  commands:\n    coder:\n      - {run: echo note, showStdout: true}\n      - {run: exit 3, onFailure: warn}\n      - {run: 'false', onFailure: block}\n";
     let reason = Test::stop().config(config).run().blocked();

@@ -372,6 +372,16 @@ fn the_last_records_and_the_last_session_can_be_chosen() {
 }
 
 #[test]
+fn without_a_session_there_is_no_last_one() {
+    // What the user ran by hand belongs to none.
+    let test = Test::stop().step(&workflow::todo());
+    run_in(&test.root(), &["des", "fail", "steps/01-01.json", "--reason", "no compiler"]);
+    let (code, shown, error) = run_in(&test.root(), &["audit", "show", "--last-session"]);
+    assert_eq!((code, shown.as_str()), (Some(1), ""));
+    assert_eq!(error, "conclaude: no record names a session yet\n");
+}
+
+#[test]
 fn show_follows_the_trail_until_nobody_reads() {
     let test = recorded();
     let mut command = conclaude_in(&test.root());

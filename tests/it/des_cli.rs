@@ -371,7 +371,7 @@ fn every_subcommand_has_help() {
 
     Run a command and record the phase from its exit code, as proof
 
-    Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run.
+    Exits with the command's own exit code. Phases named RED or RED_* expect a command that fails; a command that cannot be started or is killed never passes. Where des.evidence names the phase's command, only that one is run, and while the config cannot be read, none is.
 
     Usage: conclaude des run [OPTIONS] <STEP> <PHASE> [-- <COMMAND>...]
 

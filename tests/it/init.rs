@@ -348,7 +348,7 @@ fn a_target_that_does_not_exist_is_never_suggested() {
     wrote [ROOT]/.conclaude.yaml
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
-    next: uncomment what you want there, then `conclaude doctor` checks the installation
+    next: no lint or test command was found, so nothing runs yet: write yours there, then `conclaude doctor` checks the installation
     ");
     let config = read(root.join(".conclaude.yaml"));
     assert!(!config.contains("make "), "{config}");

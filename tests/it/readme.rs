@@ -1,4 +1,4 @@
-//! The README's example runs as it is printed there.
+//! The README's examples run as they are printed there.
 
 use std::path::Path;
 
@@ -6,10 +6,40 @@ use insta::assert_snapshot;
 
 use crate::common::{Test, conclaude, scratch};
 
+/// What is between a heading and the end of its fence.
+fn fence<'a>(text: &'a str, start: &str) -> &'a str {
+    text.split(start).nth(1).unwrap().split("```").next().unwrap()
+}
+
+#[test]
+fn the_first_screen_shows_real_output() {
+    let screen = include_str!("../../README.md").split("<!-- tested: first screen -->\n").nth(1).unwrap();
+    let console = fence(screen, "```console\n");
+    let lint = "#!/bin/sh\ntest -e fixed && exit\necho \"src/greeting.js:3:7  error  'unused' is assigned a value but never used\"\nexit 1\n";
+    let test = Test::stop().config(fence(screen, "```yaml\n")).payload("agent_id", "ae7af48d32583d25f");
+    let test = test.file(
+        "main/subagents/agent-ae7af48d32583d25f.meta.json",
+        r#"{"toolUseId":"toolu_1","agentType":"coder","description":"Write greeting"}"#,
+    );
+    crate::common::program::script(test.root().join("bin/npm"), lint);
+    let path = bin(&test.root());
+    let test = test.env("PATH", &path);
+    std::fs::write(test.root().join("payload.json"), test.input()).unwrap();
+    let line = console.lines().next().unwrap().strip_prefix("$ ").unwrap();
+    let mut shell = test.program("sh");
+    shell.args(["-c", line]).current_dir(test.root()).env("PATH", path);
+    let done = test.run_as(shell).status(2);
+    assert_eq!(console, format!("$ {line}\n{}$ echo $?\n2\n", done.stderr));
+    assert!(done.read("answer.json").starts_with(r#"{"decision":"block","#));
+    let done = done.again().file("fixed", "").run();
+    let passed = done.message().replace("conclaude: ", "");
+    assert!(screen.contains(&format!("``{passed}``")), "{passed}");
+}
+
 #[test]
 fn the_example_of_trustworthy_steps_can_be_pasted() {
     let readme = include_str!("../../README.md");
-    let block = readme.split("<!-- tested: steps -->\n```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let block = fence(readme, "<!-- tested: steps -->\n```sh\n");
     let test = Test::stop();
     let folder = Path::new(env!("CARGO_BIN_EXE_conclaude")).parent().unwrap().display();
     let mut shell = test.program("sh");
@@ -76,8 +106,7 @@ fn steady(line: &str) -> String {
 #[test]
 fn installing_looks_as_the_readme_shows_it() {
     let readme = include_str!("../../README.md");
-    let block =
-        readme.split("<!-- tested: install -->\n```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let block = fence(readme, "<!-- tested: install -->\n```console\n");
     let folder = scratch();
     let home = folder.path().canonicalize().unwrap();
     let project = home.join("my-project");

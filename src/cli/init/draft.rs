@@ -103,9 +103,11 @@ impl Draft {
     }
 
     /// What the user does now.
-    pub(super) fn next(&self) -> &'static str {
+    pub(super) fn next(&self, request: &Request) -> &'static str {
         if self.is_live {
             "`conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured"
+        } else if request.yes {
+            "no lint or test command was found, so nothing runs yet: write yours there, then `conclaude doctor` checks the installation"
         } else {
             "uncomment what you want there, then `conclaude doctor` checks the installation"
         }
