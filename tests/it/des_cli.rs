@@ -424,7 +424,7 @@ fn every_subcommand_has_help() {
     Usage: conclaude des new [OPTIONS] <PATH>
 
     Arguments:
-      <PATH>  The path of the new step file
+      <PATH>  The path of the new step file, such as steps/01-01.json
 
     Options:
           --task-id <TASK_ID>        The task's id, such as 01-01 [default: the file's name]
@@ -529,6 +529,14 @@ fn the_whole_workflow_from_prompt_to_verified_trail() {
     let done = test.then("Stop").run();
     assert_eq!(done.message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
     done.again().run().silent();
+}
+
+#[test]
+fn a_new_step_has_a_name_under_which_it_is_found() {
+    let test = Test::stop().file("steps/.keep", "");
+    assert_snapshot!(refused(&test, &["new", "steps/03"]), @"conclaude: `des status` finds only steps whose names end in .json: use steps/03.json");
+    assert_snapshot!(refused(&test, &["new", "steps/", "--force"]), @"conclaude: steps is a folder: name a file in it, such as steps/01-01.json");
+    assert!(!test.root().join("steps/03").exists());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `des new`, `done` and `fail`: the step as a whole.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
@@ -9,10 +9,11 @@ use super::project::Project;
 use crate::audit::Record;
 use crate::des::record::NewStep;
 use crate::des::{record, scope, step};
+use crate::text::clean_line;
 
 #[derive(clap::Args)]
 pub(crate) struct NewArgs {
-    /// The path of the new step file
+    /// The path of the new step file, such as steps/01-01.json
     path: PathBuf,
     /// The task's id, such as 01-01 [default: the file's name]
     #[arg(long)]
@@ -56,6 +57,7 @@ pub(super) fn new(project: &Project, args: &NewArgs, out: &mut impl Write) -> io
     let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
     scope::Allowed::new(allow.clone()).map_err(io::Error::other)?;
     let (real, step_name) = project.step(path)?;
+    check_name(&real, &step_name)?;
     if real.exists() && !force {
         return Err(io::Error::other(format!("{step_name} exists already; --force overwrites it")));
     }
@@ -75,6 +77,24 @@ pub(super) fn new(project: &Project, args: &NewArgs, out: &mut impl Write) -> io
     step::write(&real, &step, "")?;
     project.audit(&project.base_record("des new", &step_name, "TODO"))?;
     writeln!(out, "created {step_name}")
+}
+
+/// What `des status` and `/step` would not find is no name for a step.
+fn check_name(real: &Path, name: &str) -> io::Result<()> {
+    let shown = clean_line(name);
+    if real.is_dir() {
+        let example = Path::new(&shown).join("01-01.json");
+        return Err(io::Error::other(format!(
+            "{shown} is a folder: name a file in it, such as {}",
+            example.display()
+        )));
+    }
+    if real.extension().is_none_or(|extension| extension != "json") {
+        return Err(io::Error::other(format!(
+            "`des status` finds only steps whose names end in .json: use {shown}.json"
+        )));
+    }
+    Ok(())
 }
 
 pub(super) fn done(project: &Project, args: &DoneArgs, out: &mut impl Write) -> io::Result<()> {

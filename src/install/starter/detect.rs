@@ -65,7 +65,25 @@ pub(crate) fn detect(root: &Path) -> Vec<Kind> {
     let has = |wanted: fn(&Kind) -> bool| all.iter().any(wanted);
     let runner = runner(&package, has(|kind| kind.lint.is_some()), has(|kind| kind.test.is_some()));
     all.extend(runner);
-    all
+    if all.is_empty() { in_subfolders(root) } else { all }
+}
+
+/// A frontend beside a backend, say, which no file in the root names.
+fn in_subfolders(root: &Path) -> Vec<Kind> {
+    let one_of_each = |folder: String| {
+        let package = Package { root, folder: &folder };
+        let kinds = [node(&package), rust_in(&package), python(&package), go(&package)];
+        let kinds = kinds.into_iter().flatten().filter(Kind::has_checks);
+        kinds.map(|kind| Kind { folder: folder.clone(), ..kind }).collect::<Vec<_>>()
+    };
+    let mut folders = workspaces::subfolders(root, "");
+    folders.sort_unstable();
+    folders.into_iter().flat_map(one_of_each).take(MAX_MEMBERS).collect()
+}
+
+fn rust_in(package: &Package<'_>) -> Option<Kind> {
+    let text = package.read("Cargo.toml")?;
+    Some(cargo(if toml::has_table(&text, "workspace") { " --workspace" } else { "" }))
 }
 
 /// The kind of each member that has the file.
@@ -135,7 +153,10 @@ fn node_manager(package: &Package<'_>, json: &Value) -> (&'static str, &'static 
         ("bun.lockb", "bun"),
         ("package-lock.json", "npm"),
     ];
-    let named = json.get("packageManager").and_then(Value::as_str).unwrap_or_default();
+    // A workspace is installed by the manager of the whole.
+    let root = package_json(&Package { folder: "", ..*package });
+    let named = [json, &root].into_iter().find_map(|json| json.get("packageManager")?.as_str());
+    let named = named.unwrap_or_default();
     let by_lock = locks.iter().find(|(lock, _)| package.has_lock(lock)).map(|(_, manager)| *manager);
     match by_lock.unwrap_or_else(|| named.split('@').next().unwrap_or_default()) {
         "pnpm" => ("pnpm", "pnpm exec"),
@@ -194,7 +215,7 @@ fn cargo(all: &str) -> Kind {
 }
 
 fn python_and_members(package: &Package<'_>) -> Vec<Kind> {
-    let Some(text) = package.read("pyproject.toml") else { return Vec::new() };
+    let text = package.read("pyproject.toml").unwrap_or_default();
     let patterns = workspaces::of_toml(&text, "tool.uv.workspace");
     let members = members(package.root, &patterns, "pyproject.toml", python);
     let members = members.into_iter().filter(Kind::has_checks);
@@ -202,7 +223,11 @@ fn python_and_members(package: &Package<'_>) -> Vec<Kind> {
 }
 
 fn python(package: &Package<'_>) -> Option<Kind> {
-    let text = package.read("pyproject.toml")?;
+    // Any of them may name the tools.
+    let known = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "requirements-dev.txt"];
+    let found: Vec<_> = known.iter().filter_map(|name| Some((*name, package.read(name)?))).collect();
+    let file = found.first()?.0;
+    let text: String = found.iter().map(|(_, text)| text.as_str()).collect();
     let run = match () {
         () if package.has_lock("uv.lock") => "uv run ",
         () if package.has_lock("poetry.lock") => "poetry run ",
@@ -224,12 +249,7 @@ fn python(package: &Package<'_>) -> Option<Kind> {
         () => None,
     };
     let command = |tool: &str| format!("{run}{tool}");
-    Some(Kind {
-        file: "pyproject.toml",
-        lint: lint.map(command),
-        test: test.map(command),
-        folder: String::new(),
-    })
+    Some(Kind { file, lint: lint.map(command), test: test.map(command), folder: String::new() })
 }
 
 fn go_and_members(package: &Package<'_>) -> Vec<Kind> {

@@ -55,6 +55,10 @@ fn only_what_is_there_is_suggested() {
         &[("pyproject.toml", "dev = [\"flake8\"]"), ("manage.py", "")],
         &[("", Some("flake8"), Some("python manage.py test"))],
     );
+    check(
+        &[("requirements.txt", "flask\n"), ("requirements-dev.txt", "ruff\npytest\n")],
+        &[("", Some("ruff check ."), Some("pytest"))],
+    );
     check(&[("go.mod", "module x")], &[("", Some("go vet ./..."), Some("go test ./..."))]);
     check(
         &[("go.mod", "module x"), (".golangci.yml", "")],
@@ -133,6 +137,43 @@ fn each_workspace_of_a_monorepo_has_its_own_commands() {
         ],
         &[("", None, None), ("libs/a", None, Some("uv run pytest"))],
     );
+}
+
+#[test]
+fn a_workspace_uses_the_package_manager_that_the_root_names() {
+    check(
+        &[
+            ("package.json", r#"{"workspaces":["a"],"packageManager":"yarn@4.1.0"}"#),
+            ("a/package.json", SCRIPTS),
+        ],
+        &[("", None, None), ("a", Some("yarn run lint"), Some("yarn run test"))],
+    );
+}
+
+#[test]
+fn projects_side_by_side_are_found_where_no_file_in_the_root_names_them() {
+    check(
+        &[
+            ("README.md", "x"),
+            ("back/Cargo.toml", "[workspace]"),
+            ("front/package.json", SCRIPTS),
+            ("front/pnpm-lock.yaml", ""),
+            ("node_modules/x/package.json", SCRIPTS),
+            (".hidden/package.json", SCRIPTS),
+            ("docs/package.json", "{}"),
+            ("tools/deep/package.json", SCRIPTS),
+        ],
+        &[
+            (
+                "back",
+                Some("cargo clippy --workspace --all-targets -- -D warnings"),
+                Some("cargo test --workspace"),
+            ),
+            ("front", Some("pnpm run lint"), Some("pnpm run test")),
+        ],
+    );
+    // What the root itself has is what counts.
+    check(&[("Makefile", "test:\n\tx\n"), ("a/package.json", SCRIPTS)], &[("", None, Some("make test"))]);
 }
 
 #[test]

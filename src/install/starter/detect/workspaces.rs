@@ -93,7 +93,7 @@ fn expand(root: &Path, folder: &str, parts: &[&str], found: &mut Vec<String>) {
     }
 }
 
-fn subfolders(root: &Path, folder: &str) -> Vec<String> {
+pub(super) fn subfolders(root: &Path, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
     let names = entries.filter(|entry| files::is_real_folder(&entry.path()));
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
