@@ -95,30 +95,30 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 fn changed(mut bytes: Vec<u8>, change: &Change, other: &[u8]) -> Vec<u8> {
-    let at = |place: usize| place % (bytes.len() + 1);
+    let at = |position: usize| position % (bytes.len() + 1);
     match change {
-        Change::Cut(place) => bytes.truncate(at(*place)),
-        Change::Remove(place, length) => {
-            let start = at(*place);
+        Change::Cut(position) => bytes.truncate(at(*position)),
+        Change::Remove(position, length) => {
+            let start = at(*position);
             bytes.drain(start..(start + length).min(bytes.len()));
         }
-        Change::Set(place, byte) => {
-            let place = at(*place);
-            if let Some(old) = bytes.get_mut(place) {
+        Change::Set(position, byte) => {
+            let position = at(*position);
+            if let Some(old) = bytes.get_mut(position) {
                 *old = *byte;
             }
         }
-        Change::Insert(place, more) => {
-            let place = at(*place);
-            bytes.splice(place..place, more.iter().copied());
+        Change::Insert(position, more) => {
+            let position = at(*position);
+            bytes.splice(position..position, more.iter().copied());
         }
-        Change::Repeat(place, length, times) => {
-            let start = at(*place);
+        Change::Repeat(position, length, times) => {
+            let start = at(*position);
             let part = bytes[start..(start + length).min(bytes.len())].repeat((*times).into());
             bytes.splice(start..start, part);
         }
-        Change::Splice(place, from) => {
-            bytes.truncate(at(*place));
+        Change::Splice(position, from) => {
+            bytes.truncate(at(*position));
             bytes.extend_from_slice(&other[from % (other.len() + 1)..]);
         }
     }

@@ -1,4 +1,4 @@
-//! What may stand where a config should: refused at once, with the place where there is one.
+//! What may stand where a config should: refused at once, with the position where there is one.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -69,28 +69,28 @@ fn alias_bomb(list: bool) -> String {
 
 #[test]
 fn texts_that_are_no_config() {
-    let place = ".conclaude.yaml:";
-    refused("an alias bomb of lists", &text(alias_bomb(true)), place);
-    refused("an alias bomb of mappings", &text(alias_bomb(false)), place);
+    let position = ".conclaude.yaml:";
+    refused("an alias bomb of lists", &text(alias_bomb(true)), position);
+    refused("an alias bomb of mappings", &text(alias_bomb(false)), position);
     let bomb = format!("{}subagentStop: {{commands: *a29}}\n", alias_bomb(true));
-    refused("an alias bomb where commands should be", &text(bomb), place);
-    refused("a merge key of itself", &text("a: &a {<<: *a}\nsubagentStop: {<<: *a}\n"), place);
-    refused("an alias without an anchor", &text("subagentStop: *nowhere\n"), place);
-    refused("lists 100,000 deep", &text("[".repeat(100_000)), place);
-    refused("lists 1,000,000 deep", &text("[".repeat(1_000_000)), place);
-    refused("mappings 100,000 deep", &text("{a: ".repeat(100_000)), place);
+    refused("an alias bomb where commands should be", &text(bomb), position);
+    refused("a merge key of itself", &text("a: &a {<<: *a}\nsubagentStop: {<<: *a}\n"), position);
+    refused("an alias without an anchor", &text("subagentStop: *nowhere\n"), position);
+    refused("lists 100,000 deep", &text("[".repeat(100_000)), position);
+    refused("lists 1,000,000 deep", &text("[".repeat(1_000_000)), position);
+    refused("mappings 100,000 deep", &text("{a: ".repeat(100_000)), position);
     let indented: String = (0..1_200).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-    refused("mappings 1,200 deep by indentation", &text(indented), place);
-    refused("lists 100,000 deep by dashes", &text("- ".repeat(100_000)), place);
-    refused("keys 100,000 deep", &text("? ".repeat(100_000)), place);
+    refused("mappings 1,200 deep by indentation", &text(indented), position);
+    refused("lists 100,000 deep by dashes", &text("- ".repeat(100_000)), position);
+    refused("keys 100,000 deep", &text("? ".repeat(100_000)), position);
     refused("tabs", &text("subagentStop:\n\tcommands:\n\t\tcoder: []\n"), ".conclaude.yaml:2:");
     refused("duplicate keys", &text("maxBlocks: 1\nmaxBlocks: 2\n"), ".conclaude.yaml:2:1");
-    refused("an unclosed quote", &text(format!("subagentStop: \"{}", "x".repeat(900_000))), place);
-    refused("NULs", &text(vec![0; 10_000]), place);
+    refused("an unclosed quote", &text(format!("subagentStop: \"{}", "x".repeat(900_000))), position);
+    refused("NULs", &text(vec![0; 10_000]), position);
     refused("invalid UTF-8", &text(b"maxBlocks: \xff\n"), "it is not UTF-8 at byte 11");
     let one_line: String = (0..20_000).map(|n| format!("key{n}: 1, ")).collect();
     refused("20,000 unknown keys on one line", &text(format!("{{{one_line}}}\n")), "20000 problems");
-    refused("a key of 900 kB", &text(format!("? {}\n: 1\n", "k".repeat(900_000))), place);
+    refused("a key of 900 kB", &text(format!("? {}\n: 1\n", "k".repeat(900_000))), position);
     refused(
         "a value of 900 kB",
         &text(format!("maxBlocks: {}\n", "v".repeat(900_000))),
@@ -104,9 +104,9 @@ fn texts_that_are_no_config() {
         ".conclaude.yaml:1:900004",
     );
     let values = format!("maxBlocks: [{}]\n", "1,".repeat(500_000));
-    refused("500,000 values", &text(values), place);
+    refused("500,000 values", &text(values), position);
     let many: String = (0..60_000).map(|n| format!("key{n}: 1\n")).collect();
-    refused("60,000 unknown keys", &text(many), place);
+    refused("60,000 unknown keys", &text(many), position);
     refused("10 MB", &text("x".repeat(10 << 20)), "it has 10485760 bytes, at most 1048576 are read");
     refused("10 MB of comments", &text("# x\n".repeat(10 << 18)), "it has 10485760 bytes");
 }
@@ -154,6 +154,6 @@ fn what_editors_leave_behind_is_read() {
         assert!(Path::new(&test.root().join("ran.txt")).exists(), "{kind}");
         figure(&format!("{kind}: read in {} (an ordinary call: {})", ms(took), ms(ordinary)));
     }
-    // The place is that of the editor, also after a byte order mark.
+    // The position is that of the editor, also after a byte order mark.
     refused("a slip after CRLF", &text("maxBlocks: 1\r\nbogus: 1\r\n"), ".conclaude.yaml:2:1");
 }

@@ -181,7 +181,7 @@ fn in_a_folder_that_is_gone() {
 
 #[test]
 fn without_a_path() {
-    // The usual shell is named by its place.
+    // The usual shell is named by its path.
     let usual = Test::stop().config(BLOCKING).env("PATH", "/nonexistent").run();
     assert!(usual.blocked().contains("`exit 3` exited with code 3"));
     let named = "subagentStop: {commands: {'*': [{run: 'true', shell: sh, onFailure: block}]}}\n";
