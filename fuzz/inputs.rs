@@ -13,7 +13,7 @@ use conclaude::des::phases::TDD_14;
 use conclaude::des::scope::Allowed;
 use conclaude::des::step::Step;
 use conclaude::types::HookPayload;
-use conclaude::{text, transcript};
+use conclaude::{shell, text, transcript};
 
 /// What comes on stdin.
 pub(super) fn payload(bytes: &[u8]) {
@@ -82,6 +82,24 @@ pub(super) fn step(bytes: &[u8]) {
     let _ = (step.rules(), step.danger(), step.acceptance_criteria(), step.name(), step.max_turns());
     if let Ok(Ok(allowed)) = step.allowed_file_patterns().map(Allowed::new) {
         assert!(!allowed.is_limited() || !allowed.permits("../src/a.rs"));
+    }
+}
+
+/// A shell command.
+pub(super) fn shell(bytes: &[u8]) {
+    let command = String::from_utf8_lossy(bytes);
+    let script = shell::read(&command, Some("/home/u"));
+    assert!(script.effects.iter().all(|effect| effect.command < script.commands.len()));
+    assert!(script.commands.len() + script.effects.len() < 100_000, "work is bounded");
+    assert!(!command.trim().is_empty() || script == shell::Script::default());
+    // What is written is among the effects, and a subshell changes nothing about it.
+    let inside = shell::read(&format!("(\n{command}\n)"), Some("/home/u"));
+    if script.doubts.is_empty() && inside.doubts.is_empty() && command.len() < 1000 && !command.contains("<<")
+    {
+        let written = |script: &shell::Script| {
+            script.effects.iter().filter_map(shell::Effect::literal).collect::<Vec<_>>()
+        };
+        assert_eq!(written(&script), written(&inside));
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) mod pattern;
 pub(crate) mod plan;
 pub mod process;
 pub(crate) mod root;
+pub mod shell;
 pub mod store;
 pub mod text;
 pub mod transcript;

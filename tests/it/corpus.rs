@@ -78,6 +78,16 @@ fn change() -> impl Strategy<Value = Change> {
         "\u{1b}[31m",
         "\0",
         "\"hash\":\"",
+        "$(",
+        ")",
+        "`",
+        "${x:-",
+        "<<EOF\n",
+        "; do ",
+        "; done",
+        " && ",
+        "$((",
+        "'",
     ]);
     let bytes = prop_oneof![
         words.prop_map(|word| word.as_bytes().to_vec()),
@@ -187,6 +197,11 @@ fn markers() {
 #[test]
 fn steps() {
     run("step", inputs::step, cases(600, 12_000));
+}
+
+#[test]
+fn shell_commands() {
+    run("shell", inputs::shell, cases(1_500, 30_000));
 }
 
 #[test]

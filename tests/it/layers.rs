@@ -9,6 +9,7 @@ const LAYERS: &[&str] = &[
     "text",
     "yaml",
     "glob",
+    "shell",
     "pattern",
     "event",
     "dialect::claude::abilities",

@@ -1,0 +1,177 @@
+//! What a shell command does: its simple commands and the files it reads, writes and deletes, from its syntax alone.
+//!
+//! Nothing is looked up: globs are expanded and directories are examined by whoever compares the effects with the disk.
+
+mod archives;
+mod arguments;
+mod braces;
+mod builtins;
+mod choices;
+mod copy;
+mod dispatch;
+mod editors;
+mod expand;
+mod git;
+mod interpreters;
+mod lexer;
+mod parser;
+mod partial;
+mod programs;
+mod quotes;
+mod redirect;
+mod search;
+mod simple;
+mod state;
+mod syntax;
+mod transfer;
+mod trim;
+mod walk;
+mod wrappers;
+
+#[cfg(test)]
+mod tests;
+
+/// Longer commands are not read.
+pub(crate) const MAX_BYTES: usize = 64 << 10;
+/// Deeper nesting of substitutions, groups and `bash -c` is not read.
+pub(crate) const MAX_DEPTH: usize = 32;
+
+/// What was understood of a command.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Script {
+    /// Every simple command at any depth, in order. Those that run another command (`sudo`, `xargs`) are followed by it.
+    pub commands: Vec<Simple>,
+    pub effects: Vec<Effect>,
+    pub doubts: Vec<Doubt>,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Simple {
+    /// Quotes removed, variables replaced where their value is known; what is not known stays as it is written.
+    pub words: Vec<String>,
+    /// The words, joined by one space.
+    pub text: String,
+    /// Whether it writes to a file other than `/dev/null` by a redirection, its own or that of a group around it.
+    pub redirects_to_file: bool,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Effect {
+    pub access: Access,
+    pub target: Target,
+    /// Where a relative target starts.
+    pub base: Base,
+    /// The index of its command.
+    pub command: usize,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Access {
+    Read,
+    /// The content or the mode is changed, or the file is created.
+    Write,
+    /// Written only if it exists: `git checkout NAME`, where the name may be that of a branch.
+    Update,
+    Delete,
+    MakeDirectory,
+    /// It gets another name, through which it can be read and written.
+    Link,
+}
+
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Target {
+    Path(String),
+    /// A pattern of the shell (`*`, `?`, `[…]`, quoted characters behind `\`), where `**/` crosses directories. If
+    /// nothing matches, it is the path itself.
+    Glob(String),
+    /// A file, or a directory with all that is in it.
+    Tree(String),
+    /// `directory/name` where `directory` is a directory, else the path `directory` itself: the target of `cp` and `mv`.
+    Into {
+        directory: String,
+        name: String,
+    },
+    /// All files of the git work tree.
+    WorkTree,
+    /// Not known before it runs; as it is written.
+    Unknown(String),
+}
+
+/// The directory that a relative target starts from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Base {
+    /// Absolute, or relative to the current directory of the whole command; empty for that directory itself.
+    At(String),
+    /// `at`, where the directory `missing` does not exist: a `cd` to it failed, and the script went on.
+    IfMissing {
+        missing: String,
+        at: String,
+    },
+    Unknown,
+}
+
+/// What could not be decided.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Doubt {
+    /// The reason.
+    Unparsable(String),
+    TooLong,
+    /// Nested too deeply, or its loops and variables lead to too many commands.
+    TooDeep,
+    /// Code in another language, or shell code that is not known before it runs.
+    InlineCode {
+        interpreter: String,
+        text: String,
+    },
+    /// A program whose arguments we cannot tell apart.
+    UnknownProgram {
+        words: Vec<String>,
+    },
+}
+
+/// Reads a command, with the user's home directory for `~` and `$HOME`.
+#[must_use]
+pub fn read(command: &str, home: Option<&str>) -> Script {
+    if command.len() > MAX_BYTES {
+        return Script { doubts: vec![Doubt::TooLong], ..Script::default() };
+    }
+    match parser::parse(command, 0) {
+        Ok(list) => walk::run(&list, home),
+        Err(error) => Script { doubts: vec![error.into()], ..Script::default() },
+    }
+}
+
+/// The files that a command writes, as far as they are named literally, relative to its current directory. What was
+/// only deleted is not among them.
+#[must_use]
+pub fn written_files(command: &str, home: Option<&str>) -> Vec<String> {
+    let mut files = Vec::new();
+    for effect in read(command, home).effects {
+        let Access::Write = effect.access else { continue };
+        if let Some(file) = effect.literal()
+            && !file.starts_with("/dev/")
+            && !files.contains(&file)
+        {
+            files.push(file);
+        }
+    }
+    files
+}
+
+impl Effect {
+    /// The path of a literal target, joined with its base.
+    #[must_use]
+    pub fn literal(&self) -> Option<String> {
+        let path = match &self.target {
+            Target::Path(path) => path,
+            Target::Into { directory, .. } => directory,
+            Target::Glob(_) | Target::Tree(_) | Target::WorkTree | Target::Unknown(_) => return None,
+        };
+        match &self.base {
+            _ if path.starts_with('/') => Some(path.clone()),
+            Base::At(base) if base.is_empty() => Some(path.clone()),
+            Base::At(base) => Some(format!("{}/{path}", base.trim_end_matches('/'))),
+            Base::IfMissing { .. } | Base::Unknown => None,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Archives and compressed files.
+
+use super::arguments::{Call, Flags};
+use super::state::Field;
+use super::walk::Walk;
+use super::{Access, Doubt};
+
+/// Its flags with a dash.
+const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-from=r \
+    --exclude-from=r --exclude= --use-compress-program= --to-command= --transform= --strip-components= \
+    --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w";
+
+pub(super) fn tar(walk: &mut Walk<'_>, call: &Call<'_>) {
+    // The old style: `tar xzf FILE`, whose letters take their values in turn.
+    let mut arguments = super::arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
+    let members = std::mem::take(&mut arguments.operands);
+    let archive = arguments.value(&["-f", "--file"]);
+    let directory = arguments.value(&["-C", "--directory"]);
+    for code in arguments.values(&["--to-command", "-I", "--use-compress-program", "--checkpoint-action"]) {
+        walk.doubt(Doubt::InlineCode { interpreter: "tar".to_owned(), text: code.shown() });
+    }
+    let creates =
+        arguments.has(&["-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"]);
+    let extracts = arguments.has(&["-x", "--extract", "--get"]);
+    if let Some(archive) = archive.filter(|archive| archive.text != "-") {
+        walk.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
+    }
+    let bases = walk.state.bases.clone();
+    if let Some(directory) = directory {
+        walk.state.bases = bases.iter().map(|base| super::builtins::moved(base, directory)).collect();
+    }
+    for member in &members {
+        if creates {
+            walk.touch_tree(Access::Read, member, call.command);
+            if arguments.has(&["--remove-files"]) {
+                walk.touch_tree(Access::Delete, member, call.command);
+            }
+        } else if extracts {
+            walk.touch_tree(Access::Write, member, call.command);
+        }
+    }
+    walk.state.bases = bases;
+    let to_output = arguments.has(&["-O", "--to-stdout"]);
+    if extracts && members.is_empty() && !to_output {
+        extracted(walk, call, directory, archive);
+    }
+}
+
+/// The first word without a dash, as flags with their values behind them.
+fn dashed(words: &[Field]) -> Vec<Field> {
+    let Some((first, rest)) = words.split_first().filter(|(first, _)| !first.text.starts_with('-')) else {
+        return words.to_vec();
+    };
+    let mut out = Vec::new();
+    let mut rest = rest.iter();
+    for c in first.text.chars() {
+        out.push(first.with(format!("-{c}")));
+        if matches!(c, 'f' | 'C' | 'T' | 'X' | 'I') {
+            out.extend(rest.next().cloned());
+        }
+    }
+    out.extend(rest.cloned());
+    out
+}
+
+/// What comes out of an archive is not known; where it goes may be.
+fn extracted(walk: &mut Walk<'_>, call: &Call<'_>, directory: Option<&Field>, archive: Option<&Field>) {
+    match directory.filter(|directory| directory.text != ".") {
+        Some(directory) => walk.touch_tree(Access::Write, directory, call.command),
+        None => {
+            let of = archive.map_or_else(|| "the archive".to_owned(), Field::shown);
+            walk.touch(Access::Write, &Field::unknown(format!("the files in {of}")), call.command);
+        }
+    }
+}
+
+pub(super) fn unzip(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let Some((archive, members)) = arguments.operands.split_first() else { return };
+    walk.reads(archive, call.command);
+    if arguments.has(&["-l", "-t", "-p", "-v", "-Z", "-z"]) {
+        return;
+    }
+    let directory = arguments.value(&["-d"]);
+    if members.is_empty() {
+        extracted(walk, call, directory, Some(archive));
+        return;
+    }
+    for member in members {
+        let inside = match directory {
+            Some(directory) => {
+                member.with(format!("{}/{}", directory.text.trim_end_matches('/'), member.text))
+            }
+            None => member.clone(),
+        };
+        walk.touch(Access::Write, &inside, call.command);
+    }
+}
+
+pub(super) fn zip(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let Some((archive, files)) = call.arguments.operands.split_first() else { return };
+    walk.touch(Access::Write, archive, call.command);
+    for file in files {
+        walk.touch_tree(Access::Read, file, call.command);
+        if call.arguments.has(&["-m", "--move"]) {
+            walk.touch_tree(Access::Delete, file, call.command);
+        }
+    }
+}
+
+/// `gzip` and its relatives replace a file by another one.
+pub(super) fn compress(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let keeps = arguments.has(&["-k", "--keep"]) || call.name.contains("zstd");
+    let only_reads = arguments.has(&["-c", "-l", "-t", "--stdout", "--to-stdout", "--list", "--test"]);
+    for file in &arguments.operands {
+        walk.reads(file, call.command);
+        if only_reads {
+            continue;
+        }
+        if !keeps {
+            walk.touch(Access::Delete, file, call.command);
+        }
+        let extension = extension(call.name);
+        let expands =
+            call.name.starts_with("un") || call.name == "gunzip" || arguments.has(&["-d", "--decompress"]);
+        let other = match file.text.strip_suffix(extension) {
+            Some(plain) if expands => plain.to_owned(),
+            _ if expands => continue,
+            _ => format!("{}{extension}", file.text),
+        };
+        walk.touch(Access::Write, &file.with(other), call.command);
+    }
+}
+
+fn extension(name: &str) -> &'static str {
+    match name {
+        "bzip2" | "bunzip2" => ".bz2",
+        "xz" | "unxz" => ".xz",
+        "zstd" | "unzstd" => ".zst",
+        _ => ".gz",
+    }
+}

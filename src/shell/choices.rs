@@ -1,0 +1,40 @@
+//! Variables that may have one of several values, tried one after the other.
+
+/// Which of its possible values each variable has at the moment.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    picked: Vec<(String, usize, usize)>,
+    /// Not the first combination: substitutions ran already.
+    pub(super) is_repeated: bool,
+    /// Too many combinations: the variables are unknown.
+    pub(super) gives_up: bool,
+}
+
+impl Choices {
+    pub(super) fn pick(&mut self, name: &str, count: usize) -> Option<usize> {
+        if self.gives_up {
+            return None;
+        }
+        if let Some((_, _, index)) = self.picked.iter().find(|(known, ..)| known == name) {
+            return Some(*index);
+        }
+        self.picked.push((name.to_owned(), count, 0));
+        Some(0)
+    }
+
+    /// Whether there may be another combination.
+    pub(super) fn is_open(&self) -> bool {
+        !self.picked.is_empty()
+    }
+
+    /// The next combination, if there is one.
+    pub(super) fn advance(&mut self) -> bool {
+        while let Some((name, count, index)) = self.picked.pop() {
+            if index + 1 < count {
+                self.picked.push((name, count, index + 1));
+                return true;
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,186 @@
+//! Simple commands: which program it is, and what follows from that.
+
+use std::rc::Rc;
+
+use super::arguments::{self, Arguments, Call};
+use super::programs::{self, Action};
+use super::state::{Field, Output, State, Value};
+use super::syntax::{Assignment, Redirect, Word};
+use super::walk::Walk;
+use super::{Access, Doubt};
+
+impl Walk<'_> {
+    pub(super) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
+        if words.is_empty() {
+            for assignment in assignments {
+                self.assign(assignment);
+            }
+            self.each_choice(|walk| walk.bare_redirects(redirects));
+            return;
+        }
+        let outer = self.input.clone();
+        let (start, mut end) = (self.state.clone(), None::<State>);
+        self.each_choice(|walk| {
+            if end.is_some() {
+                walk.state = start.clone();
+            }
+            let mut fields = Vec::with_capacity(words.len());
+            for word in words {
+                fields.extend(walk.fields(word));
+            }
+            let redirected = walk.redirected(redirects);
+            if let Some(input) = redirected.input {
+                walk.input = input;
+            }
+            let saved: Vec<_> = assignments.iter().map(|assignment| walk.assign_for(assignment)).collect();
+            let index = walk.script.commands.len();
+            let around = walk.redirected;
+            walk.redirected += usize::from(redirected.to_file);
+            let keeps = fields.first().is_some_and(|field| field.text == "exec") && fields.len() == 1;
+            let choices = std::mem::take(&mut walk.choices);
+            walk.run_fields(&fields);
+            walk.choices = choices;
+            walk.redirected = around + usize::from(keeps && redirected.to_file);
+            // A command of no words redirects as well.
+            if walk.script.commands.len() == index && !redirected.touched.is_empty() {
+                walk.add_command(&fields, redirected.to_file);
+            }
+            for (access, field) in &redirected.touched {
+                walk.touch(*access, field, index);
+            }
+            let declares = matches!(
+                fields.first().map(|field| field.text.as_str()),
+                Some("export" | "declare" | "local" | "readonly" | "typeset")
+            );
+            for (name, value) in saved.into_iter().filter(|_| !declares) {
+                walk.state.set(&name, value);
+            }
+            walk.input = outer.clone();
+            if let Some(end) = &end {
+                walk.state.merge(end);
+            }
+            if walk.choices.is_open() {
+                end = Some(walk.state.clone());
+            }
+        });
+    }
+
+    /// Assigns for the time of one command; what it was before.
+    fn assign_for(&mut self, assignment: &Assignment) -> (String, Value) {
+        let before = self.state.get(&assignment.name).cloned().unwrap_or(Value::Unknown);
+        self.assign(assignment);
+        (assignment.name.clone(), before)
+    }
+
+    fn bare_redirects(&mut self, redirects: &[Redirect]) {
+        let redirected = self.redirected(redirects);
+        if redirected.touched.is_empty() {
+            return;
+        }
+        let index = self.add_command(&[], redirected.to_file);
+        for (access, field) in &redirected.touched {
+            self.touch(*access, field, index);
+        }
+    }
+
+    /// Runs a command that is given by its words.
+    pub(super) fn run_fields(&mut self, fields: &[Field]) {
+        let Some(first) = fields.first() else { return };
+        self.output = Output::Unknown;
+        if !self.work(16 * fields.len()) {
+            return;
+        }
+        let command = self.add_command(fields, self.redirected > 0);
+        if !first.is_literal() {
+            self.unknown_program(fields);
+            return;
+        }
+        let name = first.text.as_str();
+        if let Some((_, text)) = self.state.aliases.iter().find(|(alias, _)| alias == name).cloned() {
+            self.alias(name, &text, fields);
+            return;
+        }
+        let is_function = self.call(name, fields.get(1..).unwrap_or_default());
+        match programs::find(name) {
+            Some(program) => {
+                let arguments = arguments::parse(program.flags, fields.get(1..).unwrap_or_default());
+                self.files_of_flags(program.flags, &arguments, command);
+                let call = Call { name: program.name, fields, arguments, command };
+                self.act(program, &call);
+            }
+            None if is_function => {}
+            None => self.unknown_program(fields),
+        }
+    }
+
+    pub(super) fn unknown_program(&mut self, fields: &[Field]) {
+        if fields.len() > 1 {
+            let words = fields.iter().map(Field::shown).collect();
+            self.doubt(Doubt::UnknownProgram { words });
+        }
+    }
+
+    /// An alias is replaced by its text; it is not replaced again in there.
+    fn alias(&mut self, name: &str, text: &str, fields: &[Field]) {
+        if !self.work(64 * self.state.aliases.len() + 8 * text.len()) {
+            return;
+        }
+        let outer = Rc::clone(&self.state.aliases);
+        Rc::make_mut(&mut self.state.aliases).retain(|(alias, _)| alias != name);
+        let rest: Vec<String> = fields.iter().skip(1).map(|field| quoted(&field.shown())).collect();
+        self.script_text(&format!("{text} {}", rest.join(" ")));
+        self.state.aliases = outer;
+    }
+
+    fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {
+        for (name, value) in &arguments.flags {
+            let Some(value) = value else { continue };
+            match arguments::file_access(flags, name) {
+                Some(b'r') => self.reads(value, command),
+                Some(b'w') => self.touch(Access::Write, value, command),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads a file, where `-` is the standard input.
+    pub(super) fn reads(&mut self, field: &Field, command: usize) {
+        if field.text != "-" {
+            self.touch(Access::Read, field, command);
+        }
+    }
+
+    fn act(&mut self, program: &programs::Program, call: &Call<'_>) {
+        let operands = &call.arguments.operands;
+        match program.action {
+            Action::Nothing => {}
+            Action::Each(access, skipped) => {
+                let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };
+                for operand in operands.iter().skip(skipped) {
+                    if access == Access::Read {
+                        self.reads(operand, call.command);
+                    } else {
+                        self.touch(access, operand, call.command);
+                    }
+                }
+            }
+            Action::Trees(access, skipped) => {
+                let is_recursive = call.arguments.has(&["-r", "-R", "--recursive"]);
+                let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };
+                for operand in operands.iter().skip(skipped) {
+                    if is_recursive {
+                        self.touch_tree(access, operand, call.command);
+                    } else {
+                        self.touch(access, operand, call.command);
+                    }
+                }
+            }
+            Action::Special(run) => run(self, call),
+        }
+    }
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,132 @@
+//! Programs that change files in place, or read one file and write another.
+
+use super::arguments::Call;
+use super::state::Field;
+use super::walk::Walk;
+use super::{Access, Doubt};
+
+pub(super) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let in_place = arguments.has(&["-i", "--in-place", "-I"]);
+    let mut files = arguments.operands.as_slice();
+    // The other sed wants the suffix as a word: `sed -i '' …`.
+    if in_place && files.first().is_some_and(|field| field.text.is_empty()) {
+        files = files.get(1..).unwrap_or_default();
+    }
+    let mut scripts: Vec<&Field> = arguments.values(&["-e", "--expression"]).collect();
+    if scripts.is_empty() && !arguments.has(&["-f", "--file"]) {
+        scripts.extend(files.first());
+        files = files.get(1..).unwrap_or_default();
+    }
+    for script in scripts.into_iter().filter(|script| names_files(&script.text)) {
+        walk.doubt(Doubt::InlineCode { interpreter: "sed".to_owned(), text: script.shown() });
+    }
+    for file in files {
+        if in_place {
+            walk.touch(Access::Write, file, call.command);
+        }
+        walk.reads(file, call.command);
+    }
+}
+
+/// Whether a script of sed may have a command that reads or writes a file, or runs a program.
+fn names_files(script: &str) -> bool {
+    let pairs = script.as_bytes().windows(2);
+    pairs.into_iter().any(|pair| matches!(pair, [b'r' | b'R' | b'w' | b'W' | b'e', b' ' | b'\t']))
+        || script.ends_with("/e")
+}
+
+pub(super) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let mut files = arguments.operands.as_slice();
+    if !arguments.has(&["-f", "--file"]) {
+        if let Some(program) = files.first() {
+            walk.doubt(Doubt::InlineCode { interpreter: "awk".to_owned(), text: program.shown() });
+        }
+        files = files.get(1..).unwrap_or_default();
+    }
+    let in_place = arguments.values(&["-i", "--include"]).any(|library| library.text == "inplace");
+    for file in files {
+        let is_variable = file.text.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        });
+        if is_variable {
+            continue;
+        }
+        if in_place {
+            walk.touch(Access::Write, file, call.command);
+        }
+        walk.reads(file, call.command);
+    }
+}
+
+/// `uniq IN OUT`, `xxd IN OUT`.
+pub(super) fn filter(walk: &mut Walk<'_>, call: &Call<'_>) {
+    if let Some(input) = call.arguments.operands.first() {
+        walk.reads(input, call.command);
+    }
+    if let Some(output) = call.arguments.operands.get(1) {
+        walk.touch(Access::Write, output, call.command);
+    }
+}
+
+/// `jq`, `yq`: a program, then files.
+pub(super) fn query(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let skipped = usize::from(!arguments.has(&["-f", "--from-file"]));
+    let evaluates = call.name == "yq"
+        && arguments
+            .operands
+            .first()
+            .is_some_and(|field| matches!(field.text.as_str(), "eval" | "e" | "eval-all" | "ea"));
+    for file in arguments.operands.iter().skip(skipped + usize::from(evaluates)) {
+        if call.name == "yq" && arguments.has(&["-i", "--inplace"]) {
+            walk.touch(Access::Write, file, call.command);
+        }
+        walk.reads(file, call.command);
+    }
+}
+
+/// `patch`.
+pub(super) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
+    if call.arguments.has(&["--dry-run"]) {
+        return;
+    }
+    match call.arguments.operands.first() {
+        Some(file) => {
+            if !call.arguments.has(&["-o", "--output"]) {
+                walk.touch(Access::Write, file, call.command);
+            }
+            if let Some(changes) = call.arguments.operands.get(1) {
+                walk.reads(changes, call.command);
+            }
+        }
+        None if call.arguments.has(&["-o", "--output"]) => {}
+        None => {
+            let files = Field::unknown("the files of the patch");
+            walk.touch(Access::Write, &files, call.command);
+        }
+    }
+}
+
+/// Editors: what they open they may write.
+pub(super) fn edit(walk: &mut Walk<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-c", "--cmd"]) {
+        walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: code.shown() });
+    }
+    for file in call.arguments.operands.iter().filter(|field| !field.text.starts_with('+')) {
+        walk.reads(file, call.command);
+        walk.touch(Access::Write, file, call.command);
+    }
+}
+
+/// Formatters and linters that change files only when they are asked to.
+pub(super) fn format(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let writes = call.arguments.has(&["--write", "-w", "--fix", "-i"]);
+    for file in &call.arguments.operands {
+        if writes {
+            walk.touch_tree(Access::Write, file, call.command);
+        }
+        walk.reads(file, call.command);
+    }
+}

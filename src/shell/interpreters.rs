@@ -1,0 +1,124 @@
+//! Programs that run code: shells, whose code is read, and others, whose code is not.
+
+use super::arguments::{self, Call};
+use super::state::{Field, Input};
+use super::walk::Walk;
+use super::{Access, Doubt};
+
+/// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
+pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let (options, length) = arguments::parse_up_to("-o= -O= --rcfile=r --init-file=r +o= +O=", words, true);
+    let rest = words.get(length..).unwrap_or_default();
+    for file in options.values(&["--rcfile", "--init-file"]) {
+        walk.reads(file, call.command);
+    }
+    if options.has(&["-c"]) {
+        let Some((code, positional)) = rest.split_first() else { return };
+        let positional: Vec<Field> = positional.iter().skip(1).cloned().collect();
+        walk.subshell(|walk| {
+            walk.state = walk.state.child(positional);
+            walk.code(code, call.name);
+        });
+        return;
+    }
+    match rest.first() {
+        Some(file) if is_descriptor(file) => walk.code_from_process(call.name, true),
+        Some(file) if !options.has(&["-s"]) => {
+            walk.reads(file, call.command);
+            walk.arguments_of_script(rest);
+        }
+        _ => walk.code_from_input(call, true),
+    }
+}
+
+/// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.
+pub(super) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let code: Vec<Field> = call
+        .arguments
+        .values(&["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "--command"])
+        .cloned()
+        .collect();
+    for text in &code {
+        walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: text.shown() });
+    }
+    if call.arguments.has(&["-m"]) {
+        walk.unknown_program(call.fields);
+        return;
+    }
+    let operands = &call.arguments.operands;
+    match operands.first() {
+        _ if !code.is_empty() => {
+            for operand in operands {
+                walk.doubt(Doubt::UnknownProgram { words: vec![call.name.to_owned(), operand.shown()] });
+            }
+        }
+        Some(script) if matches!(script.text.as_str(), "eval" | "-") && operands.len() > 1 => {
+            let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
+            walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: text.join(" ") });
+        }
+        Some(script) if is_descriptor(script) => walk.code_from_process(call.name, false),
+        Some(script) if script.text != "-" => {
+            walk.reads(script, call.command);
+            walk.arguments_of_script(operands);
+        }
+        _ => walk.code_from_input(call, false),
+    }
+}
+
+/// `perl -i -pe CODE FILES`, `ruby -i`.
+pub(super) fn in_place(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let loops = arguments.has(&["-n", "-p", "-i"]);
+    let has_code = arguments.has(&["-e", "-E"]);
+    if !(loops && has_code) {
+        interpreter(walk, call);
+        return;
+    }
+    for code in arguments.values(&["-e", "-E"]) {
+        walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: code.shown() });
+    }
+    for file in &arguments.operands {
+        if arguments.has(&["-i"]) {
+            walk.touch(Access::Write, file, call.command);
+        }
+        walk.reads(file, call.command);
+    }
+}
+
+/// Whether a file is that of a process substitution.
+pub(super) fn is_descriptor(file: &Field) -> bool {
+    file.text.starts_with("/dev/fd/")
+}
+
+impl Walk<'_> {
+    /// A script file is not read; its arguments are like those of a program that we do not know.
+    fn arguments_of_script(&mut self, words: &[Field]) {
+        self.unknown_program(words);
+    }
+
+    fn code_from_input(&mut self, call: &Call<'_>, is_shell: bool) {
+        let input = self.input.clone();
+        self.code_of(input, call.name, is_shell);
+    }
+
+    /// Code from the last process substitution.
+    pub(super) fn code_from_process(&mut self, interpreter: &str, is_shell: bool) {
+        let input = Input::from(self.process.clone());
+        self.code_of(input, interpreter, is_shell);
+    }
+
+    fn code_of(&mut self, input: Input, interpreter: &str, is_shell: bool) {
+        let doubt = |text: String| Doubt::InlineCode { interpreter: interpreter.to_owned(), text };
+        match input {
+            Input::Inherited => {}
+            Input::Text(text) if is_shell => self.subshell(|walk| {
+                walk.state = walk.state.child(Vec::new());
+                walk.input = Input::Inherited;
+                walk.script_text(&text);
+            }),
+            Input::Text(text) => self.doubt(doubt(text.to_string())),
+            Input::Files(_) | Input::Unknown => self.doubt(doubt(String::new())),
+        }
+    }
+}

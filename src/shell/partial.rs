@@ -1,0 +1,87 @@
+//! A field while its pieces are put together.
+
+use super::state::{Field, FieldKind};
+
+/// A field that is being put together.
+#[derive(Default)]
+pub(super) struct Partial {
+    pub(super) literal: String,
+    pub(super) pattern: String,
+    pub(super) is_unknown: bool,
+    pub(super) is_tree: bool,
+    pub(super) is_started: bool,
+}
+
+impl Partial {
+    pub(super) fn plain(&mut self, text: &str) {
+        self.literal.push_str(text);
+        self.pattern.push_str(text);
+        self.is_started = true;
+    }
+
+    pub(super) fn quoted(&mut self, text: &str) {
+        self.literal.push_str(text);
+        for c in text.chars() {
+            if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+                self.pattern.push('\\');
+            }
+            self.pattern.push(c);
+        }
+        self.is_started = true;
+    }
+
+    pub(super) fn glob(&mut self, pattern: &str) {
+        self.literal.push_str(pattern);
+        self.pattern.push_str(pattern);
+        self.is_started = true;
+    }
+
+    pub(super) fn tree(&mut self, root: &str) {
+        // With something before or behind it, it is no file that was found.
+        self.is_unknown |= self.is_started;
+        self.quoted(root);
+        self.is_tree = true;
+    }
+
+    pub(super) fn value(&mut self, field: &Field) {
+        match field.kind {
+            FieldKind::Literal => self.quoted(&field.text),
+            FieldKind::Glob => self.glob(&field.text),
+            FieldKind::Tree => self.tree(&field.text),
+            FieldKind::Unknown => self.unknown(&field.text),
+        }
+    }
+
+    pub(super) fn unknown(&mut self, written: &str) {
+        self.literal.push_str(written);
+        self.is_unknown = true;
+        self.is_started = true;
+    }
+
+    pub(super) fn finish(self, globs: bool) -> Field {
+        if self.is_unknown {
+            Field::unknown(self.literal)
+        } else if self.is_tree {
+            Field { text: self.literal, kind: FieldKind::Tree }
+        } else if globs && is_glob(&self.pattern) {
+            Field { text: self.pattern, kind: FieldKind::Glob }
+        } else {
+            Field::literal(self.literal)
+        }
+    }
+}
+
+fn is_glob(pattern: &str) -> bool {
+    let mut chars = pattern.chars();
+    let mut open = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '*' | '?' => return true,
+            '[' => open = true,
+            ']' if open => return true,
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,269 @@
+//! What is known while a script is walked through: variables, functions, and the directory.
+
+use std::rc::Rc;
+
+use super::syntax::Command;
+use super::{Base, Target};
+
+/// One word after all expansions.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Field {
+    pub(super) text: String,
+    pub(super) kind: FieldKind,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum FieldKind {
+    Literal,
+    /// The text is a pattern, in which quoted characters are behind a backslash.
+    Glob,
+    /// Any file in this directory.
+    Tree,
+    /// The text is as it is written.
+    Unknown,
+}
+
+impl Field {
+    pub(super) fn literal(text: impl Into<String>) -> Field {
+        Field { text: text.into(), kind: FieldKind::Literal }
+    }
+
+    pub(super) fn unknown(text: impl Into<String>) -> Field {
+        Field { text: text.into(), kind: FieldKind::Unknown }
+    }
+
+    pub(super) fn is_literal(&self) -> bool {
+        self.kind == FieldKind::Literal
+    }
+
+    /// The text as a user would write it.
+    pub(super) fn shown(&self) -> String {
+        match self.kind {
+            FieldKind::Glob => unescaped(&self.text),
+            _ => self.text.clone(),
+        }
+    }
+
+    /// The same kind of field with another text.
+    pub(super) fn with(&self, text: impl Into<String>) -> Field {
+        Field { text: text.into(), kind: self.kind }
+    }
+}
+
+fn unescaped(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        out.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    out
+}
+
+/// What a variable may hold.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Value {
+    /// One of these.
+    Options(Vec<Field>),
+    Array(Vec<Field>),
+    Unknown,
+}
+
+/// More variables than this are not remembered: they are unknown.
+const MAX_VARIABLES: usize = 64;
+/// A variable with more possible values is unknown.
+pub(super) const MAX_OPTIONS: usize = 64;
+const MAX_BASES: usize = 8;
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct State {
+    variables: Rc<Vec<(Rc<str>, Rc<Value>)>>,
+    /// Whether variables may change behind our back, by a reference of another name.
+    pub(super) is_opaque: bool,
+    pub(super) functions: Rc<Functions>,
+    pub(super) aliases: Rc<Vec<(String, String)>>,
+    /// `$1` and so on, where they are known.
+    pub(super) positional: Option<Rc<Vec<Field>>>,
+    /// The possible current directories.
+    pub(super) bases: Vec<Base>,
+    /// Where we are if the last `cd` failed.
+    failed: Vec<Base>,
+    /// What `popd` goes back to.
+    pub(super) pushed: Vec<Vec<Base>>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Functions(pub(super) Vec<(String, Rc<Command>)>);
+
+impl PartialEq for Functions {
+    fn eq(&self, other: &Functions) -> bool {
+        self.0.len() == other.0.len()
+    }
+}
+
+impl Eq for Functions {}
+
+impl State {
+    pub(super) fn new() -> State {
+        State {
+            variables: Rc::default(),
+            is_opaque: false,
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            positional: Some(Rc::default()),
+            bases: vec![Base::At(String::new())],
+            failed: Vec::new(),
+            pushed: Vec::new(),
+        }
+    }
+
+    /// The state of a new shell in the same directory.
+    pub(super) fn child(&self, positional: Vec<Field>) -> State {
+        State { bases: self.bases.clone(), positional: Some(Rc::new(positional)), ..State::new() }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        if self.is_opaque {
+            return Some(&Value::Unknown);
+        }
+        self.variables.iter().find(|(known, _)| **known == *name).map(|(_, value)| &**value)
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        let value = Rc::new(value);
+        let at = self.variables.iter().position(|(known, _)| **known == *name);
+        let variables = Rc::make_mut(&mut self.variables);
+        let has_room = variables.len() < MAX_VARIABLES;
+        match at.and_then(|at| variables.get_mut(at)) {
+            Some((_, old)) => *old = value,
+            None if has_room => variables.push((name.into(), value)),
+            None => {}
+        }
+    }
+
+    pub(super) fn function(&self, name: &str) -> Option<Rc<Command>> {
+        let found = self.functions.0.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, body)| Rc::clone(body))
+    }
+
+    /// Changes the directory, and remembers where we are if that fails.
+    pub(super) fn change_directory(&mut self, bases: Vec<Base>) {
+        let certain = |base: &&Base| matches!(base, Base::At(_));
+        if let (Some(Base::At(missing)), Some(Base::At(at))) =
+            (bases.iter().find(certain), self.bases.iter().find(certain))
+        {
+            let failed = Base::IfMissing { missing: missing.clone(), at: at.clone() };
+            self.failed = if missing == at { Vec::new() } else { vec![failed] };
+        }
+        self.bases = bases;
+    }
+
+    /// The last command succeeded.
+    pub(super) fn succeed(&mut self) {
+        self.failed.clear();
+    }
+
+    /// The last command failed.
+    pub(super) fn fail(&mut self) {
+        if !self.failed.is_empty() {
+            self.bases = std::mem::take(&mut self.failed);
+        }
+    }
+
+    /// The last command succeeded or failed.
+    pub(super) fn settle(&mut self) {
+        let failed = std::mem::take(&mut self.failed);
+        self.bases = union(std::mem::take(&mut self.bases), failed);
+    }
+
+    /// Either this state or another one.
+    pub(super) fn merge(&mut self, other: &State) {
+        self.bases = union(std::mem::take(&mut self.bases), other.bases.clone());
+        self.failed = union(std::mem::take(&mut self.failed), other.failed.clone());
+        self.is_opaque |= other.is_opaque;
+        if self.positional != other.positional {
+            self.positional = None;
+        }
+        if self.functions.0.len() < other.functions.0.len() {
+            self.functions = Rc::clone(&other.functions);
+        }
+        if self.pushed != other.pushed {
+            self.pushed.clear();
+        }
+        if Rc::ptr_eq(&self.variables, &other.variables) {
+            return;
+        }
+        let names: Vec<Rc<str>> =
+            self.variables.iter().chain(other.variables.iter()).map(|(name, _)| Rc::clone(name)).collect();
+        for name in names {
+            let merged = match (self.get(&name), other.get(&name)) {
+                (Some(mine), Some(theirs)) if mine == theirs => continue,
+                (Some(Value::Options(mine)), Some(Value::Options(theirs))) => options(mine, theirs),
+                _ => Value::Unknown,
+            };
+            self.set(&name, merged);
+        }
+    }
+
+    /// What differs from another state becomes unknown.
+    pub(super) fn widen(&mut self, other: &State) {
+        if self.bases != other.bases {
+            self.bases = vec![Base::Unknown];
+        }
+        if self.positional != other.positional {
+            self.positional = None;
+        }
+        let names: Vec<Rc<str>> = self.variables.iter().map(|(name, _)| Rc::clone(name)).collect();
+        for name in names {
+            if self.get(&name) != other.get(&name) {
+                self.set(&name, Value::Unknown);
+            }
+        }
+    }
+}
+
+fn options(mine: &[Field], theirs: &[Field]) -> Value {
+    let mut all = mine.to_vec();
+    for option in theirs {
+        if !all.contains(option) {
+            all.push(option.clone());
+        }
+    }
+    if all.len() > MAX_OPTIONS { Value::Unknown } else { Value::Options(all) }
+}
+
+fn union(mut mine: Vec<Base>, theirs: Vec<Base>) -> Vec<Base> {
+    for base in theirs {
+        if !mine.contains(&base) {
+            mine.push(base);
+        }
+    }
+    if mine.len() > MAX_BASES { vec![Base::Unknown] } else { mine }
+}
+
+/// What a command reads from its standard input.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    Inherited,
+    Text(Rc<str>),
+    /// One file per line.
+    Files(Vec<Target>),
+    Unknown,
+}
+
+/// What a command prints.
+#[derive(Clone, Debug)]
+pub(super) enum Output {
+    Text(Rc<str>),
+    Files(Vec<Target>),
+    Unknown,
+}
+
+impl From<Output> for Input {
+    fn from(output: Output) -> Input {
+        match output {
+            Output::Text(text) => Input::Text(text),
+            Output::Files(files) => Input::Files(files),
+            Output::Unknown => Input::Unknown,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `curl` and `wget`: files that are sent and received.
+
+use super::Access;
+use super::arguments::Call;
+use super::state::{Field, FieldKind};
+use super::walk::Walk;
+
+pub(super) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    // A value behind `@` is a file that is sent.
+    for data in
+        arguments.values(&["-d", "--data", "--data-ascii", "--data-binary", "--json", "-H", "--header"])
+    {
+        if let Some(file) = data.text.strip_prefix('@') {
+            walk.reads(&data.with(file), call.command);
+        }
+    }
+    for data in arguments.values(&["--data-urlencode"]) {
+        if let Some((_, file)) = data.text.split_once('@').filter(|(name, _)| !name.contains('=')) {
+            walk.reads(&data.with(file), call.command);
+        }
+    }
+    for form in arguments.values(&["-F", "--form"]) {
+        if let Some((_, value)) = form.text.split_once('=')
+            && let Some(file) = value.strip_prefix(['@', '<'])
+        {
+            let file = file.split(';').next().unwrap_or_default();
+            walk.reads(&form.with(file), call.command);
+        }
+    }
+    for cookies in arguments.values(&["-b", "--cookie"]).filter(|value| !value.text.contains('=')) {
+        walk.reads(cookies, call.command);
+    }
+    let directory = arguments.value(&["--output-dir"]).cloned();
+    for file in arguments.values(&["-o", "--output"]).filter(|file| file.text != "-") {
+        let file = match &directory {
+            Some(directory) => inside(directory, file),
+            None => file.clone(),
+        };
+        walk.touch(Access::Write, &file, call.command);
+    }
+    let keeps_names =
+        arguments.has(&["-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"]);
+    let urls: Vec<&Field> = arguments.operands.iter().chain(arguments.values(&["--url"])).collect();
+    for url in urls {
+        if let Some(path) = url.text.strip_prefix("file://") {
+            walk.touch(Access::Read, &url.with(path), call.command);
+        }
+        if keeps_names {
+            downloaded(walk, call, url, directory.as_ref());
+        }
+    }
+}
+
+pub(super) fn wget(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    if let Some(file) = arguments.value(&["-O", "--output-document"]) {
+        if file.text != "-" {
+            walk.touch(Access::Write, &file.clone(), call.command);
+        }
+        return;
+    }
+    if arguments.has(&["--spider"]) {
+        return;
+    }
+    let directory = arguments.value(&["-P", "--directory-prefix"]).cloned();
+    for url in &arguments.operands {
+        downloaded(walk, call, url, directory.as_ref());
+    }
+}
+
+/// A file of the same name as the last part of the address.
+fn downloaded(walk: &mut Walk<'_>, call: &Call<'_>, url: &Field, directory: Option<&Field>) {
+    let path = url.text.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let name = match path.rsplit_once('/') {
+        Some((_, name)) if !name.is_empty() => name,
+        _ => "index.html",
+    };
+    // A `?` in an address is no pattern.
+    let file = match url.kind {
+        FieldKind::Unknown => Field::unknown(name),
+        _ => Field::literal(name),
+    };
+    let file = directory.map_or_else(|| file.clone(), |directory| inside(directory, &file));
+    walk.touch(Access::Write, &file, call.command);
+}
+
+fn inside(directory: &Field, file: &Field) -> Field {
+    if file.text.starts_with('/') {
+        return file.clone();
+    }
+    let joined = format!("{}/{}", directory.text.trim_end_matches('/'), file.text);
+    if directory.is_literal() { file.with(joined) } else { Field::unknown(joined) }
+}
