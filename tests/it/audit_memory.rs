@@ -1,5 +1,5 @@
-//! A trail of any length, and a folder of any number of files, in the memory of a small process. `tests/stress/trail.rs` does
-//! the same with a gigabyte.
+//! A trail of any length, and a folder of any number of files, in the memory of a small process. `tests/stress/long_trail.rs`
+//! does the same with a gigabyte.
 
 #![cfg(unix)]
 

@@ -18,6 +18,7 @@ mod support;
 mod configs;
 mod floods;
 mod leftovers;
+mod long_trail;
 mod machine;
 mod payloads;
 mod signals;
