@@ -16,7 +16,9 @@ mod bounded;
 mod des;
 mod diagnose;
 mod evidence;
+mod guards;
 mod notifications;
+mod patterns;
 mod rules;
 mod schema;
 mod section;
@@ -25,7 +27,11 @@ pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use evidence::EvidenceConfig;
+pub(crate) use guards::{
+    CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
+};
 pub use notifications::{HookName, NotificationsConfig};
+pub(crate) use patterns::{FileGlob, NameGlob};
 pub(crate) use schema::schema_text;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
 
@@ -44,6 +50,9 @@ pub struct ConclaudeConfig {
     /// The sections of events, such as `subagentStop`.
     #[schemars(skip)]
     pub sections: Vec<(EventKind, EventConfig)>,
+    /// The guards of the section `preToolUse`; its commands are among the sections.
+    #[schemars(skip)]
+    pub(crate) guards: PreToolUseConfig,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
     /// The gates for the steps of a workflow.
@@ -70,6 +79,13 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                         "notifications" => config.notifications = map.next_value()?,
                         "des" => config.des = map.next_value()?,
                         "audit" => config.audit = map.next_value()?,
+                        "preToolUse" => {
+                            let value: Option<PreToolUseConfig> = map.next_value()?;
+                            let mut guards = value.unwrap_or_default();
+                            let (mode, commands) = (guards.mode.take(), guards.commands.take());
+                            config.sections.push((EventKind::PreToolUse, EventConfig { mode, commands }));
+                            config.guards = guards;
+                        }
                         section => match EventKind::of_section_or_future(section) {
                             Some(event) => {
                                 let value: Option<EventConfig> = map.next_value()?;

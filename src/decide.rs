@@ -18,6 +18,8 @@ pub enum Decision {
     Block(String),
     /// The tool is not used, for this reason.
     Deny(String),
+    /// The user is asked whether the tool is used, for this reason.
+    Ask(String),
 }
 
 /// What handling a hook came to: all that an answer is made from.
@@ -78,16 +80,19 @@ pub(crate) enum Word {
     AllowedDespiteFailure,
     Blocked,
     Denied,
+    /// The user was asked.
+    Asked,
 }
 
 impl Word {
-    pub(crate) const ALL: [Word; 6] = [
+    pub(crate) const ALL: [Word; 7] = [
         Word::Allowed,
         Word::Warned,
         Word::AllowedFailed,
         Word::AllowedDespiteFailure,
         Word::Blocked,
         Word::Denied,
+        Word::Asked,
     ];
 
     #[must_use]
@@ -99,6 +104,7 @@ impl Word {
             Word::AllowedDespiteFailure => "allowed_despite_failure",
             Word::Blocked => "blocked",
             Word::Denied => "denied",
+            Word::Asked => "asked",
         }
     }
 }
@@ -144,6 +150,16 @@ pub(crate) fn decide(
         Blocking::Tool if wants_block => {
             let reason = messages::deny_reason(plan, outcomes);
             (HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+        }
+        Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
+            let reason = messages::ask_reason(outcomes);
+            if plan.can_ask {
+                (HookResult { decision: Decision::Ask(reason), ..HookResult::success() }, Word::Asked)
+            } else {
+                let reason =
+                    format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.");
+                (HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+            }
         }
         Blocking::Stop if wants_block => at_limit(plan, outcomes, is_first_stop, count()),
         Blocking::Never => allow(plan, outcomes),

@@ -77,6 +77,10 @@ codes! {
     JudgeRefused = "JUDGE_REFUSED",
     /// The judge could not be asked.
     JudgeFailed = "JUDGE_FAILED",
+    /// A guard of `preToolUse` keeps a tool from being used.
+    GuardDenied = "GUARD_DENIED",
+    /// A guard of `preToolUse` leaves it to the user.
+    GuardAsks = "GUARD_ASKS",
     /// A gated agent started and never stopped.
     Unfinished = "UNFINISHED",
 }

@@ -208,6 +208,12 @@ impl WorkTree {
     }
 }
 
+/// Whether git's rules ignore a file that is not tracked.
+#[must_use]
+pub(crate) fn ignores(work: &Path, path: &Path) -> bool {
+    Repository::find(work).is_some_and(|repository| repository.ignores(path))
+}
+
 /// Whether the directory is in a repository.
 #[must_use]
 pub(crate) fn is_repository(work: &Path) -> bool {

@@ -24,6 +24,7 @@ mod delivery;
 mod finish;
 mod gate_facts;
 mod gates;
+mod guards;
 mod panics;
 mod remember;
 mod run;
@@ -159,7 +160,7 @@ pub fn handle(event: EventKind, input: &[u8], environment: &Environment) -> Resu
 /// A call in all its parts.
 #[derive(Debug)]
 pub struct Trace {
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     pub outcomes: Vec<Outcome>,
     pub result: HookResult,
 }

@@ -122,6 +122,12 @@ pub(crate) fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
     format!("{what}:\n{}{}{fix}", without_notes(outcomes), notes(outcomes))
 }
 
+/// What the user is shown when a guard leaves a tool to them.
+#[must_use]
+pub(crate) fn ask_reason(outcomes: &[Outcome]) -> String {
+    format!("conclaude asks about this tool:\n{}{}", without_notes(outcomes), notes(outcomes))
+}
+
 /// What a blocked agent reads.
 #[must_use]
 pub(crate) fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {

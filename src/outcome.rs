@@ -11,6 +11,8 @@ use crate::plan::Command;
 pub enum Verdict {
     Pass,
     Warn,
+    /// The user decides.
+    Ask,
     Block,
 }
 
@@ -21,6 +23,7 @@ impl Verdict {
         match self {
             Verdict::Pass => '✓',
             Verdict::Warn => '⚠',
+            Verdict::Ask => '?',
             Verdict::Block => '✗',
         }
     }
@@ -52,7 +55,7 @@ pub enum Evidence {
 /// A command that was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRun {
-    pub command: Command,
+    pub(crate) command: Command,
     pub is_success: bool,
     pub is_timeout: bool,
     /// How it ended, in words that follow "it".

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::config::{Bounded, CommandConfig, ConclaudeConfig, JudgeConfig, NonBlank, Reaction, Show};
+use crate::config::{
+    Bounded, CommandConfig, ConclaudeConfig, JudgeConfig, NonBlank, PreToolUseConfig, Reaction, Show,
+};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
 use crate::pattern::{self, PatternError};
@@ -19,55 +21,57 @@ pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh
 /// Everything that a plan is made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts<'a> {
-    pub event: &'a Event,
+    pub(crate) event: &'a Event,
     /// The subagent, at the events of one.
-    pub agent: Option<&'a Agent>,
-    pub config: &'a ConclaudeConfig,
+    pub(crate) agent: Option<&'a Agent>,
+    pub(crate) config: &'a ConclaudeConfig,
     /// Why nothing of the config may run here.
-    pub untrusted: Option<&'a str>,
-    pub gate: Option<&'a GateFacts>,
+    pub(crate) untrusted: Option<&'a str>,
+    pub(crate) gate: Option<&'a GateFacts>,
     /// Where commands run.
-    pub work: &'a Path,
+    pub(crate) work: &'a Path,
     /// The folder of the config.
-    pub config_dir: Option<&'a Path>,
+    pub(crate) config_dir: Option<&'a Path>,
 }
 
 /// What is known of a gate before anything is planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GateFacts {
-    pub gate: Gate,
+    pub(crate) gate: Gate,
     /// Gate 1 remembers the agent: a gate that let it in also looks when it leaves, whatever the config says by then.
-    pub remembered: bool,
+    pub(crate) remembered: bool,
     /// The values of `DES-STEP-FILE`, `DES-AGENT`, `DES-COMMAND` and `DES-PROJECT-ID`.
-    pub markers: [Option<String>; 4],
+    pub(crate) markers: [Option<String>; 4],
 }
 
 /// What an event's handling will do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    pub event: EventKind,
-    pub agent: Option<Agent>,
+pub(crate) struct Plan {
+    pub(crate) event: EventKind,
+    pub(crate) agent: Option<Agent>,
     /// Gates, then commands, then the judge.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// What would be done as well, if the config were trusted.
-    pub untrusted: Option<Untrusted>,
+    pub(crate) untrusted: Option<Untrusted>,
     /// What a gate's finding does.
-    pub violations: Reaction,
+    pub(crate) violations: Reaction,
     /// The limit on blocks.
-    pub max_blocks: u32,
+    pub(crate) max_blocks: u32,
+    /// Whether the user can be asked, in the session's permission mode.
+    pub(crate) can_ask: bool,
     /// Values that do not fit into an environment.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    pub reason: Reason,
-    pub action: Action,
+pub(crate) struct Step {
+    pub(crate) reason: Reason,
+    pub(crate) action: Action,
 }
 
 /// Why a step applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub(crate) enum Reason {
     /// A pattern of the event's section matches.
     Pattern { section: &'static str, pattern: String, subject: String },
     /// The prompt's markers ask for a gate.
@@ -95,7 +99,8 @@ impl fmt::Display for Reason {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub(crate) enum Action {
+    Guards(Box<PreToolUseConfig>),
     Gate(Gate),
     Report(Report),
     Command(Command),
@@ -105,6 +110,7 @@ pub enum Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Action::Guards(_) => f.write_str("the guards"),
             Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
             Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
             Action::Gate(Gate::Stop { .. }) => f.write_str("Gate 3"),
@@ -118,7 +124,7 @@ impl fmt::Display for Action {
 
 /// What the user should know of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Report {
+pub(crate) enum Report {
     /// What will not work in it: an untrusted config, registrations that are out of sync.
     Installation,
     /// Gated agents that started and never stopped.
@@ -137,7 +143,7 @@ impl Report {
 
 /// A gate of DES.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub(crate) enum Gate {
     /// Gate 1: an agent is about to be called with markers.
     Call { step_file: Option<String> },
     /// A gated agent calls a helper, which works within its caller's boundaries.
@@ -161,36 +167,39 @@ impl Gate {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    pub pattern: String,
-    pub script: String,
-    pub shell: String,
-    pub cwd: PathBuf,
+pub(crate) struct Command {
+    pub(crate) pattern: String,
+    pub(crate) script: String,
+    pub(crate) shell: String,
+    pub(crate) cwd: PathBuf,
     /// What `cwd` must not leave, also by a link.
-    pub work: PathBuf,
+    pub(crate) work: PathBuf,
     /// `None` removes a variable.
-    pub env: Vec<(&'static str, Option<String>)>,
+    pub(crate) env: Vec<(&'static str, Option<String>)>,
     /// What to say when it fails.
-    pub message: Option<String>,
-    pub show_stdout: Show,
-    pub show_stderr: Show,
-    pub max_lines: Option<u32>,
-    pub timeout: Option<Duration>,
-    pub on_failure: Reaction,
-    pub on_timeout: Reaction,
+    pub(crate) message: Option<String>,
+    pub(crate) show_stdout: Show,
+    pub(crate) show_stderr: Show,
+    pub(crate) max_lines: Option<u32>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) on_failure: Reaction,
+    pub(crate) on_timeout: Reaction,
 }
+
+/// Modes in which the client does not ask the user.
+const NOBODY_ASKED: [&str; 2] = ["dontAsk", "bypassPermissions"];
 
 /// What is not done, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Untrusted {
-    pub why: String,
-    pub steps: Vec<Step>,
+pub(crate) struct Untrusted {
+    pub(crate) why: String,
+    pub(crate) steps: Vec<Step>,
 }
 
 impl Plan {
     /// A plan to do nothing.
     #[must_use]
-    pub fn empty(event: EventKind) -> Plan {
+    pub(crate) fn empty(event: EventKind) -> Plan {
         Plan {
             event,
             agent: None,
@@ -198,25 +207,26 @@ impl Plan {
             untrusted: None,
             violations: Reaction::Block,
             max_blocks: 1,
+            can_ask: false,
             warnings: Vec::new(),
         }
     }
 
     #[must_use]
-    pub fn gate(&self) -> Option<&Gate> {
+    pub(crate) fn gate(&self) -> Option<&Gate> {
         self.steps.iter().find_map(|step| match &step.action {
             Action::Gate(gate) => Some(gate),
             _ => None,
         })
     }
 
-    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &Command> {
         commands_in(&self.steps)
     }
 
     /// Whether any step may end in a block.
     #[must_use]
-    pub fn can_block(&self) -> bool {
+    pub(crate) fn can_block(&self) -> bool {
         let by_gate = match self.gate() {
             None | Some(Gate::Helper { .. }) => false,
             // Whatever the config says, nobody writes what belongs to the gates.
@@ -232,12 +242,12 @@ impl Plan {
 }
 
 impl Untrusted {
-    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &Command> {
         commands_in(&self.steps)
     }
 
     #[must_use]
-    pub fn has_judge(&self) -> bool {
+    pub(crate) fn has_judge(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.action, Action::Judge(_)))
     }
 }
@@ -258,10 +268,13 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let des = facts.config.des.clone().unwrap_or_default();
     let gate = facts.gate.filter(|facts| des.is_enabled() || facts.remembered).map(|facts| &facts.gate);
     let (env, warnings) = environment::environment(facts, gate.is_some());
-    let mut steps: Vec<Step> = gate
-        .iter()
-        .map(|gate| Step { reason: gate.reason(), action: Action::Gate((*gate).clone()) })
-        .collect();
+    // Guards only refuse, so they count also where nothing may run.
+    let guards = (event == EventKind::PreToolUse).then(|| Step {
+        reason: Reason::Itself,
+        action: Action::Guards(Box::new(facts.config.guards.clone())),
+    });
+    let gates = gate.iter().map(|gate| Step { reason: gate.reason(), action: Action::Gate((*gate).clone()) });
+    let mut steps: Vec<Step> = guards.into_iter().chain(gates).collect();
     steps.extend(
         Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
     );
@@ -284,6 +297,8 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         untrusted,
         violations: des.on_violation.unwrap_or(Reaction::Block),
         max_blocks: facts.config.max_blocks(),
+        can_ask: !NOBODY_ASKED
+            .contains(&facts.event.payload.base().permission_mode.as_deref().unwrap_or_default()),
         warnings,
     })
 }

@@ -6,11 +6,9 @@ use std::ops::Range;
 
 mod build;
 mod deserialize;
-#[allow(dead_code, reason = "the rules of guards will name their positions")]
 mod located;
 
 pub(crate) use deserialize::ValueError;
-#[allow(unused_imports, reason = "the rules of guards will name their positions")]
 pub(crate) use located::Located;
 
 /// Beyond what is written by hand.

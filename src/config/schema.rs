@@ -19,14 +19,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::{ConclaudeConfig, EventConfig};
+    use crate::config::{ConclaudeConfig, EventConfig, PreToolUseConfig};
     use crate::dialect::claude::abilities::{self, Blocking};
+    use crate::event::EventKind;
 
     /// The schema of the structs, with a section for every event that has commands. Where an event cannot be blocked, its
     /// section does not accept `block`.
     fn generate() -> Value {
         let mut generator = schemars::generate::SchemaSettings::draft07().into_generator();
         generator.subschema_for::<Option<EventConfig>>();
+        generator.subschema_for::<Option<PreToolUseConfig>>();
         let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
         let definitions = root["definitions"].as_object_mut().unwrap();
         for name in ["EventConfig", "Commands", "CommandConfig"] {
@@ -42,7 +44,11 @@ mod tests {
         definitions.insert("WarnOnlyReaction".into(), reaction);
         let sections = crate::event::ALL.iter().map(|&event| {
             let can_block = abilities::blocking(event) != Blocking::Never;
-            let definition = if can_block { "EventConfig" } else { "WarnOnlyEventConfig" };
+            let definition = match event {
+                EventKind::PreToolUse => "PreToolUseConfig",
+                _ if can_block => "EventConfig",
+                _ => "WarnOnlyEventConfig",
+            };
             let effect = if can_block { "They may block it." } else { "They cannot block it." };
             let section = json!({
                 "anyOf": [{ "$ref": format!("#/definitions/{definition}") }, { "type": "null" }],

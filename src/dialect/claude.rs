@@ -11,6 +11,7 @@ use crate::text::{LIMIT, head_and_tail};
 use crate::types::{Event, PayloadError};
 
 pub mod abilities;
+pub(crate) mod tools;
 
 use abilities::Blocking;
 
@@ -122,6 +123,7 @@ impl Answer {
             }
             Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::blocked(event, reason),
             Ok(HookResult { decision: Decision::Deny(reason), .. }) => Answer::deny(event, reason),
+            Ok(HookResult { decision: Decision::Ask(reason), .. }) => Answer::ask(event, reason, log_lines),
             Err(error) => Answer::failure(event, &error.to_string()),
         }
     }
@@ -180,6 +182,19 @@ impl Answer {
         };
         let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
         Answer { exit: Exit::Blocked, stdout, stderr: reason }
+    }
+
+    /// A tool that the user decides about.
+    fn ask(event: EventKind, reason: &str, log_lines: &[String]) -> Answer {
+        let reason = fit(reason);
+        let output = ToolOutput {
+            hook_event_name: event.name(),
+            permission_decision: Some("ask"),
+            permission_decision_reason: Some(&reason),
+            ..ToolOutput::default()
+        };
+        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
     }
 
     /// A fault of ours or of what we were given. Shown to the user where the client does that; elsewhere stdout stays empty.

@@ -1,6 +1,7 @@
 //! The few questions that only git can answer, asked so that nothing of the repository's own configuration runs, nothing is
 //! written and nothing is fetched. None of them reads a file of the work tree: filters and attributes have no part in it.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -70,6 +71,11 @@ impl Repository {
     pub(super) fn asked_head(&self) -> Option<String> {
         let id = text(&self.git(&["rev-parse", "--quiet", "--verify", "HEAD"]).ok()?).trim().to_owned();
         (!id.is_empty()).then_some(id)
+    }
+
+    pub(super) fn ignores(&self, path: &Path) -> bool {
+        // It prints the path if its rules do, and fails if they do not.
+        self.git(&["check-ignore", "--", &path.to_string_lossy()]).is_ok_and(|printed| !printed.is_empty())
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {

@@ -82,6 +82,7 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
         Decision::Allow => Decision::Allow,
         Decision::Block(reason) => Decision::Block(finished(reason)),
         Decision::Deny(reason) => Decision::Deny(finished(reason)),
+        Decision::Ask(reason) => Decision::Ask(finished(reason)),
     };
     HookResult { decision, ..result }
 }
@@ -125,7 +126,7 @@ fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &s
     // What a report found has records of its own.
     let findings: Vec<Value> = outcomes
         .iter()
-        .filter(|_| plan.gate().is_some())
+        .filter(|_| plan.gate().is_some() || plan.event == EventKind::PreToolUse)
         .filter_map(Outcome::as_finding)
         .filter_map(|finding| serde_json::to_value(finding).ok())
         .collect();
@@ -133,7 +134,7 @@ fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &s
     match plan.gate() {
         Some(Gate::Helper { .. }) => return None,
         Some(Gate::Write { .. }) if findings.is_empty() => return None,
-        None if commands.is_empty() => return None,
+        None if commands.is_empty() && findings.is_empty() => return None,
         _ => {}
     }
     let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {

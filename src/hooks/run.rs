@@ -21,6 +21,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     for step in &plan.steps {
         log::debug(|| format!("{} runs: {}", step.action, step.reason));
         let more = match &step.action {
+            Action::Guards(guards) => super::guards::run(guards, plan, context),
             Action::Gate(gate) => gates::run(gate, plan, context),
             Action::Report(report) => session::run(*report, context)?,
             Action::Command(command) => {

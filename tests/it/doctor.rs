@@ -293,8 +293,13 @@ fn a_registration_with_a_limit_that_is_too_short_is_named() {
     edit_settings(&test, "\"timeout\": 3600", "\"timeout\": 30");
     insta::assert_snapshot!(checks(&test, "settings"), @"
     exit 1
+    problem: Claude Code gives SessionStart 30 s, but 3600 s should be registered → conclaude install --project
+    problem: Claude Code gives PreToolUse 30 s, but 3600 s should be registered → conclaude install --project
+    problem: Claude Code gives PostToolUse 30 s, but 3600 s should be registered → conclaude install --project
+    problem: Claude Code gives UserPromptSubmit 30 s, but 3600 s should be registered → conclaude install --project
     problem: Claude Code gives SubagentStart 30 s, but 3600 s should be registered → conclaude install --project
     problem: Claude Code gives SubagentStop 30 s, but 3600 s should be registered → conclaude install --project
+    problem: Claude Code gives Stop 30 s, but 3600 s should be registered → conclaude install --project
     ");
 }
 

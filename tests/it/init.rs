@@ -575,7 +575,6 @@ notifications:
     the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml, based on package.json
     not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
-    not taken over: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
@@ -589,7 +588,6 @@ notifications:
     ##
     ## Found here: package.json; agents that can write: coder.
     ## Not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
-    ## Not taken over: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
 
     stop:
       commands: [{"run":"npm test"}]
@@ -599,6 +597,9 @@ notifications:
         "cod*":
           - run: "npm run lint"
             showStderr: true
+
+    preToolUse:
+      uneditableFiles: ["*.lock"]
 
     notifications:
       enabled: true

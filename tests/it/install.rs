@@ -42,19 +42,19 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
               {
                 "type": "command",
                 "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
-                "timeout": 60
+                "timeout": 3600
               }
             ]
           }
         ],
         "PreToolUse": [
           {
-            "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit",
+            "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
             "hooks": [
               {
                 "type": "command",
                 "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
-                "timeout": 60
+                "timeout": 3600
               }
             ]
           }
@@ -66,7 +66,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
               {
                 "type": "command",
                 "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
-                "timeout": 60
+                "timeout": 3600
               }
             ]
           }
@@ -77,7 +77,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
               {
                 "type": "command",
                 "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
-                "timeout": 60
+                "timeout": 3600
               }
             ]
           }
@@ -112,7 +112,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
               {
                 "type": "command",
                 "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
-                "timeout": 60
+                "timeout": 3600
               }
             ]
           }
@@ -196,7 +196,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +          {
     +            "type": "command",
     +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
-    +            "timeout": 60
+    +            "timeout": 3600
     +          }
     +        ]
     +      }
@@ -207,19 +207,19 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +          {
     +            "type": "command",
     +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
-    +            "timeout": 60
+    +            "timeout": 3600
     +          }
     +        ]
     +      }
     +    ],
     +    "PreToolUse": [
     +      {
-    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit",
+    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
     +        "hooks": [
     +          {
     +            "type": "command",
     +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
-    +            "timeout": 60
+    +            "timeout": 3600
     +          }
     +        ]
     +      }
@@ -231,7 +231,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +          {
     +            "type": "command",
     +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
-    +            "timeout": 60
+    +            "timeout": 3600
     +          }
     +        ]
     +      }
@@ -242,7 +242,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +          {
     +            "type": "command",
     +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
-    +            "timeout": 60
+    +            "timeout": 3600
     +          }
     +        ]
     +      }

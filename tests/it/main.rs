@@ -22,6 +22,7 @@ mod des_run;
 mod doctor;
 mod events;
 mod foreign_config;
+mod guards;
 mod hostile_git;
 mod init;
 mod install;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::config::FolderBelow;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
+use crate::config::patterns::{FileGlob, NameGlob};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{self, EventKind};
 use crate::text::{most_similar, nearest};
@@ -54,6 +55,7 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
             seconds_in(text).is_some_and(|seconds| is_in_range(seconds.into(), schema))
         }
         Node::Text(text) if is_folder(schema) => FolderBelow::is_valid(text) && !text.trim().is_empty(),
+        Node::Text(text) if broken_pattern(text, schema).is_some() => false,
         Node::Text(text) if is_type(schema, "string") => {
             (!must_not_be_blank(schema) || !text.trim().is_empty())
                 && max_length(schema).is_none_or(|max| text.chars().count() as u64 <= max)
@@ -62,6 +64,16 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
         Node::Bool(_) => is_type(schema, "boolean"),
         _ => false,
     }
+}
+
+/// What is wrong with a text that must be a pattern.
+pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
+    let checked = match schema.get("format").and_then(Value::as_str)? {
+        NameGlob::FORMAT => NameGlob::check(text),
+        FileGlob::FORMAT if !text.trim().is_empty() => FileGlob::check(text),
+        _ => Ok(()),
+    };
+    checked.err().map(|error| error.to_string())
 }
 
 fn is_folder(schema: &Value) -> bool {
@@ -94,6 +106,11 @@ pub(super) fn expected(alternatives: &[&Value]) -> String {
 fn expected_one(schema: &Value) -> String {
     if is_folder(schema) {
         return "a folder below that of the config: a relative path without `..`".into();
+    }
+    match schema.get("format").and_then(Value::as_str) {
+        Some(NameGlob::FORMAT) => return "a glob".into(),
+        Some(FileGlob::FORMAT) => return "a pattern of files, as in .gitignore".into(),
+        _ => {}
     }
     let choices = choices(schema);
     match choices.as_slice() {
@@ -151,6 +168,7 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
             _ => format!("write it as a list: [{text:?}]"),
         }),
+        Node::Text(text) if broken_pattern(text, schema).is_some() => broken_pattern(text, schema),
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),
         Node::Text(text) if !choices.is_empty() => choice_help(text, &choices).or_else(|| {

@@ -111,6 +111,9 @@ gitWorktree:
             timeout: 60
         "test*":
           - run: "npm test"
+    preToolUse:
+      preventRootAdditions: true
+      uneditableFiles: ["*.lock"]
     notifications:
       enabled: true
       hooks: ["Stop","SubagentStop"]
@@ -118,8 +121,6 @@ gitWorktree:
     left: `stop.rounds`: not supported here
     left: `showCommand` of "npm run lint" in `subagentStop`: not supported here
     left: `notifyPerCommand` of "npm test" in `subagentStop`: not supported here
-    left: `preToolUse.preventRootAdditions`: not supported here
-    left: `preToolUse.uneditableFiles`: not supported here; write `"permissions": {"deny": ["Edit(PATTERN)"]}` in .claude/settings.json
     left: `notifications.hooks`: "Bogus" is not known here
     left: `permissionRequest.default`: not supported here; write `permissions` in .claude/settings.json
     left: `gitWorktree.enabled`: not supported here

@@ -10,7 +10,7 @@ pub(crate) fn over_limit(config: &ConclaudeConfig) -> Vec<String> {
     config
         .sections
         .iter()
-        .flat_map(|(event, section)| of_section(*event, section, timeout(*event, config)))
+        .flat_map(|(event, section)| of_section(*event, section, timeout(*event)))
         .collect()
 }
 

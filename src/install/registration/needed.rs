@@ -1,15 +1,10 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{ConclaudeConfig, DesConfig};
+use crate::dialect::claude::tools;
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
-use crate::transcript::WRITING_TOOLS;
-
-/// The tools that Gate 2 looks at, as a matcher.
-fn writing_tools() -> String {
-    WRITING_TOOLS.map(|(name, _)| name).join("|")
-}
 
 /// What must be registered. For all projects it is the same whatever the project: none has a say in what another gets.
 pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
@@ -19,7 +14,9 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     let named = config.notified_events();
     let is_needed = |event: &EventKind| match event.row().registered {
         Registered::WithCommands => has_commands(*event, config),
-        Registered::Always if *event == EventKind::PreToolUse => gates_on || is_used(*event, config, &named),
+        Registered::Always if *event == EventKind::PreToolUse => {
+            gates_on || config.guards.has_any() || is_used(*event, config, &named)
+        }
         Registered::Always => true,
         Registered::WhenUsed => is_used(*event, config, &named),
     };
@@ -27,9 +24,9 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     events
         .map(|event| Registration {
             event,
-            matcher: matcher(event, gates_on, is_used(event, config, &named)),
+            matcher: matcher(event, config, gates_on, is_used(event, config, &named)),
             command: make_line(program, event, scope == Scope::User),
-            timeout: timeout(event, config),
+            timeout: timeout(event),
             status: status(event, config),
             flaw: None,
         })
@@ -51,26 +48,32 @@ pub(crate) fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration
     registrations
 }
 
-fn matcher(event: EventKind, gates_on: bool, is_used: bool) -> Option<String> {
+fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_used: bool) -> Option<String> {
     match event {
         // Notifications and commands of a tool event are about every tool.
         EventKind::PreToolUse | EventKind::PostToolUse if is_used => None,
-        EventKind::PreToolUse if gates_on => Some(format!("Agent|{}", writing_tools())),
+        EventKind::PreToolUse => {
+            let guarded = config.guards.tools(tools::READING, tools::WRITING)?;
+            let gated = if gates_on { [&["Agent"], tools::WRITING].concat() } else { Vec::new() };
+            let mut names: Vec<&str> = gated.into_iter().chain(guarded).collect();
+            let mut seen = std::collections::HashSet::new();
+            names.retain(|name| seen.insert(*name));
+            Some(names.join("|"))
+        }
         EventKind::PostToolUse => Some("Agent".into()),
         _ => None,
     }
 }
 
-/// What Claude Code gives an event that runs commands, whatever the config: their own limits are what counts, and settings
-/// that are shared must be the same on all machines.
+/// What Claude Code gives every event, whatever the config: the commands' own limits are what counts, and a committed
+/// registration must not change with them.
 const GENEROUS: u64 = 3_600;
 
-pub(super) fn timeout(event: EventKind, config: &ConclaudeConfig) -> u64 {
+pub(super) fn timeout(event: EventKind) -> u64 {
     match event {
         // Claude Code gives it no more.
         EventKind::SessionEnd => 60,
-        _ if runs_commands(event, config) => GENEROUS,
-        _ => 60,
+        _ => GENEROUS,
     }
 }
 

@@ -109,6 +109,22 @@ impl Outcome {
         self.steady(&reason)
     }
 
+    /// Expects that a tool is denied (exit 2) or asked about (exit 0), and gives the reason.
+    #[track_caller]
+    pub(crate) fn tool(&self, decision: &str) -> String {
+        let exit = if decision == "deny" { 2 } else { 0 };
+        assert_eq!(self.code, Some(exit), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        let json: Value = serde_json::from_str(&self.stdout).unwrap();
+        let reason = json["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned();
+        let output = json!({
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        });
+        assert_eq!(json, json!({ "hookSpecificOutput": output }));
+        self.steady(&reason)
+    }
+
     /// The content of a file of the project.
     #[track_caller]
     pub(crate) fn read(&self, name: &str) -> String {

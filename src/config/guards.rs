@@ -1,0 +1,218 @@
+//! The guards of `preToolUse`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+
+use super::CommandMap;
+use super::patterns::{FileGlob, FileGlobOrBlank, NameGlob, blank_is_none};
+use crate::pattern::MatchMode;
+use crate::yaml::Located;
+
+/// Commands that run before a tool is used, and guards for files and commands.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct PreToolUseConfig {
+    /// Which of several matching patterns run. Default: `all`.
+    #[serde(rename = "match")]
+    pub(crate) mode: Option<MatchMode>,
+    /// Lists of commands by pattern, or one list for all.
+    pub(crate) commands: Option<CommandMap>,
+    /// Files that no tool may write, delete or rename, by gitignore's rules.
+    pub(crate) uneditable_files: Option<Vec<Located<FileRuleConfig>>>,
+    /// Files that no tool may read.
+    pub(crate) unreadable_files: Option<Vec<Located<FileRuleConfig>>>,
+    /// Nothing new directly in the project's root. Default: `false`.
+    pub(crate) prevent_root_additions: Option<Located<SwitchConfig>>,
+    /// Where nothing new may be created.
+    pub(crate) prevent_additions: Option<Vec<Located<FileRuleConfig>>>,
+    /// Files that git ignores may not be written. Default: `false`.
+    pub(crate) prevent_update_git_ignored: Option<Located<SwitchConfig>>,
+    /// Rules for tools and shell commands; the first that matches decides.
+    pub(crate) tool_usage_validation: Option<Vec<Located<ToolRuleConfig>>>,
+    /// An agent in a worktree does not write outside of it. Default: `true`.
+    pub(crate) worktree_fence: Option<Located<SwitchConfig>>,
+}
+
+impl PreToolUseConfig {
+    /// Whether it has a guard that is not there by itself.
+    pub(crate) fn has_any(&self) -> bool {
+        let is_on =
+            |switch: &Option<Located<SwitchConfig>>| switch.as_ref().is_some_and(|on| on.value.0.enabled);
+        let has =
+            |list: &Option<Vec<Located<FileRuleConfig>>>| list.as_ref().is_some_and(|list| !list.is_empty());
+        has(&self.uneditable_files)
+            || has(&self.unreadable_files)
+            || has(&self.prevent_additions)
+            || is_on(&self.prevent_root_additions)
+            || is_on(&self.prevent_update_git_ignored)
+            || self.tool_usage_validation.as_ref().is_some_and(|list| !list.is_empty())
+    }
+
+    /// The tools that its guards look at, of those that read and those that write; `None` for all tools.
+    pub(crate) fn tools<'a>(&'a self, reading: &[&'a str], writing: &[&'a str]) -> Option<Vec<&'a str>> {
+        if !self.has_any() {
+            return Some(Vec::new());
+        }
+        let mut tools = writing.to_vec();
+        if self.unreadable_files.is_some() {
+            tools.extend(reading);
+        }
+        for rule in self.tool_usage_validation.iter().flatten() {
+            let tool = rule.value.tool.as_str();
+            if !tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                return None;
+            }
+            tools.push(tool);
+        }
+        Some(tools)
+    }
+}
+
+/// A pattern of files, or one with more to say.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FileRuleConfig(pub(crate) FileRuleFields);
+
+/// A pattern of files by gitignore's rules, for whom, and why.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct FileRuleFields {
+    /// `*.lock` at any depth, `src/gen/` from the root, `~/.ssh/`, or `!…` to free again what an earlier pattern covers.
+    pub(crate) pattern: FileGlob,
+    /// What to do instead.
+    pub(crate) message: Option<String>,
+    /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
+    pub(crate) agent: Option<NameGlob>,
+    /// An inner layer of the config may free what it covers. Default: `false`.
+    pub(crate) overridable: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for FileRuleConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrFields;
+        impl<'de> de::Visitor<'de> for TextOrFields {
+            type Value = FileRuleFields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a pattern, or a mapping with `pattern`")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<FileRuleFields, E> {
+                let pattern = FileGlob::deserialize(de::value::StrDeserializer::new(text))?;
+                Ok(FileRuleFields { pattern, message: None, agent: None, overridable: None })
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FileRuleFields, A::Error> {
+                FileRuleFields::deserialize(de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_any(TextOrFields).map(FileRuleConfig)
+    }
+}
+
+impl JsonSchema for FileRuleConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "FileRule".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let fields = generator.subschema_for::<FileRuleFields>();
+        json_schema!({
+            "description": "A pattern of files by gitignore's rules, or one with more to say.",
+            "anyOf": [generator.subschema_for::<FileGlob>(), fields],
+        })
+    }
+}
+
+/// `true` or `false`, or that with `overridable`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SwitchConfig(pub(crate) SwitchFields);
+
+/// A switch that an inner layer of the config may set back.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SwitchFields {
+    /// Whether it is on.
+    pub(crate) enabled: bool,
+    /// An inner layer of the config may switch it off. Default: `false`.
+    pub(crate) overridable: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for SwitchConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FlagOrFields;
+        impl<'de> de::Visitor<'de> for FlagOrFields {
+            type Value = SwitchFields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`true`, `false`, or a mapping with `enabled`")
+            }
+
+            fn visit_bool<E>(self, enabled: bool) -> Result<SwitchFields, E> {
+                Ok(SwitchFields { enabled, overridable: None })
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<SwitchFields, A::Error> {
+                SwitchFields::deserialize(de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_any(FlagOrFields).map(SwitchConfig)
+    }
+}
+
+impl JsonSchema for SwitchConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "Switch".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let fields = generator.subschema_for::<SwitchFields>();
+        json_schema!({ "description": "`true` or `false`, or that with `overridable`.", "anyOf": [{ "type": "boolean" }, fields] })
+    }
+}
+
+/// A rule for tools and shell commands.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ToolRuleConfig {
+    /// A glob over the tool's name.
+    pub(crate) tool: NameGlob,
+    /// A pattern of the files that it touches, also by a shell command; empty for any.
+    #[serde(default, deserialize_with = "blank_is_none")]
+    #[schemars(with = "Option<FileGlobOrBlank>")]
+    pub(crate) pattern: Option<FileGlob>,
+    /// A glob over each simple command (its words joined by one space), and over the whole text.
+    pub(crate) command_pattern: Option<NameGlob>,
+    /// Whether the command is compared as a whole, or its beginning up to the end of a word. Default: `full`.
+    pub(crate) match_mode: Option<CommandMatch>,
+    /// What the rule does.
+    pub(crate) action: ToolAction,
+    /// What to do instead.
+    pub(crate) message: Option<String>,
+    /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
+    pub(crate) agent: Option<NameGlob>,
+}
+
+/// How much of a command is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CommandMatch {
+    /// All of it.
+    Full,
+    /// Its beginning, up to the end of a word.
+    Prefix,
+}
+
+/// What a rule for tools does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ToolAction {
+    /// No later rule of the list counts.
+    Allow,
+    /// The tool is not used.
+    Block,
+    /// The user is asked.
+    Ask,
+}

@@ -1,0 +1,40 @@
+//! What Claude Code's own tools do with the files that their input names.
+
+use serde_json::{Map, Value};
+
+use crate::shell::Access;
+
+/// What a tool call does, as far as its input says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use<'a> {
+    File { access: Access, path: &'a str },
+    Shell(&'a str),
+    Other,
+}
+
+/// The tools with a file, and the field that names it.
+const FILE_TOOLS: [(&str, &str, Access); 6] = [
+    ("Write", "file_path", Access::Write),
+    ("Edit", "file_path", Access::Write),
+    ("MultiEdit", "file_path", Access::Write),
+    ("NotebookEdit", "notebook_path", Access::Write),
+    ("Read", "file_path", Access::Read),
+    ("NotebookRead", "notebook_path", Access::Read),
+];
+
+/// Those that write, and those that read; a shell does both.
+pub(crate) const WRITING: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"];
+pub(crate) const READING: &[&str] = &["Read", "NotebookRead", "Grep", "Bash"];
+
+/// What a call of a tool does.
+pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
+    let field = |name: &str| input.get(name).and_then(Value::as_str);
+    if tool == "Bash" {
+        return field("command").map_or(Use::Other, Use::Shell);
+    }
+    let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
+    let file = found.and_then(|(_, name, access)| Some(Use::File { access: *access, path: field(name)? }));
+    // Searching one file reads it.
+    let searched = (tool == "Grep").then(|| field("path")).flatten();
+    file.or_else(|| searched.map(|path| Use::File { access: Access::Read, path })).unwrap_or(Use::Other)
+}

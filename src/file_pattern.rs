@@ -1,0 +1,205 @@
+//! Patterns of files by gitignore's rules: without an inner `/` at any depth, with one from the root on, a match of a directory
+//! covers what is in it.
+
+use crate::glob::{Glob, GlobError, Kind};
+
+/// Where a path is, by the names it can be compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Location {
+    /// Absolute, without links, `.` and `..`.
+    pub(crate) absolute: String,
+    /// From the root, if it is below it; empty for the root itself.
+    pub(crate) relative: Option<String>,
+    pub(crate) is_directory: bool,
+}
+
+impl Location {
+    /// As messages name it.
+    pub(crate) fn shown(&self) -> &str {
+        match self.relative.as_deref() {
+            Some("") => ".",
+            Some(relative) => relative,
+            None => &self.absolute,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FilePattern {
+    glob: Glob,
+    anchor: Anchor,
+    is_for_directories: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Anchor {
+    /// One name, of the file or of a directory above it.
+    AnyDepth,
+    /// A path from the root.
+    Root,
+    /// A path from the root, or an absolute one: `/etc` is written for both.
+    RootOrAbsolute,
+    /// An absolute path.
+    Absolute,
+}
+
+impl FilePattern {
+    /// Compiles a pattern; `!` in front of it is not part of it.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub(crate) fn new(written: &str, home: Option<&str>) -> Result<FilePattern, GlobError> {
+        let pattern = fold_case(written.trim().trim_start_matches("./"));
+        let is_for_directories = pattern.ends_with('/');
+        let plain = pattern.trim_end_matches('/');
+        let (anchor, plain) = if let Some(below_home) = plain.strip_prefix("~/") {
+            let home = escaped(&fold_case(home.unwrap_or("~")));
+            (Anchor::Absolute, format!("{}/{below_home}", home.trim_end_matches('/').trim_start_matches('/')))
+        } else if let Some(rooted) = plain.strip_prefix('/') {
+            (Anchor::RootOrAbsolute, rooted.to_owned())
+        } else if plain.contains('/') {
+            (Anchor::Root, plain.to_owned())
+        } else {
+            (Anchor::AnyDepth, plain.to_owned())
+        };
+        // `/` alone is the root with its contents.
+        let (anchor, plain, is_for_directories) = match plain.as_str() {
+            "" | "." => (Anchor::Root, "**", false),
+            plain => (anchor, plain, is_for_directories),
+        };
+        Ok(FilePattern { glob: Glob::new(plain, Kind::Path)?, anchor, is_for_directories })
+    }
+
+    /// Whether it covers the path: itself, or by a directory above it. What is too long to be compared is covered.
+    pub(crate) fn covers(&self, location: &Location) -> bool {
+        let relative = location.relative.as_deref().filter(|relative| !relative.is_empty());
+        let absolute = location.absolute.trim_start_matches('/');
+        match self.anchor {
+            Anchor::AnyDepth => self.covers_a_name(relative.unwrap_or(absolute), location.is_directory),
+            Anchor::Root => relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory)),
+            Anchor::Absolute => self.covers_a_prefix(absolute, location.is_directory),
+            Anchor::RootOrAbsolute => {
+                relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory))
+                    || self.covers_a_prefix(absolute, location.is_directory)
+            }
+        }
+    }
+
+    fn covers_a_name(&self, path: &str, is_directory: bool) -> bool {
+        let mut names = path.split('/').peekable();
+        while let Some(name) = names.next() {
+            let is_directory = is_directory || names.peek().is_some();
+            if (is_directory || !self.is_for_directories) && self.matches(name) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn covers_a_prefix(&self, path: &str, is_directory: bool) -> bool {
+        let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        directories.into_iter().any(|above| self.matches(above))
+            || ((is_directory || !self.is_for_directories) && self.matches(path))
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        self.glob.matches(&fold_case(text)).unwrap_or(true)
+    }
+}
+
+/// Where the file system does not tell them apart, neither do patterns.
+fn fold_case(text: &str) -> String {
+    if cfg!(any(windows, target_os = "macos")) { text.to_lowercase() } else { text.to_owned() }
+}
+
+/// A path as the pattern of itself.
+fn escaped(path: &str) -> String {
+    let mut pattern = String::with_capacity(path.len());
+    for c in path.chars() {
+        if "*?[]{}\\!".contains(c) {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(relative: &str) -> Location {
+        let is_directory = relative.ends_with('/');
+        let relative = relative.trim_end_matches('/');
+        Location {
+            absolute: format!("/home/me/project/{relative}"),
+            relative: Some(relative.into()),
+            is_directory,
+        }
+    }
+
+    fn outside(absolute: &str) -> Location {
+        Location { absolute: absolute.into(), relative: None, is_directory: false }
+    }
+
+    fn covers(pattern: &str, location: &Location) -> bool {
+        FilePattern::new(pattern, Some("/home/me")).unwrap().covers(location)
+    }
+
+    #[test]
+    fn patterns_follow_gitignore() {
+        for (pattern, yes, no) in [
+            (".env", vec![".env", "a/.env", ".env/x"], vec![".envrc", "env", "a.env"]),
+            (".env*", vec![".env", ".env.local", "a/b/.envrc"], vec!["x.env"]),
+            ("*.lock", vec!["Cargo.lock", "a/yarn.lock", "x.lock/inner"], vec!["lock", "a.lock.md"]),
+            ("/Makefile", vec!["Makefile"], vec!["a/Makefile"]),
+            (
+                "src/gen",
+                vec!["src/gen", "src/gen/a.rs", "src/gen/b/c"],
+                vec!["gen", "a/src/gen", "src/generic"],
+            ),
+            ("src/*.rs", vec!["src/a.rs", "src/a.rs/x"], vec!["src/b/a.rs", "src/a.py"]),
+            ("docs/", vec!["docs/", "docs/a", "x/docs/a/b"], vec!["docs"]),
+            ("docs/api/", vec!["docs/api/x", "docs/api/"], vec!["docs/api", "x/docs/api/y"]),
+            ("a/**", vec!["a/b", "a/b/c"], vec!["b/a"]),
+            ("**/secret.*", vec!["secret.pem", "a/b/secret.key"], vec!["secrets.pem"]),
+            ("./x.toml", vec!["x.toml"], vec!["x.tom"]),
+            ("{a,b}.txt", vec!["a.txt", "c/b.txt"], vec!["ab.txt"]),
+            ("/", vec!["a", "b/c"], vec![]),
+        ] {
+            for path in yes {
+                assert!(covers(pattern, &at(path)), "{pattern} should cover {path}");
+            }
+            for path in no {
+                assert!(!covers(pattern, &at(path)), "{pattern} should not cover {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_reach_outside_of_the_project_where_they_say_so() {
+        for (pattern, path, expected) in [
+            (".env", "/srv/other/.env", true),
+            ("src/a", "/srv/src/a", false),
+            ("~/.ssh/", "/home/me/.ssh/id_rsa", true),
+            ("~/.ssh", "/home/me/.ssh", true),
+            ("~/.ssh", "/home/you/.ssh/id_rsa", false),
+            ("/etc/passwd", "/etc/passwd", true),
+            ("/etc/", "/etc/ssl/x", true),
+            ("/etc/*.conf", "/etc/a/b.conf", false),
+        ] {
+            assert_eq!(covers(pattern, &outside(path)), expected, "{pattern} {path}");
+        }
+        // The project's own path is not part of what names are compared with.
+        assert!(!covers("project", &at("src/a.rs")) && !covers("me/", &at("x")));
+        assert!(
+            covers("/home/me/project/src", &at("src/a.rs")),
+            "an absolute pattern for a file of the project"
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_compared_is_covered() {
+        assert!(covers("x", &at(&"a".repeat(5_000))));
+    }
+}

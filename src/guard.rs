@@ -1,0 +1,14 @@
+//! Guards of `preToolUse`: what a tool call touches, compared with the rules that protect files and commands.
+
+mod check;
+mod compile;
+mod resolve;
+mod rules;
+
+pub(crate) use check::{Call, Finding, check};
+pub(crate) use compile::Sources;
+pub(crate) use resolve::{Effects, Ground};
+pub(crate) use rules::{Action, Rules};
+
+#[cfg(test)]
+mod tests;

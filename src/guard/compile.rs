@@ -1,0 +1,107 @@
+//! The rules of the config, ready to be compared.
+
+use super::rules::{Action, CommandPattern, FileRule, FileRules, Origin, Rules, Switch, ToolRule, Whom};
+use crate::config::{
+    CommandMatch, FileGlob, FileRuleConfig, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
+    ToolRuleConfig,
+};
+use crate::file_pattern::FilePattern;
+use crate::glob::{Glob, GlobError, Kind};
+use crate::yaml::Located;
+
+/// What a config's sources are called, the outermost layer first.
+pub(crate) struct Sources<'a>(pub(crate) &'a [String]);
+
+impl Sources<'_> {
+    fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
+        let file = self.0.get(at.source).map_or("the config", String::as_str);
+        Origin { key, position: format!("{file}:{}", at.line), layer: at.source }
+    }
+}
+
+impl Rules {
+    /// # Errors
+    /// Names a broken pattern.
+    pub(crate) fn of(
+        config: &PreToolUseConfig,
+        sources: &Sources<'_>,
+        home: Option<&str>,
+    ) -> Result<Rules, GlobError> {
+        let files = |key, list: &Option<Vec<Located<FileRuleConfig>>>| -> Result<FileRules, GlobError> {
+            let rules = list.iter().flatten().map(|rule| file_rule(key, rule, sources, home));
+            Ok(FileRules(rules.collect::<Result<_, _>>()?))
+        };
+        let tools = config.tool_usage_validation.iter().flatten();
+        let fence = config.worktree_fence.as_ref();
+        Ok(Rules {
+            uneditable: files("uneditableFiles", &config.uneditable_files)?,
+            unreadable: files("unreadableFiles", &config.unreadable_files)?,
+            additions: files("preventAdditions", &config.prevent_additions)?,
+            root_additions: switch("preventRootAdditions", config.prevent_root_additions.as_ref(), sources),
+            git_ignored: switch(
+                "preventUpdateGitIgnored",
+                config.prevent_update_git_ignored.as_ref(),
+                sources,
+            ),
+            tools: tools.map(|rule| tool_rule(rule, sources, home)).collect::<Result<_, _>>()?,
+            worktree_fence: match fence {
+                None => Some(Switch { origin: Origin { key: "worktreeFence", ..Origin::default() } }),
+                some => switch("worktreeFence", some, sources),
+            },
+        })
+    }
+}
+
+fn file_rule(
+    key: &'static str,
+    rule: &Located<FileRuleConfig>,
+    sources: &Sources<'_>,
+    home: Option<&str>,
+) -> Result<FileRule, GlobError> {
+    let fields = &rule.value.0;
+    let written = fields.pattern.as_str();
+    Ok(FileRule {
+        written: written.to_owned(),
+        pattern: FilePattern::new(written.strip_prefix('!').unwrap_or(written), home)?,
+        allows: written.starts_with('!'),
+        message: fields.message.clone(),
+        whom: Whom::new(fields.agent.as_ref().map(NameGlob::as_str)),
+        overridable: fields.overridable.unwrap_or(false),
+        origin: sources.origin(key, rule),
+    })
+}
+
+fn switch(
+    key: &'static str,
+    config: Option<&Located<SwitchConfig>>,
+    sources: &Sources<'_>,
+) -> Option<Switch> {
+    let config = config.filter(|config| config.value.0.enabled)?;
+    Some(Switch { origin: sources.origin(key, config) })
+}
+
+fn tool_rule(
+    rule: &Located<ToolRuleConfig>,
+    sources: &Sources<'_>,
+    home: Option<&str>,
+) -> Result<ToolRule, GlobError> {
+    let config = &rule.value;
+    let file = config.pattern.as_ref().map(FileGlob::as_str);
+    let is_prefix = config.match_mode == Some(CommandMatch::Prefix);
+    let command = config.command_pattern.as_ref().map(NameGlob::as_str);
+    let written = [Some(config.tool.as_str()), file, command].into_iter().flatten().collect::<Vec<_>>();
+    Ok(ToolRule {
+        tool: Glob::new(config.tool.as_str(), Kind::Name)?,
+        pattern: file.map(|pattern| FilePattern::new(pattern, home)).transpose()?,
+        command: command.map(|pattern| CommandPattern::new(pattern, is_prefix)).transpose()?,
+        written: written.join(" "),
+        action: match config.action {
+            ToolAction::Allow => Action::Allow,
+            ToolAction::Ask => Action::Ask,
+            ToolAction::Block => Action::Block,
+        },
+        message: config.message.clone(),
+        whom: Whom::new(config.agent.as_ref().map(NameGlob::as_str)),
+        origin: sources.origin("toolUsageValidation", rule),
+    })
+}

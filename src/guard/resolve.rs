@@ -1,0 +1,212 @@
+//! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
+
+use std::path::{Path, PathBuf};
+
+use crate::des::paths::{normalise, real_path};
+use crate::file_pattern::Location;
+use crate::glob::{Glob, Kind};
+use crate::shell::{Access, Base, Doubt, Effect, Script, Target};
+
+/// What a shell's glob is expanded to, at most; beyond it, it counts as unknown.
+const MAX_EXPANDED: usize = 1_000;
+
+/// Directory entries that one event looks at.
+const MAX_VISITED: usize = 50_000;
+
+/// Where paths of a call start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) cwd: &'a Path,
+}
+
+/// A file or directory that is read, written or deleted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Touch {
+    pub(crate) access: Access,
+    /// As it is named, and where its links lead if that is elsewhere.
+    pub(crate) names: Vec<Location>,
+    pub(crate) path: PathBuf,
+    pub(crate) exists: bool,
+    /// All that is in the directory is touched as well.
+    pub(crate) with_contents: bool,
+    /// The index of the simple command that does it.
+    pub(crate) command: Option<usize>,
+}
+
+impl Touch {
+    /// The path as it was understood.
+    pub(crate) fn shown(&self) -> &str {
+        self.names.last().map_or("", Location::shown)
+    }
+}
+
+/// Something of a call that cannot be decided.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Unclear {
+    /// A path that is not known before the command runs.
+    Path {
+        access: Access,
+        written: String,
+    },
+    /// All files of the work tree may change.
+    WorkTree {
+        command: String,
+    },
+    Doubt(Doubt),
+}
+
+/// Everything that a call touches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Effects {
+    pub(crate) touches: Vec<Touch>,
+    pub(crate) unclear: Vec<Unclear>,
+    /// The simple commands of a shell tool.
+    pub(crate) commands: Vec<String>,
+}
+
+impl Ground<'_> {
+    pub(crate) fn touch(&self, access: Access, named: &str) -> Touch {
+        self.touch_at(access, &self.cwd.join(named))
+    }
+
+    fn touch_at(&self, access: Access, path: &Path) -> Touch {
+        let (named, real) = (normalise(path), real_path(path));
+        let metadata = std::fs::symlink_metadata(&named);
+        let is_directory = std::fs::metadata(&named).is_ok_and(|metadata| metadata.is_dir())
+            || access == Access::MakeDirectory;
+        let mut names = vec![self.location(&named, is_directory)];
+        if real != named {
+            names.push(self.location(&real, is_directory));
+        }
+        Touch { access, names, path: real, exists: metadata.is_ok(), with_contents: false, command: None }
+    }
+
+    pub(crate) fn location(&self, path: &Path, is_directory: bool) -> Location {
+        let below =
+            |root: &Path| path.strip_prefix(root).ok().map(|rest| rest.to_string_lossy().into_owned());
+        Location {
+            absolute: path.to_string_lossy().into_owned(),
+            relative: below(self.root).or_else(|| below(&real_path(self.root))),
+            is_directory,
+        }
+    }
+
+    /// The effects of a shell script.
+    pub(crate) fn of_script(&self, script: &Script) -> Effects {
+        let mut effects = Effects {
+            commands: script.commands.iter().map(|command| command.text.clone()).collect(),
+            unclear: script.doubts.iter().cloned().map(Unclear::Doubt).collect(),
+            ..Effects::default()
+        };
+        for effect in &script.effects {
+            match self.of_effect(effect, script) {
+                Ok(touches) => effects.touches.extend(touches),
+                Err(unclear) => effects.unclear.push(unclear),
+            }
+        }
+        effects
+    }
+
+    fn of_effect(&self, effect: &Effect, script: &Script) -> Result<Vec<Touch>, Unclear> {
+        let unknown = |written: &str| Unclear::Path { access: effect.access, written: written.to_owned() };
+        let base = match &effect.base {
+            Base::At(at) => Some(self.cwd.join(at)),
+            Base::IfMissing { missing, .. } if self.cwd.join(missing).is_dir() => return Ok(Vec::new()),
+            Base::IfMissing { at, .. } => Some(self.cwd.join(at)),
+            Base::Unknown => None,
+        };
+        let at = |written: &str| match (&base, Path::new(written).is_absolute()) {
+            (Some(base), _) => Ok(base.join(written)),
+            (None, true) => Ok(PathBuf::from(written)),
+            (None, false) => Err(unknown(written)),
+        };
+        let mut touches = match &effect.target {
+            Target::Path(path) => vec![self.touch_at(effect.access, &at(path)?)],
+            Target::Tree(path) => {
+                let touch = self.touch_at(effect.access, &at(path)?);
+                vec![Touch { with_contents: touch.path.is_dir(), ..touch }]
+            }
+            Target::Into { directory, name } => {
+                let directory = at(directory)?;
+                let path = if directory.is_dir() { directory.join(name) } else { directory };
+                vec![self.touch_at(effect.access, &path)]
+            }
+            Target::Glob(pattern) => {
+                let paths = expand(&at("")?, pattern).ok_or_else(|| unknown(pattern))?;
+                paths.iter().map(|path| self.touch_at(effect.access, path)).collect()
+            }
+            Target::WorkTree => {
+                let command = script.commands.get(effect.command).map(|command| command.text.clone());
+                return Err(Unclear::WorkTree { command: command.unwrap_or_default() });
+            }
+            Target::Unknown(written) => return Err(unknown(written)),
+        };
+        // Written only if it is there.
+        touches.retain(|touch| touch.access != Access::Update || touch.exists);
+        for touch in &mut touches {
+            touch.command = Some(effect.command);
+        }
+        Ok(touches)
+    }
+}
+
+/// The files that a shell's pattern names; itself, if there is none. None if there are too many.
+fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
+    let mut found = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { base.to_owned() }];
+    let mut visited = 0;
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        let glob = Glob::new(&part.replace('{', "\\{").replace('}', "\\}"), Kind::Path).ok()?;
+        let mut next = Vec::new();
+        for folder in &found {
+            if !part.contains(['*', '?', '[', '\\']) {
+                let path = folder.join(part);
+                next.extend((part == ".." || path.symlink_metadata().is_ok()).then_some(path));
+                continue;
+            }
+            for entry in folder.read_dir().into_iter().flatten().flatten() {
+                visited += 1;
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                let is_hidden = name.starts_with('.') && !part.starts_with(['.', '\\']);
+                if !is_hidden && glob.matches(&name).unwrap_or(true) {
+                    next.push(entry.path());
+                }
+                if next.len() > MAX_EXPANDED || visited > MAX_VISITED {
+                    return None;
+                }
+            }
+        }
+        found = next;
+    }
+    if found.is_empty() {
+        found.push(base.join(pattern.replace('\\', "")));
+    }
+    Some(found)
+}
+
+/// The first file below a directory for which this holds. None if there are too many to look at.
+pub(crate) fn first_below(
+    directory: &Path,
+    mut is_wanted: impl FnMut(&Path, bool) -> bool,
+) -> Option<Option<PathBuf>> {
+    let mut open = vec![directory.to_owned()];
+    let mut visited = 0;
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            visited += 1;
+            if visited > MAX_VISITED {
+                return None;
+            }
+            let path = entry.path();
+            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_wanted(&path, is_directory) {
+                return Some(Some(path));
+            }
+            if is_directory && entry.file_name() != ".git" {
+                open.push(path);
+            }
+        }
+    }
+    Some(None)
+}

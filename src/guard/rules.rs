@@ -1,0 +1,146 @@
+//! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
+
+use crate::file_pattern::{FilePattern, Location};
+use crate::glob::{Glob, Kind};
+
+/// Where a rule was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// The key, such as `uneditableFiles`.
+    pub(crate) key: &'static str,
+    /// The file and the line.
+    pub(crate) position: String,
+    /// The layer of the config, the outermost first.
+    pub(crate) layer: usize,
+}
+
+/// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Whom(Option<Glob>);
+
+impl Whom {
+    pub(crate) fn new(agent: Option<&str>) -> Whom {
+        // A broken pattern is an error of the config, so it is not met here; it would be for everybody.
+        Whom(agent.and_then(|pattern| Glob::new(pattern, Kind::Name).ok()))
+    }
+
+    pub(crate) fn is(&self, agent: &str) -> bool {
+        self.0.as_ref().is_none_or(|glob| glob.matches(agent).unwrap_or(true))
+    }
+}
+
+/// One entry of a list of files.
+#[derive(Clone, Debug)]
+pub(crate) struct FileRule {
+    pub(crate) written: String,
+    pub(crate) pattern: FilePattern,
+    /// `!pattern`: what it covers is free again.
+    pub(crate) allows: bool,
+    pub(crate) message: Option<String>,
+    pub(crate) whom: Whom,
+    /// An inner layer may free what it covers.
+    pub(crate) overridable: bool,
+    pub(crate) origin: Origin,
+}
+
+/// A list of files that are protected in one way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileRules(pub(crate) Vec<FileRule>);
+
+impl FileRules {
+    pub(crate) fn is_empty(&self, agent: &str) -> bool {
+        !self.0.iter().any(|rule| !rule.allows && rule.whom.is(agent))
+    }
+
+    /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
+    /// only what an outer one lets it.
+    pub(crate) fn protecting(&self, location: &Location, agent: &str) -> Option<&FileRule> {
+        let mut protecting: Vec<&FileRule> = Vec::new();
+        for rule in self.0.iter().filter(|rule| rule.whom.is(agent) && rule.pattern.covers(location)) {
+            if rule.allows {
+                protecting.retain(|held| held.origin.layer < rule.origin.layer && !held.overridable);
+            } else {
+                protecting.push(rule);
+            }
+        }
+        protecting.last().copied()
+    }
+
+    /// The same for something with several names: one protected name is enough.
+    pub(crate) fn protecting_any(&self, names: &[Location], agent: &str) -> Option<&FileRule> {
+        names.iter().find_map(|location| self.protecting(location, agent))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Action {
+    Allow,
+    Ask,
+    Block,
+}
+
+/// One entry of `toolUsageValidation`.
+#[derive(Clone, Debug)]
+pub(crate) struct ToolRule {
+    pub(crate) tool: Glob,
+    /// None compares no file.
+    pub(crate) pattern: Option<FilePattern>,
+    /// None compares no command.
+    pub(crate) command: Option<CommandPattern>,
+    /// How it is written, for messages.
+    pub(crate) written: String,
+    pub(crate) action: Action,
+    pub(crate) message: Option<String>,
+    pub(crate) whom: Whom,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct CommandPattern {
+    glob: Glob,
+    /// What follows the pattern at a word boundary, for `matchMode: prefix`.
+    longer: Option<Glob>,
+}
+
+impl CommandPattern {
+    /// # Errors
+    /// Says what is wrong with the pattern.
+    pub(crate) fn new(pattern: &str, is_prefix: bool) -> Result<CommandPattern, crate::glob::GlobError> {
+        let glob = Glob::new(pattern, Kind::Name)?;
+        let longer = is_prefix.then(|| Glob::new(&format!("{pattern} *"), Kind::Name)).transpose()?;
+        Ok(CommandPattern { glob, longer })
+    }
+
+    /// What is too long to be compared matches, unless that would allow it.
+    pub(crate) fn matches(&self, command: &str, if_too_long: bool) -> bool {
+        let matches = |glob: &Glob| glob.matches(command).unwrap_or(if_too_long);
+        matches(&self.glob) || self.longer.as_ref().is_some_and(matches)
+    }
+}
+
+/// A rule that is only switched on.
+#[derive(Clone, Debug)]
+pub(crate) struct Switch {
+    pub(crate) origin: Origin,
+}
+
+/// All rules of the config.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules {
+    pub(crate) uneditable: FileRules,
+    pub(crate) unreadable: FileRules,
+    pub(crate) additions: FileRules,
+    pub(crate) root_additions: Option<Switch>,
+    pub(crate) git_ignored: Option<Switch>,
+    pub(crate) tools: Vec<ToolRule>,
+    pub(crate) worktree_fence: Option<Switch>,
+}
+
+impl Rules {
+    /// Whether files or commands are guarded at all: only then something can be undecidable.
+    pub(crate) fn has_guards(&self, agent: &str) -> bool {
+        !self.uneditable.is_empty(agent)
+            || !self.unreadable.is_empty(agent)
+            || self.tools.iter().any(|rule| rule.action != Action::Allow && rule.whom.is(agent))
+    }
+}

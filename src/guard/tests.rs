@@ -1,0 +1,114 @@
+//! Tool calls in a project, as the guards see them.
+
+use std::path::Path;
+
+use super::rules::{CommandPattern, FileRule, FileRules, Origin, ToolRule, Whom};
+use super::*;
+use crate::file_pattern::FilePattern;
+use crate::glob::{Glob, Kind};
+use crate::shell;
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for file in [
+        ".env",
+        ".env.local",
+        "Cargo.lock",
+        "src/main.rs",
+        "src/gen/api.rs",
+        "src/gen/keep.md",
+        "docs/a.md",
+        "secrets/key.pem",
+        "build/out.txt",
+        "build/nested/Cargo.lock",
+        "README.md",
+        "notes.txt",
+    ] {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x\n").unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(".env", folder.path().join("link-to-env")).unwrap();
+    folder
+}
+
+fn files(key: &'static str, patterns: &[&str]) -> FileRules {
+    let rule = |written: &&str| FileRule {
+        written: (*written).to_owned(),
+        pattern: FilePattern::new(written.trim_start_matches('!'), Some("/home/me")).unwrap(),
+        allows: written.starts_with('!'),
+        message: None,
+        whom: Whom::new(None),
+        overridable: false,
+        origin: Origin { key, position: ".conclaude.yaml:1".into(), layer: 1 },
+    };
+    FileRules(patterns.iter().map(rule).collect())
+}
+
+fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
+    ToolRule {
+        tool: Glob::new("Bash", Kind::Name).unwrap(),
+        pattern: None,
+        command: Some(CommandPattern::new(pattern, is_prefix).unwrap()),
+        written: pattern.to_owned(),
+        action,
+        message: None,
+        whom: Whom::new(None),
+        origin: Origin::default(),
+    }
+}
+
+fn rules() -> Rules {
+    Rules {
+        uneditable: files("uneditableFiles", &["*.lock", ".env*", "src/gen/", "!src/gen/keep.md"]),
+        unreadable: files("unreadableFiles", &[".env*", "secrets/", "~/.ssh/"]),
+        tools: vec![
+            command("git push --force*", false, Action::Block),
+            command("npm publish", true, Action::Block),
+            command("terraform apply", true, Action::Ask),
+        ],
+        ..Rules::default()
+    }
+}
+
+fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
+    let script = shell::read(&text.replace("$PWD", &root.to_string_lossy()), Some("/home/me"));
+    let ground = Ground { root, cwd: root };
+    let effects = ground.of_script(&script);
+    let call = Call {
+        ground,
+        tool: "Bash",
+        command: Some(text),
+        agent: "main",
+        is_subagent: false,
+        worktree: None,
+        is_own: &|_| false,
+        is_ignored: &|_| false,
+    };
+    let found = check(rules, &call, &effects);
+    (found.iter().map(|finding| finding.action).max(), found)
+}
+
+#[test]
+fn shell_commands_are_judged_by_what_they_do() {
+    let folder = project();
+    let root = folder.path().canonicalize().unwrap();
+    let rules = rules();
+    let mut wrong = Vec::new();
+    let table = include_str!("../../tests/fixtures/guards/bash.txt");
+    let cases = table.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    for line in cases {
+        let (expected, text) = line.split_once('\t').unwrap();
+        let (found, findings) = answer(&rules, &root, &text.replace('⏎', "\n"));
+        let found = match found {
+            Some(Action::Block) => "deny",
+            Some(Action::Ask) => "ask",
+            _ => "free",
+        };
+        if found != expected {
+            wrong.push(format!("{text}\n    expected {expected}, got {found} {findings:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

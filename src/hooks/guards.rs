@@ -1,0 +1,90 @@
+//! The guards of `preToolUse`: what a tool call would touch, against the rules of the config.
+
+use std::path::Path;
+
+use super::context::Context;
+use crate::config::PreToolUseConfig;
+use crate::des::paths;
+use crate::dialect::claude::tools::{self, Use};
+use crate::finding::{Code, Finding};
+use crate::git;
+use crate::guard::{Action, Call, Effects, Ground, Rules, Sources, check};
+use crate::outcome::{Evidence, Outcome, Verdict};
+use crate::plan::{Gate, Plan};
+use crate::shell;
+use crate::types::{HookPayload, PreToolUsePayload};
+
+/// The name of the main thread, in rules.
+const MAIN: &str = "main";
+
+pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
+    let HookPayload::PreToolUse(tool) = context.payload() else { return Vec::new() };
+    let home = std::env::home_dir().map(|home| home.to_string_lossy().into_owned());
+    let sources = context.root.config.iter().map(|path| name_of(path)).collect::<Vec<_>>();
+    let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
+        Ok(rules) => rules,
+        // The config was checked when it was read.
+        Err(error) => return vec![Outcome::note(format!("a guard cannot be evaluated: {error}"))],
+    };
+    let cwd = Path::new(&tool.base.cwd);
+    let ground = Ground { root: &context.root.folder, cwd };
+    let (effects, command) = effects(tool, &ground, home.as_deref());
+    let agent = agent_of(tool, context);
+    let work = &context.root.work;
+    let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
+    let call = Call {
+        ground,
+        tool: &tool.tool_name,
+        command,
+        agent: &agent,
+        is_subagent: tool.agent_id.is_some(),
+        worktree: (*work != context.root.folder).then_some(work.as_path()),
+        // Gate 2 protects them from an agent with a step.
+        is_own: &|path| {
+            !is_gated
+                && paths::is_protected_anywhere(&context.root.folder, work, cwd, &path.to_string_lossy())
+        },
+        is_ignored: &|path| git::ignores(work, path),
+    };
+    check(&rules, &call, &effects).into_iter().map(outcome).collect()
+}
+
+/// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.
+fn agent_of(tool: &PreToolUsePayload, context: &Context<'_>) -> String {
+    let Some(id) = &tool.agent_id else { return MAIN.to_owned() };
+    let named = context.event.fields.get("agent_type").and_then(serde_json::Value::as_str);
+    named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// What the tool would do, and the text of a shell command.
+fn effects<'a>(
+    tool: &'a PreToolUsePayload,
+    ground: &Ground<'_>,
+    home: Option<&str>,
+) -> (Effects, Option<&'a str>) {
+    match tools::what(&tool.tool_name, &tool.tool_input) {
+        Use::File { access, path } => {
+            (Effects { touches: vec![ground.touch(access, path)], ..Effects::default() }, None)
+        }
+        Use::Shell(command) => (ground.of_script(&shell::read(command, home)), Some(command)),
+        Use::Other => (Effects::default(), None),
+    }
+}
+
+fn outcome(found: crate::guard::Finding) -> Outcome {
+    let (verdict, code) = match found.action {
+        Action::Block => (Verdict::Block, Code::GuardDenied),
+        Action::Ask | Action::Allow => (Verdict::Ask, Code::GuardAsks),
+    };
+    let what = crate::text::clean(&format!("{}: {}", found.what, found.rule));
+    let finding = Finding::new(code, what, crate::text::clean(&found.advice));
+    Outcome {
+        verdict,
+        message: format!("{} {finding}", verdict.mark()),
+        evidence: Evidence::Finding(finding),
+    }
+}

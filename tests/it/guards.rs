@@ -1,0 +1,128 @@
+//! Guards of `preToolUse`: a tool call in, the answer out.
+
+use serde_json::{Value, json};
+
+use crate::common::Test;
+
+const CONFIG: &str = r#"preToolUse:
+  uneditableFiles:
+    - "*.lock"
+    - {pattern: "src/gen/", message: "run make gen instead", agent: coder}
+  unreadableFiles: [".env*"]
+  toolUsageValidation:
+    - {tool: Bash, commandPattern: "git push --force*", action: block, message: "push normally"}
+    - {tool: Bash, commandPattern: "terraform apply", matchMode: prefix, action: ask}
+"#;
+
+fn tool(config: &str, name: &str, input: Value) -> Test {
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type");
+    test.config(config).payload("tool_name", name).payload("tool_input", input)
+}
+
+fn bash(command: &str) -> Test {
+    tool(CONFIG, "Bash", json!({ "command": command }))
+}
+
+#[test]
+fn a_write_of_a_protected_file_is_denied_with_the_rule_and_its_line() {
+    let answer = tool(CONFIG, "Write", json!({"file_path": "sub/../Cargo.lock", "content": ""})).run();
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3 → it may not be changed; do it another way, or ask the user
+    ");
+}
+
+#[test]
+fn a_shell_command_is_denied_for_what_it_does() {
+    insta::assert_snapshot!(bash("cd sub && cat ../.env | head").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
+    ");
+    insta::assert_snapshot!(bash("true; git push  --force origin").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: running `git push --force origin`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7 → push normally
+    ");
+    bash("git commit -m 'cat .env > Cargo.lock'").run().silent();
+}
+
+#[test]
+fn what_only_the_user_can_decide_is_asked() {
+    insta::assert_snapshot!(bash("terraform apply -auto-approve").run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running `terraform apply -auto-approve`: `toolUsageValidation` has `Bash terraform apply` in .conclaude.yaml:8 → do it another way, or ask the user
+    ");
+}
+
+#[test]
+fn where_nobody_can_be_asked_it_is_denied() {
+    for mode in ["dontAsk", "bypassPermissions"] {
+        let reason = bash("terraform apply").payload("permission_mode", mode).run().tool("deny");
+        assert!(
+            reason.ends_with("In this permission mode nobody can be asked, so it is denied."),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_for_one_agent_leaves_the_others_alone() {
+    let write = || tool(CONFIG, "Edit", json!({"file_path": "src/gen/a.rs"}));
+    write().run().silent();
+    write().payload("agent_id", "a1").payload("agent_type", "tester").run().silent();
+    let reason = write().payload("agent_id", "a1").payload("agent_type", "coder").run().tool("deny");
+    assert!(reason.contains("run make gen instead"), "{reason}");
+}
+
+#[test]
+fn our_own_files_are_not_for_subagents_and_asked_about_on_the_main_thread() {
+    let write = || tool("{}\n", "Write", json!({"file_path": ".conclaude.yaml", "content": ""}));
+    write().run().tool("ask");
+    write().payload("agent_id", "a1").payload("agent_type", "coder").run().tool("deny");
+    tool("{}\n", "Read", json!({"file_path": ".conclaude.yaml"})).run().silent();
+}
+
+#[test]
+fn additions_are_prevented_and_changes_are_not() {
+    let config = "preToolUse: {preventRootAdditions: true, preventAdditions: [docs/]}\n";
+    let write = |path: &str| {
+        tool(config, "Write", json!({ "file_path": path })).file("README.md", "x").file("docs/a.md", "x")
+    };
+    write("README.md").run().silent();
+    write("docs/a.md").run().silent();
+    write("src/new.rs").run().silent();
+    assert!(write("new.txt").run().tool("deny").contains("`preventRootAdditions`"));
+    assert!(write("docs/b.md").run().tool("deny").contains("`preventAdditions` has `docs/`"));
+}
+
+#[test]
+fn a_broken_guard_is_an_error_of_the_config_with_its_line() {
+    let config =
+        "preToolUse:\n  uneditableFiles: [\"[a\"]\n  toolUsageValidation: [{tool: Bash, action: deny}]\n";
+    insta::assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: invalid value for `uneditableFiles`: the text "[a"
+     --> [ROOT]/.conclaude.yaml:2:21
+      |
+    2 |   uneditableFiles: ["[a"]
+      |                     ^^^^ expected a pattern of files, as in .gitignore or a mapping with `pattern`
+      |
+      = help: `[` without a `]` after it
+
+    error: invalid value for `action`: the text "deny"
+     --> [ROOT]/.conclaude.yaml:3:46
+      |
+    3 |   toolUsageValidation: [{tool: Bash, action: deny}]
+      |                                              ^^^^ expected one of `allow`, `block`, `ask`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 2 problems
+    "#);
+}
+
+#[test]
+fn a_decision_of_a_guard_is_recorded() {
+    let answer = bash("cat .env").run();
+    answer.tool("deny");
+    let shown = answer.again().shows(&["audit", "show"]);
+    assert!(shown.contains("denied") && shown.contains("GUARD_DENIED"), "{shown}");
+}
