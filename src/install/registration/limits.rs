@@ -7,11 +7,7 @@ use crate::pattern::MatchMode;
 
 /// One warning for each pattern whose commands may take longer together than Claude Code waits for the event.
 pub(crate) fn over_limit(config: &ConclaudeConfig) -> Vec<String> {
-    config
-        .sections
-        .iter()
-        .flat_map(|(event, section)| of_section(*event, section, timeout(*event)))
-        .collect()
+    config.sections.iter().flat_map(|(event, section)| of_section(*event, section, timeout(*event))).collect()
 }
 
 fn of_section(event: EventKind, section: &EventConfig, limit: u64) -> Vec<String> {
