@@ -2,6 +2,8 @@
 
 use crate::finding::{Code, Finding};
 
+mod near;
+
 /// What the markers of a prompt say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markers {
@@ -42,7 +44,13 @@ impl Markers {
         let mut values: [Option<&str>; 5] = [None; 5];
         let mut problems = Vec::new();
         let mut unclear = false;
-        for (key, value) in comments(prompt) {
+        for comment in comments(prompt) {
+            let inside = comment.split_once(CLOSE).map_or(comment, |(inside, _)| inside);
+            for miss in near::near_misses(inside) {
+                unclear |= miss.key == "VALIDATION";
+                problems.push(miss.problem());
+            }
+            let Some((key, value)) = marker(comment) else { continue };
             let Some((name, slot)) = KEYS.iter().zip(&mut values).find(|(name, _)| **name == key) else {
                 continue;
             };
@@ -107,21 +115,16 @@ impl Markers {
     }
 }
 
-/// The comments of the form `<!-- DES-KEY: value -->`; the value is `None` where the comment is not closed on its line.
-/// What means to be `DES-VALIDATION` and is not quite that is one with a broken value, and not nothing.
-fn comments(prompt: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
-    prompt.split(OPEN).skip(1).filter_map(|comment| {
-        let whole = comment.split_once(CLOSE).map_or(comment, |(inside, _)| inside);
-        let line = comment.lines().next().unwrap_or_default();
-        let parsed = line.trim_start().strip_prefix("DES-").and_then(|rest| rest.split_once(':'));
-        match parsed
-            .map(|(key, rest)| (key.trim_end(), rest.split_once(CLOSE).map(|(value, _)| value.trim())))
-        {
-            Some((key, value)) if KEYS.contains(&key) => Some((key, value)),
-            _ if whole.to_ascii_lowercase().contains("des-validation") => Some(("VALIDATION", None)),
-            other => other,
-        }
-    })
+/// What the prompt has in each of its comments: up to `-->`, or to the end of the prompt.
+fn comments(prompt: &str) -> impl Iterator<Item = &str> {
+    prompt.split(OPEN).skip(1)
+}
+
+/// The key and the value of `<!-- DES-KEY: value -->`; the value is `None` where the comment is not closed on its line.
+fn marker(comment: &str) -> Option<(&str, Option<&str>)> {
+    let line = comment.lines().next().unwrap_or_default();
+    let (key, rest) = line.trim_start().strip_prefix("DES-")?.split_once(':')?;
+    Some((key.trim_end(), rest.split_once(CLOSE).map(|(value, _)| value.trim())))
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod events;
 mod foreign_config;
 mod guards;
 mod hostile_git;
+mod gate_escapes;
 mod init;
 mod install;
 mod judge;
