@@ -53,7 +53,7 @@ pub(super) fn transcript(bytes: &[u8]) {
     let _ = transcript::last_agent_call(path, None);
     let _ = transcript::last_agent_call(path, Some("toolu_1"));
     let _ = transcript::call_of(path, None, Some("coder"));
-    let _ = (transcript::last_time(path), transcript::is_foreign(path), transcript::written_files(path));
+    let _ = (transcript::last_time(path), transcript::is_foreign(path), transcript::writes(path));
     let _ = transcript::worked_since(path, "2026-01-01T00:00:00.000Z");
     if let Some(prompt) = transcript::first_prompt(path) {
         marker(prompt.text.as_bytes());

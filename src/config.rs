@@ -16,6 +16,7 @@ mod bounded;
 mod des;
 mod diagnose;
 mod evidence;
+mod gate;
 mod guards;
 mod notifications;
 mod patterns;
@@ -27,6 +28,7 @@ pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use evidence::EvidenceConfig;
+pub use gate::GateConfig;
 pub(crate) use guards::{
     CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
 };

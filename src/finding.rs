@@ -74,6 +74,8 @@ codes! {
     EvidenceMissing = "EVIDENCE_MISSING",
     /// A file was changed that the step may not touch.
     ScopeViolation = "SCOPE_VIOLATION",
+    /// A gated agent left nothing to judge it by.
+    NotJudged = "NOT_JUDGED",
     JudgeRefused = "JUDGE_REFUSED",
     /// The judge could not be asked.
     JudgeFailed = "JUDGE_FAILED",

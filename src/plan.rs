@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::config::{
-    Bounded, CommandConfig, ConclaudeConfig, JudgeConfig, NonBlank, PreToolUseConfig, Reaction, Show,
+    Bounded, CommandConfig, ConclaudeConfig, GateConfig, JudgeConfig, NonBlank, PreToolUseConfig, Reaction,
+    Show,
 };
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
@@ -35,11 +36,11 @@ pub(crate) struct Facts<'a> {
 }
 
 /// What is known of a gate before anything is planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GateFacts {
     pub(crate) gate: Gate,
-    /// Gate 1 remembers the agent: a gate that let it in also looks when it leaves, whatever the config says by then.
-    pub(crate) remembered: bool,
+    /// What the config said when Gate 1 let the agent in, or the one that calls: that counts, whatever the config says by then.
+    pub(crate) at_call: Option<GateConfig>,
     /// The values of `DES-STEP-FILE`, `DES-AGENT`, `DES-COMMAND` and `DES-PROJECT-ID`.
     pub(crate) markers: [Option<String>; 4],
 }
@@ -113,7 +114,7 @@ impl fmt::Display for Action {
             Action::Guards(_) => f.write_str("the guards"),
             Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
             Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
-            Action::Gate(Gate::Stop { .. }) => f.write_str("Gate 3"),
+            Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) => f.write_str("Gate 3"),
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
             Action::Command(command) => write!(f, "`{}`", command.script.trim()),
@@ -152,6 +153,8 @@ pub(crate) enum Gate {
     Write { step_file: String, file: String },
     /// Gate 3: a gated agent wants to stop.
     Stop { step_file: Option<String> },
+    /// Gate 3 of an agent that left nothing to judge it by; it may be the one that was called for this step.
+    Lost { step_file: String },
 }
 
 impl Gate {
@@ -160,7 +163,9 @@ impl Gate {
             Gate::Call { step_file } | Gate::Stop { step_file } => {
                 Reason::Markers { step_file: step_file.clone().unwrap_or_default() }
             }
-            Gate::Write { step_file, .. } => Reason::Markers { step_file: step_file.clone() },
+            Gate::Write { step_file, .. } | Gate::Lost { step_file } => {
+                Reason::Markers { step_file: step_file.clone() }
+            }
             Gate::Helper { step_file } => Reason::GatedCaller { step_file: step_file.clone() },
         }
     }
@@ -231,7 +236,9 @@ impl Plan {
             None | Some(Gate::Helper { .. }) => false,
             // Whatever the config says, nobody writes what belongs to the gates.
             Some(Gate::Write { .. }) => true,
-            Some(Gate::Call { .. } | Gate::Stop { .. }) => self.violations == Reaction::Block,
+            Some(Gate::Call { .. } | Gate::Stop { .. } | Gate::Lost { .. }) => {
+                self.violations == Reaction::Block
+            }
         };
         by_gate
             || self.commands().any(|command| {
@@ -265,8 +272,10 @@ fn commands_in(steps: &[Step]) -> impl Iterator<Item = &Command> {
 /// When a pattern of the event's section cannot be evaluated.
 pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let event = facts.event.kind;
-    let des = facts.config.des.clone().unwrap_or_default();
-    let gate = facts.gate.filter(|facts| des.is_enabled() || facts.remembered).map(|facts| &facts.gate);
+    let at_call = facts.gate.and_then(|gate| gate.at_call.as_ref());
+    let GateConfig { des, max_blocks } = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
+    // A gate that let an agent in also looks when it leaves.
+    let gate = facts.gate.filter(|_| des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
     let (env, warnings) = environment::environment(facts, gate.is_some());
     // Guards only refuse, so they count also where nothing may run.
     let guards = (event == EventKind::PreToolUse).then(|| Step {
@@ -279,10 +288,12 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
     );
     let mut of_config = commands(facts, &env)?;
-    if matches!(gate, Some(Gate::Stop { .. })) {
-        of_config.extend(des.judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) }));
-    }
+    let judge = des.judge.filter(|_| matches!(gate, Some(Gate::Stop { .. })));
+    let judge = judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) });
     // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
+    // One that Gate 1 remembered was trusted then.
+    let (remembered, of_now) = if at_call.is_some() { (judge, None) } else { (None, judge) };
+    of_config.extend(of_now);
     let untrusted = match facts.untrusted {
         Some(why) => Some(Untrusted { why: why.to_owned(), steps: of_config }),
         None => {
@@ -290,13 +301,14 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
             None
         }
     };
+    steps.extend(remembered);
     Ok(Plan {
         event,
         agent: facts.agent.cloned(),
         steps,
         untrusted,
         violations: des.on_violation.unwrap_or(Reaction::Block),
-        max_blocks: facts.config.max_blocks(),
+        max_blocks,
         can_ask: !NOBODY_ASKED
             .contains(&facts.event.payload.base().permission_mode.as_deref().unwrap_or_default()),
         warnings,

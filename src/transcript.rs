@@ -16,7 +16,7 @@ mod writes;
 pub use calls::{AgentCall, Found, call_of, last_agent_call};
 pub use ending::ending;
 use lines::{Line, LinesFromEnd, bounded_line, holds};
-pub use writes::successful_writes;
+pub use writes::{Write, writes};
 
 /// How far a transcript of an unknown format is searched.
 const MAX_SEARCHED_BYTES: u64 = 4 << 20;
@@ -129,25 +129,6 @@ pub fn last_time(path: &Path) -> Option<String> {
         Ok(Some(Line::Whole(line))) => Said::read(&line)?.text("timestamp").map(str::to_owned),
         _ => None,
     })
-}
-
-/// The files that the tools of this transcript wrote, as they were named.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn written_files(path: &Path) -> io::Result<Vec<String>> {
-    let mut found = Vec::new();
-    let mut reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
-    while let Some(line) = bounded_line(&mut reader)? {
-        if memchr::memmem::find(&line, b"\"tool_use\"").is_none() {
-            continue;
-        }
-        found.extend(tool_uses(&line).filter_map(|(name, input)| {
-            let field = WRITING_TOOLS.iter().find(|(tool, _)| *tool == name)?.1;
-            Some(input.get(field)?.as_str()?.to_owned())
-        }));
-    }
-    Ok(found)
 }
 
 /// The agent in whose transcript this call is, among those of the folder, and that transcript.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::path::{Component, Path};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// A whole number from `MIN` to `MAX`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bounded<const MIN: u32, const MAX: u32>(u32);
 
 impl<const MIN: u32, const MAX: u32> Bounded<MIN, MAX> {
@@ -115,7 +115,7 @@ impl<const MIN: u32, const MAX: u32> JsonSchema for Seconds<MIN, MAX> {
 pub(super) const NOT_BLANK: &str = "\\S";
 
 /// Text that is not blank.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NonBlank(Box<str>);
 
 impl NonBlank {
@@ -154,7 +154,7 @@ impl JsonSchema for NonBlank {
 pub(super) const MAX_NAMES: usize = 100;
 
 /// A name of limited length that is not blank.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Name(Box<str>);
 
 impl Name {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::bounded::{MAX_NAMES, Seconds, seconds};
 use super::{Bounded, EvidenceConfig, Name, NonBlank, Reaction};
@@ -30,7 +30,7 @@ pub const TDD_14: [&str; 14] = [
 pub(super) const TDD_3: [&str; 3] = ["RED", "GREEN", "COMMIT"];
 
 /// The gates for the steps of a workflow. Markers in a prompt switch them on; this section is not needed for that.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DesConfig {
     /// Enables the gates. Default: true.
@@ -52,7 +52,7 @@ pub struct DesConfig {
 }
 
 /// What a change outside a step's scope does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeMode {
     /// The stop is blocked.
@@ -64,11 +64,11 @@ pub enum ScopeMode {
 }
 
 /// A language model that is asked when an agent stops. It can only add a block, never remove one.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct JudgeConfig {
-    /// The question. The model also gets the agent's prompt, the step file, the changes according to git, the end of the
-    /// agent's transcript, and its last message.
+    /// The question. The model also gets the agent's prompt, the acceptance criteria of the call, the step file, the changes
+    /// according to git, the end of the agent's transcript, and its last message.
     pub prompt: NonBlank,
     /// The model. Default: `claude-haiku-5-5`.
     pub model: Option<NonBlank>,
@@ -81,7 +81,7 @@ pub struct JudgeConfig {
 }
 
 /// What happens when the judge cannot be asked or gives no valid answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnJudgeError {
     /// The stop is allowed, and the error is reported.
@@ -90,7 +90,7 @@ pub enum OnJudgeError {
     Block,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PhaseList(pub(crate) Vec<String>);
 
 impl Default for PhaseList {

@@ -4,23 +4,47 @@ use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::bounded::{MAX_NAMES, NOT_BLANK};
 use super::{Name, NonBlank};
 
-/// Phases in the order of the file, each with the only command that counts, where the config names one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EvidenceConfig(Vec<(Name, Option<NonBlank>)>);
+/// Phases in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EvidenceConfig {
+    /// Any command proves them.
+    Phases(Vec<Name>),
+    /// Each with the only command that counts.
+    Commands(Vec<(Name, NonBlank)>),
+}
 
 impl EvidenceConfig {
     pub(super) fn phases(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(phase, _)| phase.as_str())
+        let (phases, commands) = match self {
+            EvidenceConfig::Phases(phases) => (phases.as_slice(), &[][..]),
+            EvidenceConfig::Commands(commands) => (&[][..], commands.as_slice()),
+        };
+        phases.iter().chain(commands.iter().map(|(phase, _)| phase)).map(Name::as_str)
     }
 
     /// The phases whose command the config owns.
     pub(super) fn commands(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().filter_map(|(phase, command)| Some((phase.as_str(), command.as_ref()?.as_str())))
+        let commands = match self {
+            EvidenceConfig::Phases(_) => &[][..],
+            EvidenceConfig::Commands(commands) => commands.as_slice(),
+        };
+        commands.iter().map(|(phase, command)| (phase.as_str(), command.as_str()))
+    }
+}
+
+impl Serialize for EvidenceConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            EvidenceConfig::Phases(phases) => phases.serialize(serializer),
+            EvidenceConfig::Commands(commands) => {
+                serializer.collect_map(commands.iter().map(|(phase, command)| (phase.as_str(), command)))
+            }
+        }
     }
 }
 
@@ -40,9 +64,9 @@ impl<'de> Deserialize<'de> for EvidenceConfig {
                     if found.len() == MAX_NAMES {
                         return Err(too_many());
                     }
-                    found.push((phase, None));
+                    found.push(phase);
                 }
-                Ok(EvidenceConfig(found))
+                Ok(EvidenceConfig::Phases(found))
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<EvidenceConfig, A::Error> {
@@ -52,10 +76,10 @@ impl<'de> Deserialize<'de> for EvidenceConfig {
                     left.next().ok_or_else(too_many)?;
                     // `null` equals absent.
                     if let Some(command) = map.next_value::<Option<NonBlank>>()? {
-                        found.push((phase, Some(command)));
+                        found.push((phase, command));
                     }
                 }
-                Ok(EvidenceConfig(found))
+                Ok(EvidenceConfig::Commands(found))
             }
         }
         deserializer.deserialize_any(ListOrMap)

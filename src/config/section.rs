@@ -3,7 +3,7 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::{Bounded, FolderBelow, NonBlank};
@@ -94,7 +94,7 @@ impl CommandConfig {
 }
 
 /// What a command that failed or timed out does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reaction {
     /// The failure is logged and shown; the event proceeds.

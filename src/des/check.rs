@@ -9,9 +9,15 @@ mod order;
 /// Checks a step against the list of phases.
 #[must_use]
 pub fn check(step: &Step, phases: &[String]) -> Vec<Finding> {
+    check_by(step, step, phases)
+}
+
+/// The same by what another version of the step says of workflow and limits: the one that Gate 1 saw.
+#[must_use]
+pub fn check_by(rules: &Step, step: &Step, phases: &[String]) -> Vec<Finding> {
     let mut found = Vec::new();
-    let log = if step.has_phases() { step.phases().unwrap_or_default() } else { Vec::new() };
-    let phases = if step.has_phases() { phases } else { &[] };
+    let log = if rules.has_phases() { step.phases().unwrap_or_default() } else { Vec::new() };
+    let phases = if rules.has_phases() { phases } else { &[] };
     fit(&log, phases, &mut found);
     order::check(&log, phases, &mut found);
     let nothing_ran = !log.is_empty() && log.iter().all(|phase| phase.status() == Some(Status::NotExecuted));
@@ -25,7 +31,7 @@ pub fn check(step: &Step, phases: &[String]) -> Vec<Finding> {
     for phase in &log {
         outcome(phase, nothing_ran, phases.last(), &mut found);
     }
-    limits(step, &log, &mut found);
+    limits(rules, &log, &mut found);
     state(step, &log, phases, &mut found);
     if step.is_honest_failure() {
         // A gate that punishes an admitted failure teaches agents to fake success.
@@ -141,8 +147,8 @@ fn skip(phase: &Phase, last: Option<&String>, note: &mut impl FnMut(Code, String
     }
 }
 
-fn limits(step: &Step, log: &[Phase], found: &mut Vec<Finding>) {
-    if let Some(max) = step.max_turns() {
+fn limits(rules: &Step, log: &[Phase], found: &mut Vec<Finding>) {
+    if let Some(max) = rules.max_turns() {
         for phase in log {
             if let Some(turns) = phase.turn_count.filter(|turns| *turns > max) {
                 let fix = "split the step, or let the user raise max_turns and call the agent again; if you are done for now, `conclaude des fail --partial`";
@@ -151,7 +157,7 @@ fn limits(step: &Step, log: &[Phase], found: &mut Vec<Finding>) {
             }
         }
     }
-    if let Some(minutes) = step.allowance_minutes() {
+    if let Some(minutes) = rules.allowance_minutes() {
         let spent: f64 = log.iter().filter_map(|phase| phase.duration_seconds).sum::<f64>() / 60.0;
         if spent > minutes {
             let what = format!("the phases took {spent:.1} minutes of {minutes}");

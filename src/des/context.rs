@@ -1,14 +1,12 @@
 //! The DES context of an agent: what its prompt's markers say, and where that was found.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
+use super::call::Call;
 use super::markers::{Markers, Validation};
-use crate::git::Snapshot;
 use crate::store::Session;
 use crate::transcript::identity::Meta;
 use crate::transcript::{self, AgentCall, Found, Prompt};
@@ -70,93 +68,8 @@ fn started(paths: &TranscriptPaths, call: &Call) -> String {
     prompt.or_else(called).unwrap_or_else(|| call.time.clone())
 }
 
-/// What Gate 1 remembers of a call that it let through.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Call {
-    pub tool_use_id: String,
-    pub subagent_type: String,
-    /// Its prompt, as it was when the gate looked.
-    pub prompt: String,
-    pub step_file: String,
-    /// What the step said that the agent is judged by; what it says later is the agent's own doing.
-    pub rules: Value,
-    /// Its `allowed_file_patterns` at that time.
-    pub allowed: Vec<String>,
-    /// The phases that counted at that time. What the config says later, or that it breaks, changes nothing for this agent.
-    pub phases: Vec<String>,
-    /// The phases that needed proof.
-    pub evidence: Vec<String>,
-    /// The commands that the config had for them.
-    pub commands: BTreeMap<String, String>,
-    /// The phases that were finished before this agent started; what proves them is older than its call.
-    pub finished: Vec<String>,
-    /// The last record of the trail at the call. What proves the work comes after it, whatever the clock says.
-    pub last_record: Option<u64>,
-    /// The call of the gated agent that made this one: a helper works within the boundaries of the agent that called it.
-    pub parent: Option<String>,
-    /// The work tree was remembered beside this; outside of a repository there is none.
-    pub has_tree: bool,
-    /// When it was, in the form of Claude Code's transcripts.
-    pub time: String,
-    /// Whether the main thread goes on meanwhile.
-    pub background: bool,
-    /// The agent's stop was allowed.
-    pub stopped: bool,
-    /// The user was shown that the agent never stopped.
-    #[serde(alias = "told")]
-    pub reported: bool,
-}
-
-impl Call {
-    fn name(tool_use_id: &str) -> String {
-        format!("call-{}", crate::store::hash(tool_use_id))
-    }
-
-    /// # Errors
-    /// When it cannot be written.
-    pub fn remember(&self, session: &Session) -> std::io::Result<()> {
-        session.write(&Call::name(&self.tool_use_id), self)
-    }
-
-    /// The work tree at the call. It names every file, so it is not part of what every event reads.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn remember_tree(&self, session: &Session, tree: &Snapshot) -> std::io::Result<()> {
-        session.write(&Call::tree_name(&self.tool_use_id), tree)
-    }
-
-    /// None outside of a repository.
-    #[must_use]
-    pub fn tree(&self, session: &Session) -> Option<Snapshot> {
-        session.read(&Call::tree_name(&self.tool_use_id))
-    }
-
-    fn tree_name(tool_use_id: &str) -> String {
-        format!("tree-{}", crate::store::hash(tool_use_id))
-    }
-
-    /// The agent was called, and neither stopped nor was reported as unfinished.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        !self.stopped && !self.reported
-    }
-
-    /// The call with this id, if it was remembered.
-    #[must_use]
-    pub fn recall(session: &Session, tool_use_id: &str) -> Option<Call> {
-        session.read(&Call::name(tool_use_id))
-    }
-
-    #[must_use]
-    pub fn all(session: &Session) -> Vec<Call> {
-        session.names("call-").iter().filter_map(|name| session.read(name)).collect()
-    }
-}
-
 /// The prompt of an agent, and the remembered call if there is one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Origin {
     pub prompt: String,
     /// When it was said, where that is known without looking further.
@@ -175,8 +88,13 @@ impl Origin {
         Origin { prompt: prompt.text, time: prompt.time, call: None }
     }
 
-    fn called(call: AgentCall) -> Option<Origin> {
-        Some(Origin { prompt: call.prompt?, time: call.time, call: None })
+    fn called(call: AgentCall, session: &Session) -> Option<Origin> {
+        let remembered = call.id.as_deref().and_then(|id| Call::recall(session, id));
+        Some(remembered.map(Origin::of_call).unwrap_or(Origin {
+            prompt: call.prompt?,
+            time: call.time,
+            call: None,
+        }))
     }
 }
 
@@ -206,18 +124,21 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
         return Some(Origin::of_call(call));
     }
     if paths.is_single() {
-        return in_single(&paths.main, agent);
+        return in_single(paths, agent, session);
     }
     let own = paths.own.as_deref();
     if let Some(prompt) = own.and_then(transcript::first_prompt) {
-        return Some(Origin::said(prompt));
+        let call = by_prompt(&prompt.text, paths, session);
+        return Some(call.map_or_else(|| Origin::said(prompt), Origin::of_call));
     }
     // In a format that we do not know nothing is found, and nothing can be late.
     if own.is_some_and(transcript::is_foreign) || transcript::is_foreign(&paths.main) {
         return None;
     }
     let id = || own.and_then(Meta::beside).and_then(|meta| meta.tool_use_id);
-    let called = |id: Option<&str>| transcript::call_of(&paths.main, id, agent).and_then(Origin::called);
+    let called = |id: Option<&str>| {
+        transcript::call_of(&paths.main, id, agent).and_then(|call| Origin::called(call, session))
+    };
     id().and_then(|id| called(Some(&id)))
         .or_else(|| if wait { late(paths, session) } else { None })
         .or_else(|| called(id().as_deref()))
@@ -225,13 +146,14 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
 
 /// The prompt in a transcript of which the payload does not say whose it is. It is the agent's own unless it has the form
 /// of Claude Code's main thread and calls agents.
-fn in_single(path: &Path, agent: Option<&str>) -> Option<Origin> {
-    let first = transcript::first_prompt(path);
+fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) -> Option<Origin> {
+    let first = transcript::first_prompt(&paths.main);
     if let Some(prompt) = first.as_ref().filter(|prompt| !prompt.is_main) {
-        return Some(Origin::said(prompt.clone()));
+        let call = by_prompt(&prompt.text, paths, session);
+        return Some(call.map_or_else(|| Origin::said(prompt.clone()), Origin::of_call));
     }
-    match transcript::last_agent_call(path, None) {
-        Ok(Found::Call(call)) if agent == Some(&call.subagent_type) => Origin::called(call),
+    match transcript::last_agent_call(&paths.main, None) {
+        Ok(Found::Call(call)) if agent == Some(&call.subagent_type) => Origin::called(call, session),
         Ok(Found::Nothing) => first.map(Origin::said),
         _ => None,
     }
@@ -261,20 +183,32 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
 /// is where an agent can delete it.
 #[must_use]
 pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
-    let link = paths.agent_id.as_deref().map(|id| format!("link-{}", crate::store::hash(id)));
-    if let Some(call) = link
-        .as_deref()
-        .and_then(|link| session.read::<String>(link))
-        .and_then(|id| Call::recall(session, &id))
-    {
+    let agent = paths.agent_id.as_deref();
+    if let Some(call) = agent.and_then(|agent| Call::of_agent(session, agent)) {
         return Some(call);
     }
     let id = paths.own.as_deref().and_then(Meta::beside)?.tool_use_id?;
-    let call = Call::recall(session, &id)?;
-    if let Some(link) = link
-        && let Err(error) = session.write(&link, &id)
-    {
-        log::warn(|| format!("cannot keep the link from agent to call: {error}"));
+    Call::recall(session, &id).inspect(|call| call.claim(session, agent))
+}
+
+/// The same where the file that names the call is gone: by the prompt, to which Gate 1 has appended.
+fn by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+    if paths.own.as_deref().and_then(Meta::beside).is_some() {
+        return None;
     }
+    let mut unclaimed = Call::unclaimed(session).into_iter();
+    let call = unclaimed.find(|call| prompt.starts_with(&call.prompt))?;
+    call.claim(session, paths.agent_id.as_deref());
     Some(call)
+}
+
+/// The calls of which this agent may be one, where it left nothing to tell by: neither its transcript nor the file beside it.
+#[must_use]
+pub fn lost(paths: &TranscriptPaths, subagent_type: Option<&str>, session: &Session) -> Vec<Call> {
+    let own = paths.own.as_deref();
+    if own.is_some_and(|own| own.exists() || Meta::beside(own).is_some()) {
+        return Vec::new();
+    }
+    let is_of_type = |call: &Call| subagent_type.is_none_or(|kind| kind == call.subagent_type);
+    Call::unclaimed(session).into_iter().filter(is_of_type).collect()
 }

@@ -1,12 +1,13 @@
-//! Gate 1 and Gate 2: what they look at and find, before a call and during the work. Deciding what follows is the hook's business.
+//! Gate 1 and Gate 2: what they look at and find, before a call and during the work. Deciding what follows is the hook's
+//! business.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::context::Call;
+use super::call::Call;
 use super::markers::Markers;
-use super::scope::Allowed;
+use super::scope::{Allowed, Scope};
 use super::step::{self, Step};
 use super::{paths, phases};
 use crate::config::DesConfig;
@@ -19,6 +20,8 @@ pub struct Opened {
     pub path: PathBuf,
     /// Its path relative to the root: its name in records and messages.
     pub name: String,
+    /// Its text, as it was read.
+    pub text: String,
     pub step: Step,
     /// What may be touched.
     pub allowed: Allowed,
@@ -30,23 +33,42 @@ pub struct Opened {
 /// A finding that says why not.
 pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
     let path = step::locate(root, step_file)?;
-    let step = step::read(&path, step_file)?;
+    let (step, text) = step::read(&path, step_file)?;
     let allowed = step.allowed_file_patterns().and_then(Allowed::new).map_err(|reason| {
         Finding::new(Code::StepFileInvalid, format!("{step_file}: {reason}"), "fix allowed_file_patterns")
     })?;
-    let name = paths::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned());
-    Ok(Opened { path, name, step, allowed })
+    Ok(Opened { path, name: step_name(root, step_file), text, step, allowed })
+}
+
+/// A step file's name in records and messages: its path relative to the root, after following links.
+#[must_use]
+pub fn step_name(root: &Path, step_file: &str) -> String {
+    paths::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned())
+}
+
+/// A call that Gate 1 looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Calling<'a> {
+    pub markers: &'a Markers,
+    pub prompt: &'a str,
+    pub subagent_type: &'a str,
+    pub root: &'a Path,
+    pub des: &'a DesConfig,
+    /// The call of the gated agent that makes this one.
+    pub caller: Option<&'a Call>,
+}
+
+/// What Gate 1 saw: the step is read once, so that what is remembered is what was judged.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub findings: Vec<Finding>,
+    pub opened: Option<Opened>,
 }
 
 /// Gate 1, before the call: is the prompt sound, and may the step be started?
 #[must_use]
-pub fn before(
-    markers: &Markers,
-    prompt: &str,
-    subagent_type: &str,
-    root: &Path,
-    des: &DesConfig,
-) -> (Vec<Finding>, Option<Opened>) {
+pub fn before(calling: &Calling<'_>) -> Seen {
+    let Calling { markers, prompt, subagent_type, root, des, caller } = *calling;
     let mut found = markers.findings();
     if let Some(agent) = markers.agent.as_deref().filter(|agent| *agent != subagent_type) {
         found.push(mismatch(agent, subagent_type, "call that agent, or change the marker"));
@@ -60,10 +82,11 @@ pub fn before(
         Some(Ok(opened)) => opened,
         Some(Err(finding)) => {
             found.push(finding);
-            return (found, None);
+            return Seen { findings: found, opened: None };
         }
-        None => return (found, None),
+        None => return Seen { findings: found, opened: None },
     };
+    found.extend(caller.and_then(|caller| outside_of_caller(caller, &opened)));
     if opened.step.state() == "DONE" {
         let what = format!("{} is DONE already", opened.name);
         found.push(Finding::new(
@@ -76,7 +99,27 @@ pub fn before(
         let fix = "the user must look at this step: it is not started by an agent";
         found.push(Finding::new(Code::UnsafeStep, format!("{}: {danger}", opened.name), fix));
     }
-    (found, Some(opened))
+    Seen { findings: found, opened: Some(opened) }
+}
+
+/// Whoever does a step writes its step file: a nested call must not open what its caller may not write.
+fn outside_of_caller(caller: &Call, opened: &Opened) -> Option<Finding> {
+    let scope = match caller.scope() {
+        Ok(scope) => scope,
+        Err(reason) => {
+            return Some(Finding::new(Code::StepFileInvalid, reason, "let the main thread call this agent"));
+        }
+    };
+    let is_inside = opened.name == caller.step_file || scope.permits(&opened.name);
+    (!is_inside).then(|| {
+        let what =
+            format!("the step file {} is outside the scope of the agent that calls ({scope})", opened.name);
+        Finding::new(
+            Code::ScopeViolation,
+            what,
+            "let the main thread call this agent, or name a step file inside the scope",
+        )
+    })
 }
 
 pub(super) fn mismatch(marker: &str, agent: &str, fix: &str) -> Finding {
@@ -99,7 +142,7 @@ fn has_section(prompt: &str, name: &str) -> bool {
 
 /// What Gate 1 appends to the prompt: the subagent's boundaries, each agent its own.
 #[must_use]
-pub fn boundaries(opened: &Opened, phases: &[String], des: &DesConfig) -> String {
+pub fn boundaries(opened: &Opened, scope: &Scope, phases: &[String], des: &DesConfig) -> String {
     let step = crate::text::clean_line(&opened.name);
     let quoted = shell_quote(&opened.name);
     let log = opened.step.phases().unwrap_or_default();
@@ -119,14 +162,9 @@ pub fn boundaries(opened: &Opened, phases: &[String], des: &DesConfig) -> String
         ));
         text.push_str(&evidence(&quoted, des));
     }
-    if opened.allowed.is_limited() {
-        let patterns: Vec<String> = opened
-            .allowed
-            .patterns()
-            .iter()
-            .map(|pattern| format!("`{}`", crate::text::clean_line(pattern)))
-            .collect();
-        text.push_str(&format!("- You may write only to {}, and to the step file.\n", patterns.join(", ")));
+    if scope.is_limited() {
+        let patterns = scope.describe(|pattern| format!("`{}`", crate::text::clean_line(pattern)));
+        text.push_str(&format!("- You may write only to {patterns}, and to the step file.\n"));
     }
     text.push_str(&format!(
         "- You may stop when every phase is recorded and the step is DONE. If you cannot finish, say so honestly: \
@@ -200,29 +238,53 @@ pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
 /// Gate 2, while the agent works: may this file be written?
 #[must_use]
 pub fn during(writing: &Writing<'_>) -> Option<Finding> {
+    if let Some(moved) = writing.call.and_then(|call| moved(call, writing.root)) {
+        return Some(moved);
+    }
     let path = paths::relative(writing.work, writing.cwd, writing.file);
-    // The step file is always allowed: one that is broken could not be fixed otherwise.
-    if path.is_some() && path == paths::relative(writing.work, writing.work, writing.step_file) {
+    // The step file is always allowed: one that is broken could not be fixed otherwise. Where it leads now may be the
+    // agent's own doing.
+    let step_file = writing
+        .call
+        .map_or_else(|| step_name(writing.work, writing.step_file), |call| call.step_file.clone());
+    if path.as_ref() == Some(&step_file) {
         return None;
     }
-    // What the step says now may be the agent's own doing; what it said at the call is not.
-    let allowed = match writing.call {
-        Some(call) => Allowed::new(call.allowed.clone())
+    let scope = match writing.call {
+        Some(call) => call
+            .scope()
             .map_err(|reason| Finding::new(Code::StepFileInvalid, reason, "fix allowed_file_patterns")),
-        None => open_step(writing.work, writing.step_file).map(|opened| opened.allowed),
+        None => open_step(writing.work, writing.step_file).map(|opened| Scope::of(opened.allowed)),
     };
-    let allowed = match allowed {
-        Ok(allowed) => allowed,
+    let scope = match scope {
+        Ok(scope) => scope,
         Err(finding) => return Some(finding),
     };
-    let permitted = path.as_deref().map_or(!allowed.is_limited(), |path| allowed.permits(path));
+    let permitted = path.as_deref().map_or(!scope.is_limited(), |path| scope.permits(path));
     (!permitted).then(|| {
         let what = format!("{} is outside the scope of {}", path.as_deref().unwrap_or(writing.file), writing.step_file);
         let fix = format!(
-            "write only to {}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again",
-            allowed.patterns().join(", ")
+            "write only to {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
         );
         Finding::new(Code::ScopeViolation, what, fix)
+    })
+}
+
+/// The config of the call was another one: since then one has appeared or disappeared.
+#[must_use]
+pub(super) fn moved(call: &Call, root: &Path) -> Option<Finding> {
+    let is_same = call.root.as_os_str().is_empty() || paths::real_path(&call.root) == paths::real_path(root);
+    (!is_same).then(|| {
+        let what = format!(
+            "the project's root was {} when the agent was called, and is {} now",
+            call.root.display(),
+            root.display()
+        );
+        Finding::new(
+            Code::RulesChanged,
+            what,
+            "remove the config that was added, or restore the one that was removed",
+        )
     })
 }
 

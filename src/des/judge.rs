@@ -36,6 +36,9 @@ enum Verdict {
 pub struct Question<'a> {
     /// What the agent was asked to do.
     pub prompt: &'a str,
+    /// The acceptance criteria, as they were when it was called.
+    pub criteria: &'a str,
+    /// The step file, which the agent writes.
     pub step: &'a str,
     /// What has changed since the call, a file to a line.
     pub changed_files: &'a str,
@@ -127,6 +130,7 @@ fn prompt(judge: &JudgeConfig, question: &Question<'_>) -> String {
     };
     let parts = [
         ("prompt", question.prompt),
+        ("acceptance-criteria", question.criteria),
         ("step-file", question.step),
         ("changed-files", question.changed_files),
         ("end-of-transcript", question.transcript),

@@ -75,6 +75,7 @@ fn findings(work: &Work<'_>, markers: &Markers, origin: &Origin) -> Vec<Finding>
         main: work.transcript,
         own: Some(work.transcript),
         des: &des,
+        config_now: None,
     });
     found.extend(of_stop);
     found.extend(opened.map(|opened| written_outside(work, &opened)).unwrap_or_default());
@@ -87,7 +88,7 @@ fn written_outside(work: &Work<'_>, opened: &Opened) -> Vec<Finding> {
     if work.des.scope() == ScopeMode::Off || !allowed.is_limited() {
         return Vec::new();
     }
-    let written = match transcript::successful_writes(work.transcript) {
+    let written = match transcript::writes(work.transcript) {
         Ok(written) => written,
         Err(error) => {
             let what = format!("the scope cannot be checked: {error}");
@@ -98,6 +99,8 @@ fn written_outside(work: &Work<'_>, opened: &Opened) -> Vec<Finding> {
     };
     let mut outside: Vec<String> = written
         .into_iter()
+        .filter(|write| !write.failed)
+        .map(|write| write.file)
         .map(|file| paths::relative(tree, tree, &file).unwrap_or(file))
         .filter(|file| *file != opened.name && !allowed.permits(file))
         .collect();

@@ -96,10 +96,16 @@ pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -
     };
     let leads_to = |folder: PathBuf| real.starts_with(folded_path(&real_path(&folder)));
     let home = std::env::home_dir();
+    let names = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
+    // Also one in a folder below: a config that appears there would be another root, with another memory.
+    let is_config =
+        |path: &Path| path.file_name().is_some_and(|name| names.iter().any(|config| name == *config));
     [Some(root), Some(work), home.as_deref()].into_iter().flatten().any(|base| below(base, is_protected))
         || claude_folder().is_some_and(|folder| below(&folder, is_settings))
         || crate::store::outside().is_some_and(leads_to)
-        || [".conclaude.yaml", ".conclaude.yml"].iter().any(|name| leads_to(root.join(name)))
+        || is_config(&named)
+        || is_config(&real)
+        || names.iter().any(|name| leads_to(root.join(name)))
 }
 
 #[cfg(test)]

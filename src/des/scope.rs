@@ -60,6 +60,53 @@ impl Allowed {
     }
 }
 
+/// The scopes that a path must all be in: the step's own, and those of the agents that called. None means no limit.
+#[derive(Clone, Debug, Default)]
+pub struct Scope(Vec<Allowed>);
+
+impl Scope {
+    /// From lists of patterns; an empty one is no limit.
+    ///
+    /// # Errors
+    /// Says which pattern is broken.
+    pub fn new(lists: &[Vec<String>]) -> Result<Scope, String> {
+        let limits = lists.iter().filter(|patterns| !patterns.is_empty());
+        limits.map(|patterns| Allowed::new(patterns.clone())).collect::<Result<_, _>>().map(Scope)
+    }
+
+    /// One step's own.
+    #[must_use]
+    pub fn of(allowed: Allowed) -> Scope {
+        Scope(if allowed.is_limited() { vec![allowed] } else { Vec::new() })
+    }
+
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Whether a path, relative to the root, may be touched.
+    #[must_use]
+    pub fn permits(&self, path: &str) -> bool {
+        self.0.iter().all(|allowed| allowed.permits(path))
+    }
+
+    /// The patterns in words, the step's own first, each as `shown` has it.
+    #[must_use]
+    pub fn describe(&self, shown: impl Fn(&str) -> String) -> String {
+        let lists = self.0.iter().rev().map(|allowed| {
+            allowed.patterns().iter().map(|pattern| shown(pattern)).collect::<Vec<_>>().join(", ")
+        });
+        lists.collect::<Vec<_>>().join(", as far as it is in the caller's ")
+    }
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.describe(str::to_owned))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +136,22 @@ mod tests {
         assert!(!allowed(&["**"]).permits(&"a".repeat(5_000)), "what cannot be compared is not permitted");
         assert!(allowed(&[]).permits("anything") && !allowed(&[]).is_limited());
         assert!(Allowed::new(vec!["[a".into()]).unwrap_err().contains("`[a` is broken"));
+    }
+
+    #[test]
+    fn a_path_must_be_in_every_scope() {
+        let lists = |lists: &[&[&str]]| -> Vec<Vec<String>> {
+            lists.iter().map(|list| list.iter().map(|one| (*one).to_owned()).collect()).collect()
+        };
+        let scope = Scope::new(&lists(&[&["src/**", "docs/**"], &["**/*.rs"], &[]])).unwrap();
+        for (path, permitted) in
+            [("src/a.rs", true), ("src/a.py", false), ("tests/a.rs", false), ("docs/a.rs", true)]
+        {
+            assert_eq!(scope.permits(path), permitted, "{path}");
+        }
+        assert_eq!(scope.to_string(), "**/*.rs, as far as it is in the caller's src/**, docs/**");
+        let free = Scope::new(&lists(&[&[], &[]])).unwrap();
+        assert!(!free.is_limited() && free.permits("../x"));
+        assert!(Scope::new(&lists(&[&["src/**"], &["[a"]])).is_err());
     }
 }

@@ -118,8 +118,17 @@ impl Step {
     /// What an agent is judged by, and may not change while it works.
     #[must_use]
     pub fn rules(&self) -> Value {
-        let names =
-            ["allowed_file_patterns", "workflow_type", "safety", "affects_production", "is_destructive"];
+        let names = [
+            "allowed_file_patterns",
+            "workflow_type",
+            "safety",
+            "affects_production",
+            "is_destructive",
+            "acceptance_criteria",
+            "name",
+            "title",
+            "description",
+        ];
         let limits = ["max_turns", "duration_minutes", "total_extensions_minutes"];
         let fields = names
             .iter()
@@ -129,6 +138,12 @@ impl Step {
             .map(|(name, value)| (name.to_owned(), value.cloned().unwrap_or_default()))
             .collect::<Map<_, _>>()
             .into()
+    }
+
+    /// A step that says what these rules said, and nothing else.
+    #[must_use]
+    pub fn of_rules(rules: &Value) -> Option<Step> {
+        rules.as_object().map(|rules| Step::from_json(rules.clone()))
     }
 
     /// `acceptance_criteria`, however they are written.

@@ -1,15 +1,16 @@
 //! Gate 3: an agent wants to stop. Does its step file prove the work, and did it stay within its scope?
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::check::check;
-use super::context::{Call, Origin};
-use super::gates::{Opened, mismatch, open_step};
+use super::call::Call;
+use super::check::check_by;
+use super::context::Origin;
+use super::gates::{Opened, mismatch, moved, open_step};
 use super::markers::Markers;
-use crate::config::DesConfig;
+use super::step::Step;
+use crate::config::{DesConfig, GateConfig};
 use crate::finding::{Code, Finding};
 use crate::git::WorkTree;
 
@@ -34,34 +35,15 @@ pub struct Stopping<'a> {
     pub main: &'a Path,
     /// The agent's transcript.
     pub own: Option<&'a Path>,
+    /// What the agent is judged by: what the config said at the call, where Gate 1 saw it.
     pub des: &'a DesConfig,
+    /// What the config says now, if it can be read.
+    pub config_now: Option<&'a GateConfig>,
 }
 
 impl Stopping<'_> {
-    /// What counted at the call counts now: what the config says later may be the agent's own doing. A call that an old
-    /// version remembered has no phases.
-    fn remembered(&self) -> Option<&Call> {
-        self.origin.call.as_ref().filter(|call| !call.phases.is_empty())
-    }
-
-    /// The phases that count.
-    fn phases(&self) -> Vec<String> {
-        self.remembered().map_or_else(|| self.des.phase_names(), |call| call.phases.clone())
-    }
-
-    /// The phases that need the record of a real run, each with the only command that counts, if the config names one.
-    fn evidence(&self) -> BTreeMap<String, Option<String>> {
-        match self.remembered() {
-            Some(call) => {
-                let of_call = |phase: &String| (phase.clone(), call.commands.get(phase).cloned());
-                call.evidence.iter().map(of_call).collect()
-            }
-            None => {
-                let of_config =
-                    |phase: &str| (phase.to_owned(), self.des.evidence_command(phase).map(str::to_owned));
-                self.des.evidence().into_iter().map(of_config).collect()
-            }
-        }
+    fn call(&self) -> Option<&Call> {
+        self.origin.call.as_ref()
     }
 
     /// Who deletes what a gate compares with must not get around it.
@@ -74,6 +56,16 @@ impl Stopping<'_> {
     }
 }
 
+/// An agent that left nothing to judge it by, while a call for this step has no other agent.
+#[must_use]
+pub fn lost(step_file: &str) -> Finding {
+    let what = format!(
+        "an agent was called for {step_file}, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked"
+    );
+    let fix = "say in your report what became of them and what you did; the user must look at the step";
+    Finding::new(Code::NotJudged, what, fix)
+}
+
 /// All findings at once, and the step if it could be read.
 #[must_use]
 pub fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
@@ -81,6 +73,11 @@ pub fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
     if let Some(agent) = stopping.markers.agent.as_deref().filter(|agent| *agent != stopping.agent) {
         found.push(mismatch(agent, stopping.agent, "only that agent can finish this step"));
     }
+    if let Some(moved) = stopping.call().and_then(|call| moved(call, stopping.root)) {
+        found.push(moved);
+        return (found, None);
+    }
+    found.extend(changed_config(stopping));
     let Some(step_file) = stopping.markers.step_file.as_deref() else { return (found, None) };
     let opened = match open_step(&stopping.tree.path, step_file) {
         Ok(opened) => opened,
@@ -90,15 +87,36 @@ pub fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
         }
     };
     found.extend(changed_rules(stopping, &opened));
-    found.extend(check(&opened.step, &stopping.phases()));
+    // What the step says of itself now may be the agent's own doing.
+    let rules = stopping.call().and_then(|call| Step::of_rules(&call.rules));
+    found.extend(check_by(rules.as_ref().unwrap_or(&opened.step), &opened.step, &stopping.des.phase_names()));
     found.extend(evidence::missing(stopping, &opened));
     found.extend(scope::violations(stopping, &opened));
     (found, Some(opened))
 }
 
+/// The config is not what it was at the call. That changes nothing for this agent, and the user should know.
+fn changed_config(stopping: &Stopping<'_>) -> Option<Finding> {
+    let differing = stopping.call()?.config.differing(stopping.config_now?);
+    (!differing.is_empty()).then(|| {
+        let what = format!("the config has changed since the agent was called: {}", differing.join(", "));
+        let fix =
+            "nothing for the agent: what it said at the call counts; the user should know who changed it";
+        Finding::new(Code::RulesChanged, what, fix).warning()
+    })
+}
+
 fn changed_rules(stopping: &Stopping<'_>, opened: &Opened) -> Option<Finding> {
-    let rules = &stopping.origin.call.as_ref()?.rules;
-    let now = opened.step.rules();
+    let call = stopping.call()?;
+    if opened.name != call.step_file {
+        let what = format!("{} leads to {} now", call.step_file, opened.name);
+        return Some(Finding::new(
+            Code::RulesChanged,
+            what,
+            "restore it: a step file stays where it was at the call",
+        ));
+    }
+    let (rules, now) = (&call.rules, opened.step.rules());
     if rules.is_null() || *rules == now {
         return None;
     }
@@ -109,7 +127,7 @@ fn changed_rules(stopping: &Stopping<'_>, opened: &Opened) -> Option<Finding> {
     );
     let fix = "restore it; if the user wants the change, the agent must be called again";
     let finding = Finding::new(Code::RulesChanged, what, fix);
-    // A worktree has the step as it was committed, which may differ from the one that Gate 1 saw.
+    // A worktree has the step as it was committed, which may differ from the one that Gate 1 saw; that one counts.
     Some(if stopping.is_in_worktree() { finding.warning() } else { finding })
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::context::Call;
+use super::call::Call;
 use crate::store::Session;
 use crate::transcript::identity::Meta;
 
 /// A gated agent that started and never stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Unfinished {
     pub agent_id: String,
     pub call: Call,

@@ -10,9 +10,9 @@ use super::config_error;
 use super::gate_facts::{self, GateContext, Search};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
-use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
+use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig};
 use crate::decide::{Cause, Count};
-use crate::des::context::Call;
+use crate::des::call::Call;
 use crate::des::markers;
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
@@ -129,8 +129,23 @@ impl<'a> Context<'a> {
         self.event.kind
     }
 
+    /// What gates judge by: what the config said when Gate 1 let the agent in, else what it says now.
+    pub(super) fn gate_config(&self) -> GateConfig {
+        let at_call = self.gate.as_ref().and_then(|gate| gate.facts.at_call.clone());
+        at_call.unwrap_or_else(|| self.gate_config_now())
+    }
+
+    /// A judge that nobody trusts is none.
+    pub(super) fn gate_config_now(&self) -> GateConfig {
+        let mut config = GateConfig::of(&self.config.settings);
+        if self.config.untrusted.is_some() {
+            config.des.judge = None;
+        }
+        config
+    }
+
     pub(super) fn des(&self) -> DesConfig {
-        self.config.settings.des.clone().unwrap_or_default()
+        self.gate_config().des
     }
 
     pub(super) fn is_first_stop(&self) -> bool {

@@ -34,7 +34,10 @@ pub(super) fn finish(
             None => Ok(result),
         }),
         // A refusal stands, whatever becomes of its record.
-        _ => Ok(refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string())))),
+        _ => Ok({
+            remember::denied(plan, context);
+            refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string())))
+        }),
     };
     notify_user(context, plan, outcomes, &result);
     if plan.event == EventKind::SessionEnd {
@@ -49,10 +52,15 @@ fn allowed(
     mut result: HookResult,
     recorded: Result<Option<String>>,
 ) -> Result<HookResult> {
-    // An agent that may stop has stopped, whatever becomes of the record; a call without one is not let in.
-    let has_passed = recorded.is_ok() || matches!(plan.gate(), Some(Gate::Stop { .. }));
-    let (problems, updated_input) =
-        if has_passed { remember::passed(plan, context) } else { (Vec::new(), None) };
+    // A call that must be recorded and cannot be is not let in: an error alone would not keep Claude Code from making it.
+    if let (Err(error), Some(Gate::Call { .. })) = (&recorded, plan.gate()) {
+        let reason = format!("conclaude denies this call of an agent: {error}, and audit.required is true");
+        return Ok(HookResult { decision: Decision::Deny(reason), ..result });
+    }
+    let (problems, updated_input) = match remember::passed(plan, context) {
+        Ok(passed) => passed,
+        Err(reason) => return Ok(HookResult { decision: Decision::Deny(reason), ..result }),
+    };
     result.updated_input = updated_input;
     let recorded_badly = recorded.as_ref().ok().cloned().flatten();
     for problem in context.unknown_gate.clone().into_iter().chain(recorded_badly).chain(problems) {

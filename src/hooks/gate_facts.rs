@@ -1,11 +1,14 @@
 //! Which gate of DES applies to an event: read from the payload, from what Gate 1 remembered and from transcripts.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::des::context::{Origin, TranscriptPaths, origin, remembered};
+use crate::des::call::Call;
+use crate::des::context::{Origin, TranscriptPaths, lost, origin, remembered};
+use crate::des::gates::{Opened, Seen};
 use crate::des::markers::Markers;
 use crate::files::expand_home;
 use crate::plan::{Gate, GateFacts};
@@ -20,6 +23,12 @@ pub(super) struct GateContext {
     /// The prompt, and what Gate 1 remembered.
     pub(super) origin: Origin,
     pub(super) paths: TranscriptPaths,
+    /// At a call, that of the gated agent that makes it.
+    pub(super) caller: Option<Call>,
+    /// What Gate 1 saw of the step: read once.
+    pub(super) seen: OnceCell<Seen>,
+    /// The step as Gate 3 read it, once.
+    pub(super) judged: OnceCell<Option<Opened>>,
 }
 
 /// Which gate applies to an event.
@@ -48,19 +57,31 @@ pub(super) fn find(
 fn at_stop(payload: &HookPayload, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> Search {
     let paths = transcript_paths(payload);
     // A gate that let the agent in also looks when it leaves, whatever the config says by then.
-    if !des_is_on && remembered(&paths, session).is_none() {
+    let is_remembered = || remembered(&paths, session).is_some() || !Call::unclaimed(session).is_empty();
+    if !des_is_on && !is_remembered() {
         return Search::Nothing;
     }
-    let Some(origin) = origin(&paths, agent.map(|agent| agent.name.as_str()), session, true) else {
-        let looked_in = paths.own.as_ref().filter(|own| own.exists()).unwrap_or(&paths.main);
-        return Search::NoPrompt(looked_in.clone());
-    };
-    let markers = Markers::of(&origin.prompt);
-    if !markers.apply() {
-        return Search::Nothing;
+    let found = origin(&paths, agent.map(|agent| agent.name.as_str()), session, true);
+    let found = found.map(|origin| (Markers::of(&origin.prompt), origin));
+    match found {
+        Some((markers, origin)) if markers.apply() && (des_is_on || origin.call.is_some()) => {
+            let gate = Gate::Stop { step_file: markers.step_file.clone() };
+            Search::Found(Box::new(of_gate(gate, markers, origin, paths)))
+        }
+        // A helper, whose caller answers for it.
+        Some((_, Origin { call: Some(_), .. })) => Search::Nothing,
+        found => match lost(&paths, agent.and_then(|agent| agent.kind.as_deref()), session).pop() {
+            Some(call) => {
+                let gate = Gate::Lost { step_file: call.step_file.clone() };
+                Search::Found(Box::new(of_gate(gate, Markers::default(), Origin::of_call(call), paths)))
+            }
+            None if found.is_some() || !des_is_on => Search::Nothing,
+            None => {
+                let looked_in = paths.own.as_ref().filter(|own| own.exists()).unwrap_or(&paths.main);
+                Search::NoPrompt(looked_in.clone())
+            }
+        },
     }
-    let gate = Gate::Stop { step_file: markers.step_file.clone() };
-    Search::Found(Box::new(of_gate(gate, markers, origin, paths)))
 }
 
 /// The agent of a stop whose only transcript is its own, by the marker in the prompt: a call in there is one of its helpers.
@@ -81,20 +102,11 @@ fn before_tool(payload: &HookPayload, tool: &PreToolUsePayload, session: &Sessio
     let paths = transcript_paths(payload);
     if matches!(tool.tool_name.as_str(), "Agent" | "Task") {
         let prompt = text("prompt")?;
-        let markers = Markers::of(prompt);
-        if markers.apply() {
-            let gate = Gate::Call { step_file: markers.step_file.clone() };
-            return Some(of_gate(
-                gate,
-                markers,
-                Origin { prompt: prompt.to_owned(), ..Origin::default() },
-                paths,
-            ));
-        }
-        tool.agent_id.as_ref().zip(tool.tool_use_id.as_ref())?;
-        let parent = remembered(&paths, session)?;
-        let gate = Gate::Helper { step_file: parent.step_file.clone() };
-        return Some(of_gate(gate, markers, Origin { call: Some(parent), ..Origin::default() }, paths));
+        return before_call(tool, prompt, paths, session);
+    }
+    // Before the agent's first tool runs, nothing of what names its call can be gone.
+    if tool.agent_id.is_some() {
+        let _ = remembered(&paths, session);
     }
     let (_, field) = WRITING_TOOLS.iter().find(|(name, _)| *name == tool.tool_name)?;
     tool.agent_id.as_ref()?;
@@ -102,15 +114,44 @@ fn before_tool(payload: &HookPayload, tool: &PreToolUsePayload, session: &Sessio
     let origin = origin(&paths, None, session, false)?;
     let markers = Markers::of(&origin.prompt);
     // A helper has no markers of its own, but the call of the agent that called it.
-    let helped = origin.call.as_ref().filter(|call| call.parent.is_some()).map(|call| call.step_file.clone());
+    let helped = origin.call.as_ref().filter(|call| call.is_helper()).map(|call| call.step_file.clone());
     let step_file = helped.or(markers.step_file.clone().filter(|_| markers.apply()))?;
     Some(of_gate(Gate::Write { step_file, file }, markers, origin, paths))
+}
+
+/// A call of an agent: by the main thread, or by an agent that may be gated itself.
+fn before_call(
+    tool: &PreToolUsePayload,
+    prompt: &str,
+    paths: TranscriptPaths,
+    session: &Session,
+) -> Option<GateContext> {
+    let markers = Markers::of(prompt);
+    let by_agent = tool.agent_id.is_some();
+    let caller = || match remembered(&paths, session) {
+        None if by_agent && !Call::unclaimed(session).is_empty() => {
+            origin(&paths, None, session, false)?.call
+        }
+        found => found,
+    };
+    let caller = if by_agent { caller() } else { None };
+    if markers.apply() {
+        let gate = Gate::Call { step_file: markers.step_file.clone() };
+        let origin = Origin { prompt: prompt.to_owned(), ..Origin::default() };
+        let at_call = caller.as_ref().map(|caller| caller.config.clone());
+        let gate = of_gate(gate, markers, origin, paths);
+        let facts = GateFacts { at_call, ..gate.facts };
+        return Some(GateContext { facts, caller, ..gate });
+    }
+    let caller = caller.filter(|_| tool.tool_use_id.is_some())?;
+    let gate = Gate::Helper { step_file: caller.step_file.clone() };
+    Some(of_gate(gate, markers, Origin { call: Some(caller), ..Origin::default() }, paths))
 }
 
 fn of_gate(gate: Gate, markers: Markers, origin: Origin, paths: TranscriptPaths) -> GateContext {
     let facts = GateFacts {
         gate,
-        remembered: origin.call.is_some(),
+        at_call: origin.call.as_ref().map(|call| call.config.clone()),
         markers: [
             markers.step_file.clone(),
             markers.agent.clone(),
@@ -118,7 +159,15 @@ fn of_gate(gate: Gate, markers: Markers, origin: Origin, paths: TranscriptPaths)
             markers.project_id.clone(),
         ],
     };
-    GateContext { facts, markers, origin, paths }
+    GateContext {
+        facts,
+        markers,
+        origin,
+        paths,
+        caller: None,
+        seen: OnceCell::new(),
+        judged: OnceCell::new(),
+    }
 }
 
 pub(super) fn transcript_paths(payload: &HookPayload) -> TranscriptPaths {

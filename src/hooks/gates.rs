@@ -6,9 +6,10 @@ use super::context::Context;
 use super::gate_facts::{GateContext, called_agent};
 use super::panics;
 use crate::config::{JudgeConfig, ScopeMode};
-use crate::des::context::Call;
-use crate::des::gates::{self, Opened, Writing};
+use crate::des::call::Call;
+use crate::des::gates::{self, Calling, Seen, Writing};
 use crate::des::judge::{self, Question};
+use crate::des::step::Step;
 use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
 use crate::event::EventKind;
@@ -40,6 +41,13 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
         (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => call(tool, known, context),
         (Gate::Write { step_file, file }, _) => return write(step_file, file, known, context),
         (Gate::Stop { .. }, _) => return stop(plan, known, context),
+        // It cannot bring back what is gone: once is enough for it to say what it did.
+        (Gate::Lost { step_file }, _) => {
+            return vec![Outcome::finding(
+                stop::lost(step_file),
+                violations_block && context.is_first_stop(),
+            )];
+        }
         _ => Vec::new(),
     };
     findings.into_iter().map(|finding| Outcome::finding(finding, violations_block)).collect()
@@ -47,25 +55,24 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
 
 /// Gate 1.
 fn call(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) -> Vec<Finding> {
-    let (mut findings, opened) = open(tool, known, context);
-    if let Some(opened) = opened {
-        findings.extend(live_agent(&context.session, &known.paths.main, &opened.name));
-    }
-    findings
+    let seen = seen(tool, known, context);
+    let busy =
+        seen.opened.as_ref().and_then(|opened| live_agent(&context.session, &known.paths.main, &opened.name));
+    seen.findings.iter().cloned().chain(busy).collect()
 }
 
-pub(super) fn open(
-    tool: &PreToolUsePayload,
-    known: &GateContext,
-    context: &Context<'_>,
-) -> (Vec<Finding>, Option<Opened>) {
-    gates::before(
-        &known.markers,
-        &known.origin.prompt,
-        called_agent(tool),
-        &context.root.work,
-        &context.des(),
-    )
+/// What Gate 1 saw. The step is read once: what is remembered is what was judged.
+pub(super) fn seen<'a>(tool: &PreToolUsePayload, known: &'a GateContext, context: &Context<'_>) -> &'a Seen {
+    known.seen.get_or_init(|| {
+        gates::before(&Calling {
+            markers: &known.markers,
+            prompt: &known.origin.prompt,
+            subagent_type: called_agent(tool),
+            root: &context.root.work,
+            des: &context.des(),
+            caller: known.caller.as_ref(),
+        })
+    })
 }
 
 /// Two agents on one step is rarely meant. A call that never started does not count.
@@ -104,6 +111,7 @@ fn write(step_file: &str, file: &str, known: &GateContext, context: &Context<'_>
 /// Gate 3.
 fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
     let des = context.des();
+    let config_now = context.gate_config_now();
     let stopping = Stopping {
         markers: &known.markers,
         origin: &known.origin,
@@ -114,8 +122,10 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
         main: &known.paths.main,
         own: known.paths.own.as_deref(),
         des: &des,
+        config_now: context.config.error.is_none().then_some(&config_now),
     };
     let (findings, opened) = stop::inspect(&stopping);
+    let opened = known.judged.get_or_init(|| opened).as_ref();
     let failure = opened.filter(|opened| opened.step.is_honest_failure()).and_then(|opened| {
         let reason = opened.step.failure_reason()?;
         Some(Outcome {
@@ -139,13 +149,15 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
     }
     let known = context.gate.as_ref()?;
     let HookPayload::SubagentStop(stop) = context.payload() else { return None };
-    let step =
-        known.markers.step_file.as_deref().and_then(|file| gates::open_step(&context.root.work, file).ok());
-    let step = step.and_then(|opened| std::fs::read_to_string(&opened.path).ok()).unwrap_or_default();
+    let opened = known.judged.get().and_then(Option::as_ref);
+    // The step is the agent's to write: what it must fulfil is what it said at the call.
+    let at_call = known.origin.call.as_ref().and_then(|call| Step::of_rules(&call.rules));
+    let criteria = at_call.as_ref().or(opened.map(|opened| &opened.step)).map(Step::acceptance_criteria);
     let own = known.paths.own.as_deref();
     let question = Question {
         prompt: &known.origin.prompt,
-        step: &step,
+        criteria: &criteria.unwrap_or_default().join("\n"),
+        step: opened.map_or("", |opened| opened.text.as_str()),
         changed_files: &stop::changed_files(&context.tree, &context.root.folder),
         transcript: &own.map(|path| transcript::ending(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),

@@ -1,27 +1,37 @@
 //! What a gate does when it lets an event pass, and what records name.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::gate_facts::{GateContext, called_agent, transcript_paths};
-use super::gates::open;
+use super::gates::seen;
 use crate::audit::Trail;
-use crate::config::{DesConfig, PhaseList};
-use crate::des::context::{Call, remembered};
+use crate::config::{GateConfig, PhaseList};
+use crate::des::call::Call;
+use crate::des::context::remembered;
+use crate::des::denied;
 use crate::des::gates::{self, Opened};
+use crate::des::scope::Scope;
 use crate::log;
 use crate::plan::{Gate, Plan};
 use crate::types::{HookPayload, PreToolUsePayload};
 
-/// What follows when the gate lets the event pass: what to report of it, and what the tool is given instead.
-pub(super) fn passed(plan: &Plan, context: &Context<'_>) -> (Vec<String>, Option<Map<String, Value>>) {
+/// What to report of an event that a gate lets pass, and what the tool is given instead.
+pub(super) type Passed = (Vec<String>, Option<Map<String, Value>>);
+
+/// What follows when the gate lets the event pass.
+///
+/// # Errors
+/// Why it cannot pass after all.
+pub(super) fn passed(plan: &Plan, context: &Context<'_>) -> Result<Passed, String> {
     let nothing = (Vec::new(), None);
-    let Some((gate, known)) = plan.gate().zip(context.gate.as_ref()) else { return nothing };
-    match (gate, context.payload()) {
+    let Some((gate, known)) = plan.gate().zip(context.gate.as_ref()) else { return Ok(nothing) };
+    Ok(match (gate, context.payload()) {
         (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => let_in(tool, known, context),
-        (Gate::Helper { .. }, HookPayload::PreToolUse(tool)) => (remember_helper(tool, known, context), None),
+        (Gate::Helper { .. }, HookPayload::PreToolUse(tool)) => {
+            remember_helper(tool, known, context)?;
+            nothing
+        }
         (Gate::Stop { .. }, _) => {
             if let Some(call) = &known.origin.call {
                 let call = Call { stopped: true, ..call.clone() };
@@ -32,14 +42,25 @@ pub(super) fn passed(plan: &Plan, context: &Context<'_>) -> (Vec<String>, Option
             nothing
         }
         _ => nothing,
+    })
+}
+
+/// A write that was denied never happened, also where the transcript does not say so yet.
+pub(super) fn denied(plan: &Plan, context: &Context<'_>) {
+    let (Some(Gate::Write { .. }), HookPayload::PreToolUse(tool)) = (plan.gate(), context.payload()) else {
+        return;
+    };
+    if let Some(id) = &tool.tool_use_id
+        && let Err(error) = denied::remember(&context.session, id)
+    {
+        log::warn(|| format!("cannot note that a write was denied: {error}"));
     }
 }
 
 /// An agent that goes on after it had stopped is at work again.
 pub(super) fn resume(context: &Context<'_>) {
     let paths = transcript_paths(context.payload());
-    if let Some(call) =
-        remembered(&paths, &context.session).filter(|call| call.stopped && call.parent.is_none())
+    if let Some(call) = remembered(&paths, &context.session).filter(|call| call.stopped && !call.is_helper())
     {
         // Others may have worked in the tree since it stopped.
         let call = Call { stopped: false, reported: false, background: true, ..call };
@@ -55,24 +76,34 @@ fn let_in(
     known: &GateContext,
     context: &Context<'_>,
 ) -> (Vec<String>, Option<Map<String, Value>>) {
-    let Some(opened) = open(tool, known, context).1 else { return (Vec::new(), None) };
-    let des = context.des();
-    let des = if context.config.error.is_some() { with_phases_of(&opened, des) } else { des };
-    let problems = remember(tool, &opened, known, context, &des);
-    let boundaries = gates::boundaries(&opened, &des.phase_names(), &des);
+    let Some(opened) = &seen(tool, known, context).opened else { return (Vec::new(), None) };
+    let config = context.gate_config();
+    let is_broken = context.config.error.is_some() && known.caller.is_none();
+    let config = if is_broken { with_phases_of(opened, config) } else { config };
+    let scopes = scopes(known.caller.as_ref(), opened);
+    let scope = Scope::new(&scopes).unwrap_or_else(|_| Scope::of(opened.allowed.clone()));
+    let boundaries = gates::boundaries(opened, &scope, &config.des.phase_names(), &config.des);
+    let problems = remember(tool, opened, known, context, (config, scopes));
     (problems, Some(gates::with_boundaries(&tool.tool_input, &boundaries)))
+}
+
+/// What the caller may touch, and what the step allows: the agent gets what is in both.
+fn scopes(caller: Option<&Call>, opened: &Opened) -> Vec<Vec<String>> {
+    let mut scopes = caller.map(|caller| caller.scopes.clone()).unwrap_or_default();
+    let own = opened.allowed.patterns().to_vec();
+    if !own.is_empty() && scopes.last() != Some(&own) {
+        scopes.push(own);
+    }
+    scopes
 }
 
 /// Where the config cannot be read, the agent is shown and judged by the phases that its step has now, before anybody has
 /// worked on it.
-fn with_phases_of(opened: &Opened, des: DesConfig) -> DesConfig {
-    match opened.step.phases().filter(|log| !log.is_empty()) {
-        Some(log) => {
-            let names = log.into_iter().map(|phase| phase.name).collect();
-            DesConfig { phases: Some(PhaseList(names)), ..des }
-        }
-        None => des,
+fn with_phases_of(opened: &Opened, mut config: GateConfig) -> GateConfig {
+    if let Some(log) = opened.step.phases().filter(|log| !log.is_empty()) {
+        config.des.phases = Some(PhaseList(log.into_iter().map(|phase| phase.name).collect()));
     }
+    config
 }
 
 fn remember(
@@ -80,7 +111,7 @@ fn remember(
     opened: &Opened,
     known: &GateContext,
     context: &Context<'_>,
-    des: &DesConfig,
+    (config, scopes): (GateConfig, Vec<Vec<String>>),
 ) -> Vec<String> {
     let mut problems = Vec::new();
     let baseline = context.tree.snapshot().unwrap_or_else(|error| {
@@ -93,15 +124,14 @@ fn remember(
         tool_use_id: tool.tool_use_id.clone().unwrap_or_default(),
         subagent_type: called_agent(tool).to_owned(),
         prompt: known.origin.prompt.clone(),
+        root: context.root.folder.clone(),
         step_file: opened.name.clone(),
         rules: opened.step.rules(),
-        allowed: opened.allowed.patterns().to_vec(),
-        phases: des.phase_names(),
-        evidence: des.evidence().into_iter().map(str::to_owned).collect(),
-        commands: owned(des.evidence_commands()),
+        scopes,
+        config,
         finished: finished.map(|phase| phase.name).collect(),
         last_record: Some(Trail::of(&context.root.folder, None).last_number()),
-        parent: None,
+        parent: known.caller.as_ref().map(|caller| caller.tool_use_id.clone()),
         has_tree: baseline.is_some(),
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
         background: tool.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
@@ -119,32 +149,29 @@ fn remember(
     problems
 }
 
-fn owned(commands: Vec<(&str, &str)>) -> BTreeMap<String, String> {
-    commands.into_iter().map(|(phase, command)| (phase.to_owned(), command.to_owned())).collect()
-}
-
 /// A gated agent calls a helper without markers of its own: it works within the boundaries of the agent that calls it.
-fn remember_helper(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) -> Vec<String> {
-    let Some((parent, id)) = known.origin.call.clone().zip(tool.tool_use_id.clone()) else {
-        return Vec::new();
-    };
+fn remember_helper(
+    tool: &PreToolUsePayload,
+    known: &GateContext,
+    context: &Context<'_>,
+) -> Result<(), String> {
+    let Some((parent, id)) = known.origin.call.clone().zip(tool.tool_use_id.clone()) else { return Ok(()) };
     let call = Call {
         tool_use_id: id,
         subagent_type: called_agent(tool).to_owned(),
         prompt: String::new(),
+        root: parent.root,
         step_file: parent.step_file,
-        allowed: parent.allowed,
+        scopes: parent.scopes,
+        config: parent.config,
         parent: Some(parent.tool_use_id),
         // Its stop is not gated: the one that called it answers for it.
         stopped: true,
         ..Call::default()
     };
-    match call.remember(&context.session) {
-        Ok(()) => Vec::new(),
-        Err(error) => {
-            vec![format!("a helper's call cannot be remembered, so its writes are not checked: {error}")]
-        }
-    }
+    call.remember(&context.session).map_err(|error| {
+        format!("conclaude denies this call of an agent: the boundaries of its caller cannot be remembered: {error}")
+    })
 }
 
 /// Who a record is about: the agent that is called, that writes, or that starts or stops.
@@ -163,10 +190,10 @@ pub(super) fn recorded_agent(plan: &Plan, context: &Context<'_>) -> Option<Strin
 pub(super) fn recorded_step(plan: &Plan, context: &Context<'_>) -> Option<String> {
     match plan.gate()? {
         Gate::Call { step_file } | Gate::Stop { step_file } => {
-            let named = step_file.as_deref()?;
-            let opened = gates::open_step(&context.root.work, named);
-            Some(opened.map_or_else(|_| named.to_owned(), |opened| opened.name))
+            step_file.as_deref().map(|named| gates::step_name(&context.root.work, named))
         }
-        Gate::Write { step_file, .. } | Gate::Helper { step_file } => Some(step_file.clone()),
+        Gate::Write { step_file, .. } | Gate::Helper { step_file } | Gate::Lost { step_file } => {
+            Some(step_file.clone())
+        }
     }
 }

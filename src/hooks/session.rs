@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use crate::audit::Record;
-use crate::des::context::Call;
+use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
 use crate::error::Result;
 use crate::files::expand_home;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::backups::Backups;
 use super::scope::Scope;
 use crate::audit::Trail;
+use crate::des::call::Call;
 use crate::files;
 use crate::root::FILE_NAMES;
 use crate::store::{self, trust};
@@ -47,7 +48,8 @@ impl Leftovers {
         let outside = trail.kept_outside().into_iter().map(|(what, path)| (what, path.to_owned()));
         let copies =
             self.backups.iter().flat_map(Backups::existing).map(|path| ("a copy of the settings", path));
-        let all = state.into_iter().chain(trusted).chain(outside).chain(copies);
+        let calls = Call::folders(&self.root).into_iter().map(|path| ("calls of gated agents", path));
+        let all = state.into_iter().chain(calls).chain(trusted).chain(outside).chain(copies);
         let there = all.filter(|(_, path)| path.symlink_metadata().is_ok());
         there.map(|(what, path)| Leftover { what, path }).collect()
     }
@@ -58,6 +60,10 @@ impl Leftovers {
             trust::revoke(&config)?;
         }
         Trail::of(&self.root, None).forget();
+        for folder in Call::folders(&self.root) {
+            std::fs::remove_dir_all(&folder)
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+        }
         self.backups.iter().for_each(Backups::forget_all);
         let state = self.state();
         if files::is_real_folder(&state) {

@@ -1,5 +1,5 @@
 //! The state between events, in `.conclaude/` at the project's root: one folder per session, one file per
-//! agent, named by hash so that no id can lead to another folder.
+//! agent, named by hash so that no id can lead to another folder. What agents are judged by is in `kept`, outside the project.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FOLDER, hash, make_folder, make_room, open_new};
+use super::{FOLDER, hash, make_folder, make_room, open_new, outside};
 use crate::agent::Agent;
 use crate::decide::{Cause, Count};
 use crate::{files, log};
+
+pub(crate) mod kept;
 
 /// How long we wait for another process.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
@@ -40,13 +42,21 @@ struct AgentState {
 pub struct Session {
     root: PathBuf,
     folder: PathBuf,
+    /// The folder outside the project; none without a home.
+    outside: Option<PathBuf>,
 }
 
 impl Session {
     /// Nothing is created until something is written.
     #[must_use]
     pub(crate) fn new(root: &Path, session_id: &str) -> Session {
-        Session { root: root.to_owned(), folder: root.join(FOLDER).join("state").join(hash(session_id)) }
+        let name = hash(session_id);
+        Session {
+            root: root.to_owned(),
+            // By the session alone: a config that appears or disappears moves the root.
+            outside: outside().map(|folder| folder.join(kept::FOLDER).join(&name)),
+            folder: root.join(FOLDER).join("state").join(name),
+        }
     }
 
     /// Counts a block of the agent, unless it has reached the limit, and remembers what blocked it.
@@ -117,18 +127,6 @@ impl Session {
         serde_json::from_str(&text).ok()
     }
 
-    /// The names of stored values that start with the prefix.
-    pub(crate) fn names(&self, prefix: &str) -> Vec<String> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let mut names: Vec<String> = names
-            .filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()))
-            .filter(|name| name.starts_with(prefix))
-            .collect();
-        names.sort_unstable();
-        names
-    }
-
     /// A new file for output that is too long to be shown.
     ///
     /// # Errors
@@ -142,14 +140,15 @@ impl Session {
         made.keep().map_err(|error| error.error)
     }
 
-    /// The session's folders: its state and its outbox.
+    /// The session's folders: its state, its outbox, and what is kept outside the project.
     fn folders(&self) -> impl Iterator<Item = PathBuf> {
         let name = self.folder.file_name().map(std::ffi::OsStr::to_owned).unwrap_or_default();
         let ours = self.root.join(FOLDER);
         let bases = [ours.join("state"), ours.join("outbox")];
         let real =
             bases.into_iter().filter(move |base| files::is_real_folder(&ours) && files::is_real_folder(base));
-        real.map(move |base| base.join(&name))
+        let outside = self.outside.clone().filter(|folder| files::is_real_folder(folder));
+        real.map(move |base| base.join(&name)).chain(outside)
     }
 
     /// Removes the mark of the session's end.

@@ -1,5 +1,6 @@
 //! What the tools of an agent really wrote, as far as its transcript shows.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
@@ -8,12 +9,22 @@ use serde_json::Value;
 use super::{Said, WRITING_TOOLS, bounded_line};
 use crate::files;
 
-/// The files that tools wrote, as they were named, without the calls that failed or were denied.
+/// A call of a tool that writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    pub id: Option<String>,
+    /// The file, as it was named.
+    pub file: String,
+    /// Its result says that it failed or was denied; without a result that is not known.
+    pub failed: bool,
+}
+
+/// The calls of tools that write, in order.
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn successful_writes(path: &Path) -> io::Result<Vec<String>> {
-    let (mut written, mut failed) = (Vec::new(), Vec::new());
+pub fn writes(path: &Path) -> io::Result<Vec<Write>> {
+    let (mut calls, mut failed) = (Vec::new(), HashSet::new());
     let mut reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
     while let Some(line) = bounded_line(&mut reader)? {
         let is_of_tool = [&b"\"tool_use\""[..], b"\"tool_result\""]
@@ -21,21 +32,20 @@ pub fn successful_writes(path: &Path) -> io::Result<Vec<String>> {
             .any(|needle| memchr::memmem::find(&line, needle).is_some());
         let Some(said) = is_of_tool.then(|| Said::read(&line)).flatten() else { continue };
         for block in said.content().and_then(Value::as_array).into_iter().flatten() {
-            written.extend(write(block));
+            calls.extend(call(block));
             if block.get("is_error") == Some(&Value::Bool(true)) {
                 failed.extend(text(block, "tool_use_id"));
             }
         }
     }
-    let succeeded = |(id, _): &(Option<String>, String)| id.as_ref().is_none_or(|id| !failed.contains(id));
-    Ok(written.into_iter().filter(succeeded).map(|(_, file)| file).collect())
+    let has_failed = |call: &Write| call.id.as_ref().is_some_and(|id| failed.contains(id));
+    Ok(calls.into_iter().map(|call| Write { failed: has_failed(&call), ..call }).collect())
 }
 
-/// The id and the file of a call that writes.
-fn write(block: &Value) -> Option<(Option<String>, String)> {
+fn call(block: &Value) -> Option<Write> {
     let name = text(block, "name")?;
     let (_, field) = WRITING_TOOLS.iter().find(|(tool, _)| *tool == name)?;
-    Some((text(block, "id"), text(block.get("input")?, field)?))
+    Some(Write { id: text(block, "id"), file: text(block.get("input")?, field)?, failed: false })
 }
 
 fn text(value: &Value, field: &str) -> Option<String> {

@@ -341,7 +341,12 @@ fn a_panic_in_a_tools_gate_is_a_deny() {
 // ---- Gate 2: during the work
 
 fn at_work() -> Test {
-    Test::stop().step(&todo()).file("src/x", "").call_agent(MARKERS).run().again().agent_files(MARKERS)
+    at_work_with("")
+}
+
+fn at_work_with(config: &str) -> Test {
+    let test = Test::stop().config(config).step(&todo()).file("src/x", "");
+    test.call_agent(MARKERS).run().again().agent_files(MARKERS)
 }
 
 #[test]
@@ -478,6 +483,20 @@ fn an_agent_cannot_change_the_rules_that_it_is_judged_by() {
     assert_snapshot!(worked(|test|test.step(&escape)).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
     ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: allowed_file_patterns, workflow_type → restore it; if the user wants the change, the agent must be called again
+    ✗ MISSING_PHASE PREPARE: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE RED_ACCEPTANCE: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE RED_UNIT: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE GREEN_UNIT: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE CHECK_ACCEPTANCE: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE GREEN_ACCEPTANCE: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE REVIEW: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE REFACTOR_L1: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE REFACTOR_L2: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE REFACTOR_L3: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE REFACTOR_L4: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE POST_REFACTOR_REVIEW: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE FINAL_VALIDATE: it is not in phase_execution_log → record it; do not remove phases
+    ✗ MISSING_PHASE COMMIT: it is not in phase_execution_log → record it; do not remove phases
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
@@ -488,6 +507,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
     let off = at_work().config("des: {enabled: false}").stops();
     assert_snapshot!(off.run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled → nothing for the agent: what it said at the call counts; the user should know who changed it
     ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
@@ -514,7 +534,7 @@ fn the_gates_cannot_be_switched_off_from_inside() {
 fn the_gates_own_files_are_protected_whatever_the_scope() {
     let mut shown = Vec::new();
     for config in ["des: {scope: off}", "des: {scope: warn}", "des: {onViolation: warn}"] {
-        let test = at_work().config(config).writes("Write", "file_path", ".conclaude.yaml");
+        let test = at_work_with(config).writes("Write", "file_path", ".conclaude.yaml");
         shown.push(test.run().denied());
     }
     assert_snapshot!(same(&shown), @"
@@ -650,11 +670,11 @@ fn agents_without_a_gate_write_what_they_like() {
     let ad_hoc = Test::stop().step(&todo()).agent_files("Just write it.");
     ad_hoc.writes("Write", "file_path", "README.md").run().silent();
     Test::stop().step(&todo()).writes("Write", "file_path", "README.md").run().silent();
-    let off = at_work().config("des: {scope: off}");
+    let off = at_work_with("des: {scope: off}");
     off.writes("Write", "file_path", "README.md").run().silent();
     let mut shown = Vec::new();
     for config in ["des: {scope: warn}", "des: {onViolation: warn}"] {
-        let done = at_work().config(config).writes("Write", "file_path", "README.md").run();
+        let done = at_work_with(config).writes("Write", "file_path", "README.md").run();
         shown.push(done.message());
         assert_eq!(done.audit().pop().unwrap()["decision"], "warned");
     }
@@ -1046,7 +1066,12 @@ fn a_transcript_that_never_comes_does_not_hold_the_hook() {
 // ---- Scope at the stop
 
 fn worked(change: impl FnOnce(Test) -> Test) -> Test {
-    let test = Test::stop().step(&todo()).file("src/a.rs", "1").file("README.md", "1").committed();
+    worked_with("", change)
+}
+
+fn worked_with(config: &str, change: impl FnOnce(Test) -> Test) -> Test {
+    let test =
+        Test::stop().config(config).step(&todo()).file("src/a.rs", "1").file("README.md", "1").committed();
     let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS).step(&done());
     change(test).stops()
 }
@@ -1113,13 +1138,12 @@ fn what_was_dirty_before_the_call_does_not_count() {
 #[test]
 fn scope_can_warn_or_be_off() {
     let change = |test: Test| test.file("README.md", "2");
-    let done = worked(change).config("des: {scope: warn}").run();
+    let done = worked_with("des: {scope: warn}", change).run();
     assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ SCOPE_VIOLATION: .conclaude.yaml was changed meanwhile, which belongs to the gates → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ⚠ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
     ");
-    worked(change).config("des: {scope: off}").run().silent();
+    worked_with("des: {scope: off}", change).run().silent();
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() 
     let test = test.step(&todo_of_one_phase());
     let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
     // The clock goes back after the call, as far as the call can tell.
-    let state = test.root().join(".conclaude/state");
+    let state = test.root().join(".state-home/conclaude/sessions");
     let session = std::fs::read_dir(&state).unwrap().flatten().find(|e| e.file_name().len() == 64).unwrap();
     let call = std::fs::read_dir(session.path()).unwrap().flatten().map(|entry| entry.path());
     let call = call.into_iter().find(|path| path.to_string_lossy().contains("call-")).unwrap();

@@ -53,7 +53,8 @@ fn tool_result(id: &str, is_error: bool) -> String {
 }
 
 fn transcript(lines: &[String]) -> String {
-    let prompt = json!({"type": "user", "isSidechain": true, "message": {"role": "user", "content": MARKERS}});
+    let prompt =
+        json!({"type": "user", "isSidechain": true, "message": {"role": "user", "content": MARKERS}});
     format!("{prompt}\n{}\n", lines.join("\n"))
 }
 
@@ -65,7 +66,8 @@ fn a_marker_with_a_key_that_is_nearly_right_is_reported() {
         let prompt = MARKERS.replace("DES-VALIDATION", written);
         Test::stop().step(&todo()).call_agent(&prompt).run().denied()
     };
-    let shown = ["DES_VALIDATION", "DES\u{2011}VALIDATION", "DES-\u{200b}VALIDATION", "DESVALIDATION"].map(denied);
+    let shown =
+        ["DES_VALIDATION", "DES\u{2011}VALIDATION", "DES-\u{200b}VALIDATION", "DESVALIDATION"].map(denied);
     assert_snapshot!(shown.join("\n"), @r"
     conclaude denies this call of an agent:
     ✗ MARKER_INVALID: `DES_VALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
@@ -86,11 +88,15 @@ fn a_nested_call_with_markers_gets_at_most_its_callers_patterns() {
     let test = at_work("").file("src/free.json", allowing(&["**"]).to_string());
     let called = nested_call(test, "a1b2c3", &markers_of("src/free.json"), "toolu_5").run();
     let input = called.updated_input();
-    let boundary = input["prompt"].as_str().unwrap().lines().find(|line| line.contains("write only")).unwrap();
-    assert_snapshot!(boundary, @"- You may write only to `**`, and to the step file.");
+    let boundary =
+        input["prompt"].as_str().unwrap().lines().find(|line| line.contains("write only")).unwrap();
+    assert_snapshot!(boundary, @"- You may write only to `**`, as far as it is in the caller's `src/**`, and to the step file.");
     let test = started(called.again(), "c7", "toolu_5");
     let outside = writes(test, "c7", "README.md");
-    assert_snapshot!(outside.denied(), @"");
+    assert_snapshot!(outside.denied(), @"
+    conclaude denies this write:
+    ✗ SCOPE_VIOLATION: README.md is outside the scope of src/free.json → write only to **, as far as it is in the caller's src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
+    ");
     let inside = writes(outside.again(), "c7", "src/b.rs").silent();
     // One level deeper, with markers, and then without.
     let test = inside.again().file("src/deep.json", allowing(&["**"]).to_string());
@@ -104,4 +110,213 @@ fn a_nested_call_with_markers_gets_at_most_its_callers_patterns() {
     let outside = writes(test, "e9", "README.md");
     assert_eq!(codes(&outside.denied()), ["SCOPE_VIOLATION"]);
     writes(outside.again(), "e9", "src/c.rs").silent();
+}
+
+#[test]
+fn a_nested_call_cannot_open_a_file_outside_the_scope_as_its_step_file() {
+    let test = at_work("").file("package.json", allowing(&[]).to_string());
+    let denied = nested_call(test, "a1b2c3", &markers_of("package.json"), "toolu_5").run();
+    assert_snapshot!(denied.denied(), @"
+    conclaude denies this call of an agent:
+    ✗ SCOPE_VIOLATION: the step file package.json is outside the scope of the agent that calls (src/**) → let the main thread call this agent, or name a step file inside the scope
+    ");
+}
+
+#[test]
+fn a_nested_agent_is_no_other_agent_that_excuses_what_its_caller_changed() {
+    let test = at_work("").file("src/two.json", allowing(&["src/**"]).to_string());
+    let called = nested_call(test, "a1b2c3", &markers_of("src/two.json"), "toolu_5").run();
+    called.updated_input();
+    let test = started(called.again(), "c7", "toolu_5").step(&done()).file("README.md", "2");
+    assert_eq!(codes(&test.stops().run().blocked()), ["SCOPE_VIOLATION"]);
+}
+
+#[test]
+fn a_nested_call_is_judged_by_its_callers_config() {
+    let test =
+        at_work("").config("des: {enabled: false}").file("src/free.json", allowing(&["**"]).to_string());
+    let called = nested_call(test, "a1b2c3", &markers_of("src/free.json"), "toolu_5").run();
+    called.updated_input();
+    let outside = writes(started(called.again(), "c7", "toolu_5"), "c7", "README.md");
+    assert_eq!(codes(&outside.denied()), ["SCOPE_VIOLATION"]);
+}
+
+// ---- What an agent wrote itself
+
+#[test]
+fn a_write_that_was_denied_is_not_the_agents_own() {
+    let other =
+        |test: Test| test.file("main/subagents/agent-other.jsonl", "{}\n").file("lib/b", "2").step(&done());
+    let own = |test: Test, lines: &[String]| {
+        test.file("main/subagents/agent-a1b2c3.jsonl", transcript(lines)).stops().run()
+    };
+    let excused = "⚠ SCOPE_VIOLATION: lib/b was changed while others worked in the same tree";
+    // Denied by somebody, or failed: the result says so.
+    let lines = [tool_use("t1", "lib/b"), tool_result("t1", true)];
+    assert!(own(other(at_work("")), &lines).message().contains(excused));
+    // Denied by Gate 2, and the transcript does not say so yet.
+    let denied = at_work("").writes("Write", "file_path", "lib/b").payload("tool_use_id", "t2").run();
+    denied.denied();
+    assert!(own(other(denied.again()), &[tool_use("t2", "lib/b")]).message().contains(excused));
+    // What happened, and what may have happened.
+    let lines = [tool_use("t1", "lib/b"), tool_result("t1", false)];
+    assert_eq!(codes(&own(other(at_work("")), &lines).blocked()), ["SCOPE_VIOLATION"]);
+    assert_eq!(codes(&own(other(at_work("")), &lines[..1]).blocked()), ["SCOPE_VIOLATION"]);
+}
+
+#[test]
+fn a_transcript_that_is_gone_excuses_nothing() {
+    let test = at_work("").writes("Write", "file_path", "src/a.rs").run().silent().again();
+    std::fs::remove_file(test.root().join("main/subagents/agent-a1b2c3.jsonl")).unwrap();
+    let test = test.file("main/subagents/agent-other.jsonl", "{}\n").file("lib/b", "2").step(&done());
+    assert_eq!(codes(&test.stops().run().blocked()), ["SCOPE_VIOLATION"]);
+}
+
+// ---- The config
+
+#[test]
+fn a_config_that_is_loosened_after_the_call_changes_nothing_and_is_reported() {
+    let loosened = "maxBlocks: 1\ndes: {enabled: false, onViolation: warn, scope: off, phases: [COMMIT], evidence: []}\n";
+    let config = "des: {phases: tdd-3, evidence: {GREEN: 'true'}}\n";
+    let phase = |name: &str| json!({"phase_name": name, "status": "EXECUTED", "outcome": "PASS"});
+    let mut step = done();
+    step["tdd_cycle"]["phase_execution_log"] = json!([phase("RED"), phase("GREEN"), phase("COMMIT")]);
+    let test = at_work(config).config(loosened).step(&step).file("README.md", "2");
+    assert_snapshot!(test.stops().run().blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.enabled, des.onViolation, des.scope, des.phases, des.evidence, maxBlocks → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → restore `GREEN: true` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
+    ⚠ SCOPE_VIOLATION: .conclaude.yaml was changed meanwhile, which belongs to the gates → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let denied = at_work(config).config(loosened).writes("Write", "file_path", "README.md").run();
+    assert_eq!(codes(&denied.denied()), ["SCOPE_VIOLATION"]);
+}
+
+#[test]
+fn a_config_that_appears_below_the_root_does_not_start_another_memory() {
+    let test = Test::stop().config("des: {}").step(&allowing(&["sub/**"])).file("sub/src/a", "1").committed();
+    let sub = test.root().join("sub").display().to_string();
+    let test = test.env("CLAUDE_PROJECT_DIR", &sub).payload("cwd", sub.as_str());
+    let test = test.call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let denied = test.writes("Write", "file_path", ".conclaude.yaml").run();
+    assert_snapshot!(denied.denied(), @"
+    conclaude denies this write:
+    ✗ SCOPE_VIOLATION: .conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
+    ");
+    // A shell may have written it.
+    let test = denied
+        .again()
+        .file("sub/.conclaude.yaml", "des: {enabled: false}")
+        .file("sub/steps/01-01.json", done().to_string());
+    assert_snapshot!(test.stops().run().blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ RULES_CHANGED: the project's root was [ROOT] when the agent was called, and is [ROOT]/sub now → remove the config that was added, or restore the one that was removed
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
+// ---- The step file
+
+#[cfg(unix)]
+#[test]
+fn a_step_file_that_becomes_a_link_excuses_nothing() {
+    let test = at_work("").step(&done());
+    let root = test.root();
+    std::fs::rename(root.join("steps/01-01.json"), root.join("README.md")).unwrap();
+    std::os::unix::fs::symlink("../README.md", root.join("steps/01-01.json")).unwrap();
+    let denied = test.writes("Write", "file_path", "README.md").run();
+    assert_eq!(codes(&denied.denied()), ["SCOPE_VIOLATION"]);
+    assert_snapshot!(denied.again().stops().run().blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ RULES_CHANGED: steps/01-01.json leads to README.md now → restore it: a step file stays where it was at the call
+    ✗ SCOPE_VIOLATION: README.md was changed → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
+#[test]
+fn a_workflow_without_phases_in_a_worktree_removes_none() {
+    let test = at_work("").git(&["worktree", "add", "-q", ".claude/worktrees/agent-a1b2c3", "-b", "agent"]);
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let escape = json!({"workflow_type": "configuration_setup", "state": {"status": "DONE"}, "allowed_file_patterns": ["src/**"]});
+    let test = test.file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", escape.to_string());
+    let reason = test.stops().payload("cwd", worktree).run().blocked();
+    assert_eq!(codes(&reason), ["MISSING_PHASE"; 14]);
+    assert!(reason.contains("⚠ RULES_CHANGED: steps/01-01.json differs"), "{reason}");
+}
+
+#[test]
+fn acceptance_criteria_are_those_of_the_call() {
+    let mut step = todo();
+    step["task_specification"]["acceptance_criteria"] = json!(["greets in French"]);
+    let test = Test::stop().step(&step).committed().call_agent(MARKERS).run().again().agent_files(MARKERS);
+    let mut rewritten = done();
+    rewritten["task_specification"]["acceptance_criteria"] = json!(["exists"]);
+    assert_snapshot!(test.step(&rewritten).stops().run().blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
+// ---- What is remembered
+
+#[test]
+fn a_call_that_must_be_recorded_and_cannot_be_is_denied() {
+    let test = Test::stop().config("audit: {required: true}").step(&todo()).file(".conclaude", "in the way");
+    assert_snapshot!(test.call_agent(MARKERS).run().denied(), @"conclaude denies this call of an agent: the audit trail cannot be written: [ROOT]/.conclaude is not a folder, and audit.required is true");
+}
+
+#[test]
+fn removing_the_projects_state_changes_nothing() {
+    let test = at_work("").step(&done()).file("README.md", "2");
+    std::fs::remove_dir_all(test.root().join(".conclaude")).unwrap();
+    assert_eq!(codes(&test.stops().run().blocked()), ["SCOPE_VIOLATION"]);
+}
+
+#[test]
+fn an_agent_that_left_nothing_to_judge_it_by_is_blocked_once_and_reported() {
+    let test = at_work("");
+    for gone in [".conclaude", "main"] {
+        std::fs::remove_dir_all(test.root().join(gone)).unwrap();
+    }
+    let first = test.stops().run();
+    assert_snapshot!(first.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let second = first.again().payload("stop_hook_active", true).run();
+    assert_snapshot!(second.message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ✗ NOT_JUDGED: an agent was called for steps/01-01.json, and this may be the one: its transcript and the file beside it are gone, so its step cannot be checked → say in your report what became of them and what you did; the user must look at the step
+    ⚠ coder (a1b2c3): stopped after 1 block
+    ");
+    assert_eq!(second.audit().pop().unwrap()["findings"][0]["code"], "NOT_JUDGED");
+    // Another kind of agent is not meant.
+    let test = second.again().stops().payload("agent_type", "tester").payload("agent_id", "b9");
+    assert_eq!(codes(&test.run().message()), [""; 0]);
+}
+
+#[test]
+fn removing_what_names_the_call_does_not_lose_it() {
+    // The prompt still says whose it is.
+    let test = at_work("").step(&done()).file("README.md", "2");
+    std::fs::remove_file(test.root().join("main/subagents/agent-a1b2c3.meta.json")).unwrap();
+    assert_eq!(codes(&test.stops().run().blocked()), ["SCOPE_VIOLATION"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_remembered_of_calls_is_for_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = at_work("");
+    let sessions = test.root().join(".state-home/conclaude/sessions");
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let folder = std::fs::read_dir(&sessions).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(mode(&folder), 0o700);
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(mode(&file), 0o600);
 }

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 
 use crate::common::snapshot::pretty;
-use crate::common::workflow::{codes, done, with};
+use crate::common::workflow::{MARKERS, codes, done, todo, with};
 use crate::common::{Test, scratch};
 use serde_json::{Value, json};
 
@@ -94,6 +94,10 @@ fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
 
             Do step 01-01.
             </prompt>
+
+            <acceptance-criteria>
+
+            </acceptance-criteria>
 
             <step-file>
             [STEP FILE]
@@ -260,4 +264,38 @@ fn a_judge_that_floods_is_cut_off_and_leaves_nothing() {
     ⚠ JUDGE_FAILED: the judge could not be asked: the answer is too long → let the user fix des.judge
     ");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file of the request is left");
+}
+
+#[test]
+fn the_judge_of_the_call_is_asked_about_the_criteria_of_the_call() {
+    let api = api("200 OK", says("{\"continue\": false, \"error\": \"it greets in English\"}"));
+    let mut step = todo();
+    step["task_specification"]["acceptance_criteria"] = json!(["greets in French"]);
+    let config = "des: {scope: off, judge: {prompt: Is it done?, timeout: 5}}";
+    let test = Test::stop().config(config).step(&step).committed().call_agent(MARKERS).run().again();
+    // In its worktree the agent writes the step as it likes, and the config loses its judge.
+    let test = test.agent_files(MARKERS).config("des: {scope: off}");
+    let test = test.git(&["worktree", "add", "-q", ".claude/worktrees/agent-a1b2c3", "-b", "agent"]);
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let mut rewritten = done();
+    rewritten["task_specification"]["acceptance_criteria"] = json!(["exists"]);
+    let test = test.file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", rewritten.to_string());
+    let test = test.stops().payload("cwd", worktree).env("ANTHROPIC_BASE_URL", &api.url);
+    assert_snapshot!(test.env("ANTHROPIC_API_KEY", "key-1").run().blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.judge → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ⚠ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: acceptance_criteria → restore it; if the user wants the change, the agent must be called again
+    ✗ JUDGE_REFUSED: it greets in English → do what the judge asks for, then finish again
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    let (_, asked) = api.requests.try_recv().unwrap();
+    let content = asked["messages"][0]["content"].as_str().unwrap();
+    let criteria = content
+        .split_once("<acceptance-criteria>")
+        .unwrap()
+        .1
+        .split_once("</acceptance-criteria>")
+        .unwrap()
+        .0;
+    assert_eq!(criteria.trim(), "greets in French");
 }

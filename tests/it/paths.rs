@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use conclaude::des::context::Call;
+use conclaude::des::call::Call;
 use conclaude::des::gates::{Writing, during, protected};
 use proptest::prelude::*;
 
@@ -59,8 +59,8 @@ fn make() -> Project {
 
 /// Whether a gated agent with this scope may write the file, as Gate 2 decides.
 fn may_write(cwd: &Path, file: &str) -> bool {
-    let call = Call { allowed: vec!["src/**".into()], ..Call::default() };
     let (root, step_file) = (&project().root, "steps/01-01.json");
+    let call = Call { step_file: step_file.into(), scopes: vec![vec!["src/**".into()]], ..Call::default() };
     let writing = Writing { step_file, call: Some(&call), root, work: root, cwd, file };
     protected(&writing).is_none() && during(&writing).is_none()
 }

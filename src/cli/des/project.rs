@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::audit::{self, Record};
 use crate::cli::root;
 use crate::config::ConclaudeConfig;
-use crate::des::context::Call;
+use crate::des::call::Call;
 use crate::des::record::{self, Change};
 use crate::des::{paths, step};
 use crate::hooks::Environment;
@@ -174,7 +174,7 @@ impl Project {
         let calls = Call::all(&Session::new(&self.root.folder, session));
         let mut agents: Vec<String> = calls
             .into_iter()
-            .filter(|call| call.is_open() && call.parent.is_none() && call.step_file == step)
+            .filter(|call| call.is_open() && !call.is_helper() && call.step_file == step)
             .map(|call| call.subagent_type)
             .collect();
         agents.sort_unstable();

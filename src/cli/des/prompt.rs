@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::project::Project;
 use crate::des::gates::{self, Opened};
+use crate::des::scope::Scope;
 use crate::text::clean_line;
 
 #[derive(clap::Args)]
@@ -26,7 +27,8 @@ pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut impl Write) 
     markers(&opened, &name, args, out)?;
     task(&opened, &name, &args.agent, out)?;
     let des = project.config.des.clone().unwrap_or_default();
-    writeln!(out, "{}", gates::boundaries(&opened, &project.phases(&opened.step), &des).trim_end())
+    let scope = Scope::of(opened.allowed.clone());
+    writeln!(out, "{}", gates::boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())
 }
 
 fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut impl Write) -> io::Result<()> {

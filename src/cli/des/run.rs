@@ -158,7 +158,7 @@ fn run_line(project: &Project, step: &Path, phase: &str) -> io::Result<String> {
 
 fn before(project: &Project, path: &Path, phase: &str, owned: Option<&str>) -> io::Result<Before> {
     let (real, name) = project.step(path)?;
-    let step = step::read(&real, &path.to_string_lossy()).ok();
+    let step = step::read(&real, &path.to_string_lossy()).ok().map(|(step, _)| step);
     if let Some(step) = &step {
         record::rank(&project.phases(step), phase).map_err(io::Error::other)?;
     }

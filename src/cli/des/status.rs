@@ -72,7 +72,7 @@ pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut impl Write) -
 fn rows(project: &Project, folder: &Path) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for path in step_files(folder) {
-        let Ok(step) = step::read(&path, "") else { continue };
+        let Ok((step, _)) = step::read(&path, "") else { continue };
         let log = step.phases().unwrap_or_default();
         let (_, name) = project.step(&path)?;
         let phases = project.phases(&step);
@@ -125,7 +125,7 @@ pub(super) fn step_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     find_json_files(folder, MAX_DEPTH, &mut files);
     let is_step = |step: step::Step| step.phases().is_some() || !step.has_phases();
-    files.retain(|path| step::read(path, "").is_ok_and(is_step));
+    files.retain(|path| step::read(path, "").is_ok_and(|(step, _)| is_step(step)));
     files
 }
 

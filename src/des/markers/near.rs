@@ -20,7 +20,10 @@ impl NearMiss {
             format!("DES-{key} is not alone in its comment, or not followed by a colon")
         } else {
             // What looks the same, or cannot be seen, is named.
-            let named: String = written.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect();
+            let named: String = written
+                .chars()
+                .map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() })
+                .collect();
             format!("`{named}` is not a marker, `DES-{key}` is")
         }
     }
@@ -66,7 +69,8 @@ fn key_in_words(before: &str, value: &str) -> Option<&'static str> {
 fn without_separator(line: &str) -> Option<NearMiss> {
     let first = line.split_whitespace().next()?;
     let all = folded(line);
-    let is_all = ["", "REQUIRED", "OPTIONAL", "NONE"].iter().any(|value| all == format!("DESVALIDATION{value}"));
+    let is_all =
+        ["", "REQUIRED", "OPTIONAL", "NONE"].iter().any(|value| all == format!("DESVALIDATION{value}"));
     let key = key_of(first).filter(|key| *key == "VALIDATION").or_else(|| is_all.then_some("VALIDATION"))?;
     Some(NearMiss { written: if is_all { line.trim() } else { first }.to_owned(), key })
 }
@@ -84,7 +88,11 @@ fn key_of(written: &str) -> Option<&'static str> {
 
 /// The letters and digits of a text in ASCII capitals, as a reader sees them.
 fn folded(text: &str) -> String {
-    text.chars().filter_map(seen_as).filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
+    text.chars()
+        .filter_map(seen_as)
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_uppercase())
+        .collect()
 }
 
 /// The ASCII character that this one looks like.
@@ -122,7 +130,10 @@ fn is_one_typo(written: &str, key: &str) -> bool {
     let rest = |text: &[u8], from: usize| text.get(from..).unwrap_or_default().to_vec();
     let (a, b) = (rest(written, same), rest(key, same));
     let exchanged = matches!((a.as_slice(), b.as_slice()), ([x, y, ..], [v, w, ..]) if x == w && y == v);
-    rest(&a, 1) == b || a == rest(&b, 1) || rest(&a, 1) == rest(&b, 1) || (exchanged && rest(&a, 2) == rest(&b, 2))
+    rest(&a, 1) == b
+        || a == rest(&b, 1)
+        || rest(&a, 1) == rest(&b, 1)
+        || (exchanged && rest(&a, 2) == rest(&b, 2))
 }
 
 #[cfg(test)]

@@ -30,17 +30,17 @@ pub fn locate(root: &Path, step_file: &str) -> Result<PathBuf, Finding> {
     ))
 }
 
-/// Reads a step file.
+/// Reads a step file, and gives its text as well.
 ///
 /// # Errors
 /// A finding that says why not.
-pub fn read(path: &Path, named: &str) -> Result<Step, Finding> {
+pub fn read(path: &Path, named: &str) -> Result<(Step, String), Finding> {
     let invalid = |reason: String| {
         let fix = "fix the JSON; `conclaude des new` makes a valid step file";
         Finding::new(Code::StepFileInvalid, format!("{named}: {reason}"), fix)
     };
     match files::read_text(path, MAX_BYTES) {
-        Ok(text) => Step::parse(&text).map_err(invalid),
+        Ok(text) => Step::parse(&text).map(|step| (step, text)).map_err(invalid),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let fix = "name an existing step file in DES-STEP-FILE, or make it with `conclaude des new`";
             Err(Finding::new(Code::StepFileMissing, format!("{named} does not exist"), fix))

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Stopping;
 use crate::audit::Trail;
-use crate::des::context::Call;
+use crate::des::call::Call;
 use crate::des::gates::{Opened, shell_quote};
 use crate::des::step::{Phase, Status, configured_command};
 use crate::finding::{Code, Finding};
@@ -15,19 +15,21 @@ use crate::text::clean_line;
 
 /// The phases that need the record of a real run and have none, or one that says something else.
 pub(super) fn missing(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Finding> {
-    let wanted = stopping.evidence();
+    let wanted = stopping.des.evidence();
     if wanted.is_empty() {
         return Vec::new();
     }
     let runs = Runs::new(Trail::of(stopping.root, None), stopping.origin.call.as_ref());
     let log = opened.step.phases().unwrap_or_default();
+    let now = stopping.config_now.map(|config| &config.des);
     let missing = log.iter().filter_map(|phase| {
-        let command = wanted.get(&phase.name)?.as_deref();
+        wanted.iter().find(|wanted| **wanted == phase.name)?;
+        let command = stopping.des.evidence_command(&phase.name);
         let what = problem(phase, command, || runs.last(&opened.name, &phase.name))?;
         let run = format!("conclaude des run {} {}", shell_quote(&opened.name), phase.name);
         let fix = match command {
             None => format!("run it: {run} -- COMMAND"),
-            Some(command) if stopping.des.evidence_command(&phase.name) == Some(command) => {
+            Some(command) if now.is_none_or(|now| now.evidence_command(&phase.name) == Some(command)) => {
                 format!("run it: {run}")
             }
             // What the config says now is not what counts.

@@ -1,18 +1,19 @@
 //! Files that were changed and may not be, as far as that can be determined fairly.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::Stopping;
 use crate::config::ScopeMode;
-use crate::des::context::Call;
+use crate::des::call::Call;
 use crate::des::gates::Opened;
-use crate::des::scope::Allowed;
-use crate::des::{paths, unfinished};
+use crate::des::scope::Scope;
+use crate::des::{denied, paths, unfinished};
 use crate::finding::{Code, Finding};
 use crate::git::{self, Snapshot, WorkTree};
 use crate::store::Session;
+use crate::transcript::Write;
 use crate::{deadline, log, transcript};
 
 /// More files than this are counted and not named.
@@ -25,13 +26,11 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
     if stopping.des.scope() == ScopeMode::Off {
         return Vec::new();
     }
-    let call = stopping.origin.call.as_ref();
-    let allowed = call
-        .and_then(|call| Allowed::new(call.allowed.clone()).ok())
-        .unwrap_or_else(|| opened.allowed.clone());
-    let outside = match files_outside(stopping, opened, &allowed) {
+    let call = stopping.call();
+    let scope = call.and_then(|call| call.scope().ok()).unwrap_or_else(|| Scope::of(opened.allowed.clone()));
+    let outside = match files_outside(stopping, opened, &scope) {
         Ok(outside) => outside,
-        Err(_) if !allowed.is_limited() => return Vec::new(),
+        Err(_) if !scope.is_limited() => return Vec::new(),
         Err(why) => return vec![unchecked(stopping, &why)],
     };
     if outside.is_empty() {
@@ -39,10 +38,11 @@ pub(super) fn violations(stopping: &Stopping<'_>, opened: &Opened) -> Vec<Findin
     }
     let helpers = helpers(stopping, call);
     let own = (!stopping.is_in_worktree() && others_worked(stopping, call, &helpers))
-        .then(|| own_files(stopping, &helpers));
+        .then(|| own_files(stopping, &helpers))
+        .flatten();
     let named = outside.iter().take(MAX_NAMED);
     let mut found: Vec<Finding> =
-        named.map(|path| violation(stopping, path, own.as_deref(), &allowed)).collect();
+        named.map(|path| violation(stopping, path, own.as_deref(), &scope)).collect();
     if let Some(more) = outside.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         let finding = Finding::new(Code::ScopeViolation, format!("and {more} more files"), "revert them too");
         found.push(if found.iter().any(Finding::blocks) { finding } else { finding.warning() });
@@ -94,7 +94,7 @@ fn of_work<'a>(
 }
 
 /// The files outside the scope that changed since the call, without those that configured commands wrote.
-fn files_outside(stopping: &Stopping<'_>, opened: &Opened, allowed: &Allowed) -> Result<Vec<String>, String> {
+fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Result<Vec<String>, String> {
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
         return Err(if stopping.lost_baseline() {
@@ -107,10 +107,11 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, allowed: &Allowed) ->
     };
     let now = stopping.tree.snapshot()?.ok_or(git::GONE)?;
     let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(now, work)?;
-    let is_outside =
-        |path: &String| *path != opened.name && (paths::is_protected(path) || !allowed.permits(path));
+    // Where the step file leads now may be the agent's own doing.
+    let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
+    let is_outside = |path: &String| path != step_file && (paths::is_protected(path) || !scope.permits(path));
     let session = Session::new(stopping.root, stopping.session);
-    let of_commands: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
+    let of_commands: BTreeMap<String, String> = session.kept(OWN_FILES).unwrap_or_default();
     let is_agents =
         |path: &String| of_commands.get(path).is_none_or(|content| *content != now.content(work, path));
     let mut outside = Vec::new();
@@ -126,10 +127,9 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, allowed: &Allowed) ->
 }
 
 /// `own` are the files that this agent's tools wrote, where others worked in the same tree.
-fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, allowed: &Allowed) -> Finding {
+fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, scope: &Scope) -> Finding {
     let fix = format!(
-        "revert it, or let the user widen allowed_file_patterns (now {}) and call the agent again",
-        allowed.patterns().join(", ")
+        "revert it, or let the user widen allowed_file_patterns (now {scope}) and call the agent again"
     );
     let finding = |what: String| Finding::new(Code::ScopeViolation, what, fix);
     // What belongs to the gates may be changed by the user or by Claude Code itself; the agent's own tools cannot.
@@ -152,17 +152,18 @@ pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
     if written.is_empty() {
         return;
     }
-    let mut known: BTreeMap<String, String> = session.read(OWN_FILES).unwrap_or_default();
+    let mut known: BTreeMap<String, String> = session.kept(OWN_FILES).unwrap_or_default();
     known.extend(written.clone());
-    if let Err(error) = session.write(OWN_FILES, &known) {
+    if let Err(error) = session.keep(OWN_FILES, &known) {
         log::warn(|| format!("cannot remember what the commands wrote: {error}"));
     }
 }
 
-/// The transcripts of agents that this one called, which work within its boundaries.
+/// The transcripts of agents that this one called, with markers or without, which work within its boundaries.
 fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
     let Some((call, folder)) = call.zip(stopping.own.and_then(Path::parent)) else { return Vec::new() };
-    let calls = Call::all(&Session::new(stopping.root, stopping.session));
+    let session = Session::new(stopping.root, stopping.session);
+    let calls = Call::all(&session);
     let mut family = vec![call.tool_use_id.clone()];
     for _ in 0..8 {
         let is_child = |other: &&Call| {
@@ -173,7 +174,10 @@ fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
             calls.iter().filter(is_child).map(|other| other.tool_use_id.clone()).collect();
         family.extend(children);
     }
-    unfinished::started(folder)
+    // What names an agent's call can be deleted; what we know of it is added.
+    let agents: BTreeSet<(String, String)> =
+        unfinished::started(folder).into_iter().chain(Call::claimed(&session)).collect();
+    agents
         .into_iter()
         .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))
         .map(|(agent, _)| folder.join(format!("agent-{agent}.jsonl")))
@@ -195,10 +199,17 @@ fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBu
     another || (call.background && transcript::worked_since(stopping.main, &call.time))
 }
 
-/// The files that the tools of this agent and of its helpers wrote, relative to the work tree.
-fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Vec<String> {
+/// The files that the tools of this agent and of its helpers wrote, or may have written, relative to the work tree. `None` where
+/// nobody can tell, because the agent's transcript is gone.
+fn own_files(stopping: &Stopping<'_>, helpers: &[PathBuf]) -> Option<Vec<String>> {
     let work = &stopping.tree.path;
-    let transcripts = stopping.own.into_iter().chain(helpers.iter().map(PathBuf::as_path));
-    let written = transcripts.filter_map(|path| transcript::written_files(path).ok()).flatten();
-    written.filter_map(|path| paths::relative(work, work, &path)).collect()
+    let session = Session::new(stopping.root, stopping.session);
+    let of_agent = transcript::writes(stopping.own?).ok()?;
+    let of_helpers = helpers.iter().filter_map(|path| transcript::writes(path).ok()).flatten();
+    // Transcripts are written behind: a result that is missing may be a success, unless the gate itself denied the write.
+    let may_have_happened = |write: &Write| {
+        !write.failed && !write.id.as_deref().is_some_and(|id| denied::is_denied(&session, id))
+    };
+    let happened = of_agent.into_iter().chain(of_helpers).filter(may_have_happened);
+    Some(happened.filter_map(|write| paths::relative(work, work, &write.file)).collect())
 }
