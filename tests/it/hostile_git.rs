@@ -246,12 +246,12 @@ fn files_above_the_project_are_seen() {
 #[test]
 fn a_baseline_that_was_deleted_blocks() {
     let test = called(|test| test).file("README.md", "2");
-    let state = test.root().join(".conclaude/state");
+    let state = test.root().join(".state-home/conclaude/sessions");
     let found = test.program("find").arg(&state).args(["-name", "tree-*", "-delete"]).status().unwrap();
     assert!(found.success());
     assert_snapshot!(test.stops().run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ SCOPE_VIOLATION: the scope cannot be checked: the baseline that Gate 1 took is gone from .conclaude/state → restore it; if that cannot be done, say so in your report: the scope was not checked
+    ✗ SCOPE_VIOLATION: the scope cannot be checked: the baseline that Gate 1 took is gone → restore it; if that cannot be done, say so in your report: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }

@@ -98,7 +98,7 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Res
     let work = &stopping.tree.path;
     let Some(baseline) = &stopping.tree.baseline else {
         return Err(if stopping.lost_baseline() {
-            "the baseline that Gate 1 took is gone from .conclaude/state".into()
+            "the baseline that Gate 1 took is gone".into()
         } else if git::is_repository(work) {
             "Gate 1 did not see this call, so there is no baseline".into()
         } else {
