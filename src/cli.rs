@@ -76,8 +76,8 @@ enum Subcommand {
     },
     /// Check the installation, and say how to fix what is wrong; exits with 0 or 1
     ///
-    /// Checks program, settings, config, patterns, trust, audit trail, state and Claude Code; calls the registered command
-    /// line as Claude Code would; and says when each event last really arrived.
+    /// Checks program, settings, config, patterns, trust, audit trail, state and Claude Code; calls itself as it is registered,
+    /// and no other program that is; and says when each event last really arrived.
     Doctor {
         /// Print JSON
         #[arg(long)]

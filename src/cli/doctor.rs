@@ -30,7 +30,7 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     checks.extend(rules::judge(&installation));
     checks.extend(health::state(&installation));
     checks.extend(health::audit(&installation));
-    checks.push(health::client());
+    checks.push(health::client(&installation));
     let (answers, probed) = probe::all(&installation);
     checks.extend(probed);
     checks.extend(arrivals::check(&installation, &arrivals));

@@ -5,7 +5,7 @@ mod limits;
 mod needed;
 mod sync;
 
-pub(crate) use found::{Found, asks_for_trust, found, locations, on_path, program_of, project_has};
+pub(crate) use found::{Found, asks_for_trust, found, locations, on_path, program_in, project_has};
 pub(crate) use limits::over_limit;
 pub(crate) use needed::{in_order, needed};
 pub(crate) use sync::{Problem, out_of_sync};

@@ -1,7 +1,8 @@
 //! `conclaude doctor`: what is wrong is found, and reported with its fix.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use crate::common::{Test, conclaude, program, run_in};
 use serde_json::Value;
@@ -15,10 +16,20 @@ fn healthy() -> Test {
     test
 }
 
+/// A folder with a `claude` of this version, outside of all projects.
+fn claude(version: &str) -> PathBuf {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _writing = WRITING.lock();
+    let bin = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("claude-{version}"));
+    if !bin.join("claude").exists() {
+        program::script(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
+    }
+    bin
+}
+
 /// `conclaude doctor` in a folder, where Claude Code has this version.
 fn doctor(folder: &Path, home: &Path, version: &str) -> Command {
-    let bin = home.join("bin");
-    program::script(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
+    let bin = claude(version);
     let mut command = conclaude();
     command
         .arg("doctor")
@@ -232,17 +243,53 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
 }
 
 #[test]
-fn a_command_line_that_starts_nothing_is_found_by_calling_it() {
+fn a_command_line_that_starts_nothing_is_named() {
     let test = healthy();
     edit_settings(&test, env!("CARGO_BIN_EXE_conclaude"), "/nowhere/conclaude");
     insta::assert_snapshot!(checks(&test, "program"), @"
     exit 1
     problem: `/nowhere/conclaude SessionStart` starts nothing: there is no such program → conclaude install --project
     ");
-    insta::assert_snapshot!(checks(&test, "call"), @"
-    exit 1
-    problem: `/nowhere/conclaude SubagentStop` does not answer as it should: exit 0, and nothing of what it should say → conclaude install --project
+    insta::assert_snapshot!(checks(&test, "call"), @"exit 1");
+}
+
+#[test]
+fn a_program_that_a_clone_registers_is_named_and_never_run() {
+    let test = healthy();
+    let root = test.root();
+    program::script(root.join("bin/conclaude"), "#!/bin/sh\ntouch \"$0.ran\"\n");
+    edit_settings(&test, env!("CARGO_BIN_EXE_conclaude"), "./bin/conclaude");
+    insta::assert_snapshot!(checks(&test, "program"), @"
+    exit 0
+    warning: registered is [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
     ");
+    insta::assert_snapshot!(checks(&test, "call"), @"exit 0");
+    // From a folder below, where the same path leads to this very program.
+    std::fs::create_dir_all(root.join("below/bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_conclaude"), root.join("below/bin/conclaude")).unwrap();
+    let below = doctor(&root.join("below"), &root.join(".home"), "2.1.325");
+    insta::assert_snapshot!(checks_of(below, &root, "program"), @"
+    exit 0
+    warning: registered is [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
+    ");
+    assert!(!root.join("bin/conclaude.ran").exists());
+}
+
+#[test]
+fn a_claude_inside_the_project_is_not_run() {
+    let test = healthy();
+    let root = test.root();
+    for path in ["bin", root.join("bin").to_str().unwrap()] {
+        program::script(root.join("bin/claude"), "#!/bin/sh\ntouch \"$0.ran\"; echo 2.1.325\n");
+        let mut doctor = doctor(&root, &root.join(".home"), "2.1.325");
+        doctor.env("PATH", format!("{path}:/usr/bin:/bin"));
+        let shown = checks_of(doctor, &root, "claude").replace(" bin", " [ROOT]/bin");
+        insta::allow_duplicates! { insta::assert_snapshot!(shown, @"
+        exit 0
+        warning: [ROOT]/bin/claude is inside the project: it was not run, so its version is not known → remove that folder from the PATH, then look again
+        "); }
+    }
+    assert!(!root.join("bin/claude.ran").exists());
 }
 
 #[test]
@@ -253,7 +300,7 @@ fn another_program_than_this_one_is_named() {
     edit_settings(&test, env!("CARGO_BIN_EXE_conclaude"), other.to_str().unwrap());
     insta::assert_snapshot!(checks(&test, "program"), @"
     exit 0
-    warning: registered is [ROOT]/bin/conclaude, and this is [BIN] → conclaude install --project
+    warning: registered is [ROOT]/bin/conclaude, and this is [BIN]: it was not called, since doctor calls only itself → conclaude install --project
     ");
 }
 

@@ -111,11 +111,16 @@ pub(super) fn audit(installation: &Installation) -> Vec<Check> {
 }
 
 /// Which version of Claude Code there is.
-pub(super) fn client() -> Check {
+pub(super) fn client(installation: &Installation) -> Check {
     let Some(path) = on_path("claude") else {
         let text = "`claude` is not on the PATH, so its version is not known";
         return Check::warning("claude", text, "npm install -g @anthropic-ai/claude-code");
     };
+    if is_inside(&path, &installation.root.folder) || is_inside(&path, &installation.project) {
+        let text =
+            format!("{} is inside the project: it was not run, so its version is not known", path.display());
+        return Check::warning("claude", text, "remove that folder from the PATH, then look again");
+    }
     let script = format!("{} --version", shell_quote(&path.to_string_lossy()));
     let spec = CommandSpec {
         script: &script,
@@ -146,6 +151,12 @@ pub(super) fn client() -> Check {
             Check::good("claude", format!("Claude Code {said}; conclaude is tested with {TESTED_CLIENT}"))
         }
     }
+}
+
+/// Whether a file came with the project, by its name or behind a link.
+fn is_inside(path: &Path, project: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    !path.is_absolute() || path.starts_with(project) || real(path).starts_with(real(project))
 }
 
 fn version_of(text: &str) -> Option<[u64; 3]> {

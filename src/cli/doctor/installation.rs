@@ -46,4 +46,16 @@ impl Installation {
     pub(super) fn effective_config(&self) -> ConclaudeConfig {
         self.config.as_ref().and_then(|config| config.as_ref().ok()).cloned().unwrap_or_default()
     }
+
+    /// The program that a registered command line starts in a session here, and whether it is this one.
+    pub(super) fn program(&self, command: &str) -> Option<(PathBuf, bool)> {
+        let real = registration::program_in(&self.project, command)?.canonicalize().ok()?;
+        let is_own = own_program().is_some_and(|own| own == real);
+        Some((real, is_own))
+    }
+}
+
+/// This program.
+pub(super) fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().and_then(|path| path.canonicalize()).ok()
 }

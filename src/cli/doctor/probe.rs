@@ -1,4 +1,5 @@
-//! Calls the registered command lines as Claude Code would: through `/bin/sh -c`, with a payload on stdin.
+//! Calls this program as it is registered, and as Claude Code would: through `/bin/sh -c`, with a payload on stdin. Settings may
+//! come with a clone, so that nothing of what they say is run: where they name this program, it is called by its own path.
 
 use std::fmt;
 use std::io;
@@ -10,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::check::Check;
 use super::installation::Installation;
+use crate::des::gates::shell_quote;
 use crate::event::EventKind;
-use crate::install::settings::{IF_TRUSTED, SWITCH, short};
+use crate::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
 use crate::store;
 use crate::text::clean_line;
@@ -41,13 +43,10 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Calls what is registered: a stop in a scratch project whose outcome is known, and the start of a session here.
+/// A stop in a scratch project whose outcome is known, and the start of a session here, where this program is what is
+/// registered for them.
 pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
-    let locations = installation.locations();
-    let line = |event: EventKind| {
-        let all = locations.iter().flat_map(|file| file.registered());
-        all.filter(|one| one.event == event).map(|one| one.command.clone()).next()
-    };
+    let line = |event: EventKind| own_line(installation, event);
     // Registered again, it is this program that is called.
     let fix = installation.install_again();
     let (mut answers, mut checks) = (Vec::new(), Vec::new());
@@ -63,12 +62,25 @@ pub(super) fn all(installation: &Installation) -> (Vec<Answer>, Vec<Check>) {
             }
         }
     }
-    if let Some(command) = line(EventKind::SessionStart) {
+    // Commands of the project are not ours to run.
+    let config = installation.effective_config();
+    let runs_commands =
+        config.section(EventKind::SessionStart).is_some_and(|section| section.commands().next().is_some());
+    if let Some(command) = line(EventKind::SessionStart).filter(|_| !runs_commands) {
         let (answer, check) = here(&command, &fix, installation);
         answers.push(answer);
         checks.extend(check);
     }
     (answers, checks)
+}
+
+/// The command line that is registered for an event, with this program's own path. None if it starts another program.
+fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
+    let locations = installation.locations();
+    let registered = locations.iter().flat_map(|file| file.registered()).find(|one| one.event == event)?;
+    let (own, _) = installation.program(&registered.command).filter(|(_, is_own)| *is_own)?;
+    let if_trusted = Line::parse(&registered.command)?.if_trusted;
+    Some(make_line(&shell_quote(&own.to_string_lossy()), event, if_trusted))
 }
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {

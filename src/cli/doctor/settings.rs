@@ -1,11 +1,11 @@
 //! The settings files: what is registered in them, and whether it starts this program.
 
 use super::check::{Check, short};
-use super::installation::Installation;
+use super::installation::{Installation, own_program};
 use crate::hooks::switch;
 use crate::install::duplicates::{self, Duplicate};
 use crate::install::import::{self, Fate};
-use crate::install::registration::{self, Found, program_of};
+use crate::install::registration::{self, Found};
 use crate::install::scope::Scope;
 use crate::install::settings::{self, SWITCH};
 use crate::messages;
@@ -124,21 +124,23 @@ pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
     let mut lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
     // One event for each way to spell the program is enough.
-    lines.sort_by_key(|(_, line)| program_of(line));
-    lines.dedup_by_key(|(_, line)| program_of(line));
-    let own = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+    lines.sort_by_key(|(_, line)| installation.program(line));
+    lines.dedup_by_key(|(_, line)| installation.program(line));
     let check = |(scope, line): (Scope, &str)| {
         let fix = format!("conclaude install {}", scope.flag());
-        match program_of(line).and_then(|path| path.canonicalize().ok()) {
+        match installation.program(line) {
             None => {
                 let text = format!("`{}` starts nothing: there is no such program", settings::short(line));
                 Check::problem("program", text, fix)
             }
-            Some(real) if real == own => {
-                Check::good("program", format!("{} is what is registered", own.display()))
-            }
-            Some(real) => {
-                let text = format!("registered is {}, and this is {}", real.display(), own.display());
+            Some((own, true)) => Check::good("program", format!("{} is what is registered", own.display())),
+            Some((other, false)) => {
+                let own = own_program().unwrap_or_default();
+                let text = format!(
+                    "registered is {}, and this is {}: it was not called, since doctor calls only itself",
+                    other.display(),
+                    own.display()
+                );
                 Check::warning("program", text, fix)
             }
         }

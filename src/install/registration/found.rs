@@ -99,9 +99,14 @@ pub(super) fn covers(has: Option<&str>, wants: Option<&str>) -> bool {
 
 /// The program that a command line of ours starts, as the shell would find it. None if there is none.
 pub(crate) fn program_of(command: &str) -> Option<PathBuf> {
+    program_in(Path::new(""), command)
+}
+
+/// The same for a shell that starts in a folder.
+pub(crate) fn program_in(folder: &Path, command: &str) -> Option<PathBuf> {
     let program = Line::parse(command)?.program;
     if program.contains('/') {
-        Some(PathBuf::from(program)).filter(|path| files::is_program(path))
+        Some(folder.join(program)).filter(|path| files::is_program(path))
     } else {
         on_path(program)
     }
