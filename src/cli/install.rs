@@ -119,6 +119,9 @@ pub(super) fn show(out: &mut impl Write, change: &Change) -> io::Result<()> {
 
 pub(super) fn apply(out: &mut impl Write, change: &Change) -> io::Result<()> {
     warn(out, change)?;
+    for (from, to) in change.move_copies_out()? {
+        writeln!(out, "moved {} out of the project, to {}", from.display(), to.display())?;
+    }
     if !change.is_needed() {
         return unchanged(out, change);
     }

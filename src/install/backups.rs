@@ -71,6 +71,21 @@ impl Backups {
         Ok(path)
     }
 
+    /// Moves copies of earlier versions out of the project, where git would take them; where they were and are.
+    pub(crate) fn move_out(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+        let mut moved = Vec::new();
+        for copy in Copy::ALL {
+            let beside = self.beside(copy);
+            let Ok(text) = files::read_text(&beside, MAX_BYTES) else { continue };
+            let own = self.path(copy).filter(|path| path.symlink_metadata().is_ok());
+            // A newer one is there already.
+            let to = own.map_or_else(|| self.keep(copy, &text), Ok)?;
+            std::fs::remove_file(&beside)?;
+            moved.push((beside, to));
+        }
+        Ok(moved)
+    }
+
     /// The copies that exist, also those of earlier versions.
     pub(crate) fn existing(&self) -> Vec<PathBuf> {
         let all =

@@ -139,6 +139,11 @@ impl Change {
         ignored.into_iter().chain(calls).chain(path).collect()
     }
 
+    /// Moves copies of an earlier version out of the project; where they were and are.
+    pub(crate) fn move_copies_out(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+        self.settings_file.backups().move_out()
+    }
+
     /// Writes the file, and a copy of what it was; the copy's path, if there was a file.
     pub(crate) fn apply(&self) -> io::Result<Option<PathBuf>> {
         let copy = self.before.as_ref().map(|before| {

@@ -436,6 +436,38 @@ fn copies_of_settings_are_in_the_users_state_and_for_nobody_else_to_read() {
     assert_eq!(std::fs::read_to_string(&copies[0]).unwrap(), "{\"env\": {\"TOKEN\": \"secret\"}}");
 }
 
+#[cfg(unix)]
+#[test]
+fn no_copy_of_local_settings_is_left_where_git_takes_it() {
+    use std::os::unix::fs::PermissionsExt;
+    const LOCAL: &str = ".claude/settings.local.json";
+    let test =
+        Test::stop().config("maxBlocks: 3").file(".gitignore", "settings.local.json\n.state-home\n.home\n");
+    let test = test.file(LOCAL, "{\"env\": {\"TOKEN\": \"secret\"}}").git(&["init", "-q"]);
+    let root = test.root();
+    // Of an earlier version, for anybody to read.
+    let beside = root.join(".claude/settings.local.json.before-conclaude");
+    std::fs::write(&beside, "{\"env\": {\"TOKEN\": \"secret\"}}").unwrap();
+    insta::assert_snapshot!(transcript(&root, &["install", "--local"]), @"
+    exit 0
+    moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    registered conclaude in [ROOT]/.claude/settings.local.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    ");
+    let modes = |root: &Path| -> Vec<u32> {
+        copies(root).iter().map(|copy| copy.metadata().unwrap().permissions().mode() & 0o777).collect()
+    };
+    std::fs::write(root.join(".conclaude.yaml"), "des: {enabled: false}").unwrap();
+    run(&root, &["install", "--local"]);
+    assert_eq!(modes(&root), [0o600, 0o600], "as it was before conclaude, and before the last change");
+    let test = test.git(&["add", "-A"]);
+    let mut grep = test.program("git");
+    let staged = grep.args(["grep", "--cached", "-l", "secret"]).current_dir(&root).output().unwrap();
+    assert_eq!(String::from_utf8(staged.stdout).unwrap(), "");
+    run(&root, &["uninstall", "--local"]);
+    assert_eq!(std::fs::read_to_string(root.join(LOCAL)).unwrap(), "{\"env\": {\"TOKEN\": \"secret\"}}");
+}
+
 #[test]
 fn a_copy_that_an_earlier_version_left_beside_the_settings_still_counts() {
     // Only the copy knows that the file was blank.
