@@ -101,7 +101,7 @@ fn all_is_well_in_a_project_that_was_installed() {
     ⚠ arrivals     no event has arrived from Claude Code yet, so nothing proves that it calls conclaude here
                    → start a session of Claude Code in this project, then look again
 
-    What the registered command line answered:
+    What it answered, called as it is registered:
       SubagentStop in a scratch project: exit 0 in [N] ms, {"systemMessage":"conclaude: SubagentStop of conclaude-doctor\n✓ echo conclaude was called\n  conclaude was called"}
       SessionStart: exit 0 in [N] ms, nothing to say
 

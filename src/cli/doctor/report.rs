@@ -23,7 +23,7 @@ pub(super) struct Report {
     pub(super) version: &'static str,
     pub(super) project: PathBuf,
     pub(super) checks: Vec<Check>,
-    /// What the registered command line answered.
+    /// What this program answered, called as it is registered.
     pub(super) answers: Vec<Answer>,
     /// When each event last really arrived; null is never.
     pub(super) arrivals: Vec<Arrival>,
@@ -48,7 +48,7 @@ pub(super) fn show(out: &mut impl Write, report: &Report) -> io::Result<()> {
         }
     }
     if !report.answers.is_empty() {
-        writeln!(out, "\nWhat the registered command line answered:")?;
+        writeln!(out, "\nWhat it answered, called as it is registered:")?;
         for answer in &report.answers {
             writeln!(out, "  {answer}")?;
         }
