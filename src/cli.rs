@@ -1,7 +1,5 @@
 //! The subcommands for users. Events never come here, unless something is wrong with their arguments.
 
-use std::io::{IsTerminal, Write};
-
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -10,7 +8,9 @@ use crate::event::{self, EventKind, Registered};
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::root::Root;
+use crate::text::clean;
 use crate::{config, hooks};
+use out::{Out, Paint};
 
 mod audit;
 mod demo;
@@ -19,6 +19,7 @@ mod diff;
 mod doctor;
 mod init;
 mod install;
+mod out;
 mod trust;
 mod validate;
 
@@ -202,23 +203,26 @@ fn root() -> std::io::Result<Root> {
     Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
 }
 
+/// Prints a text that has nothing of others in it.
 fn print(text: &str) -> std::io::Result<Exit> {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()?;
+    let mut out = Out::stdout();
+    out.document(text)?;
+    out.flush()?;
     Ok(Exit::Success)
 }
 
 fn fail(what: &str) -> Exit {
-    let _ = writeln!(std::io::stderr(), "conclaude: {what}");
+    let _ = writeln!(Out::stderr(), "conclaude: {what}");
     Exit::Failure
 }
 
 /// Wrong arguments are exit 1: clap's own 2 would block.
 fn refuse(error: &clap::Error) -> Exit {
+    let (is_help, text) =
+        (matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion), error.render());
     match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, _) => {
-            let _ = error.print();
+        _ if is_help => {
+            let _ = Out::stdout().document(&text.ansi().to_string());
             return Exit::Success;
         }
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
@@ -226,7 +230,13 @@ fn refuse(error: &clap::Error) -> Exit {
         }
         _ => {}
     }
-    let _ = error.print();
+    // It repeats what was typed, and where that has escapes of its own, they cannot be told from those of clap.
+    let is_plain = std::env::args().all(|word| clean(&word) == word);
+    let _ = if is_plain {
+        Out::stderr().document(&text.ansi().to_string())
+    } else {
+        write!(Out::stderr(), "{text}")
+    };
     Exit::Failure
 }
 
@@ -254,7 +264,7 @@ fn unknown_subcommand(typed: &str) -> String {
 }
 
 /// Prints aligned columns; the first row is the heading.
-fn table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], heading: Style) -> std::io::Result<()> {
+fn table<const N: usize>(out: &mut Out<'_>, rows: &[[String; N]], heading: Paint) -> std::io::Result<()> {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
@@ -269,10 +279,4 @@ fn table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], heading: St
         }
     }
     Ok(())
-}
-
-/// Whether stdout is a terminal that shows colours.
-fn shows_colours() -> bool {
-    std::io::stdout().is_terminal()
-        && anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::text::clean_line;
+
 /// `CONCLAUDE_LOG` selects the lowest level that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
@@ -47,7 +49,7 @@ fn threshold() -> Level {
     *THRESHOLD.get_or_init(|| match std::env::var("CONCLAUDE_LOG") {
         Err(_) => Level::Info,
         Ok(name) => Level::named(&name).unwrap_or_else(|| {
-            push(format!(
+            push(&format!(
                 "conclaude: warn: CONCLAUDE_LOG={name:?} is not error, warn, info, debug or off; using info"
             ));
             Level::Info
@@ -55,15 +57,15 @@ fn threshold() -> Level {
     })
 }
 
-fn push(line: String) {
-    LINES.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+fn push(line: &str) {
+    // A line break or an escape in the text would let data imitate a log line.
+    LINES.lock().unwrap_or_else(PoisonError::into_inner).push(clean_line(line));
 }
 
 /// Adds a line if the level is enabled. The text is built only then.
 pub(crate) fn line(level: Level, text: impl FnOnce() -> String) {
     if level >= threshold() {
-        // A line break or an escape in the text would let data imitate a log line.
-        push(format!("conclaude: {level}: {}", crate::text::clean_line(&text())));
+        push(&format!("conclaude: {level}: {}", text()));
     }
 }
 

@@ -1,12 +1,13 @@
 //! `conclaude audit …`: shows, verifies and summarises the audit trail.
 
-use std::io::{self, Write};
+use std::io;
 
 use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
 use serde_json::json;
 
 use crate::audit::{Filter, Reader, Stats, Trail, Verdict, last_session, verify};
+use crate::cli::out::{Out, Paint};
 use crate::exit::Exit;
 use crate::text::count;
 
@@ -14,10 +15,10 @@ mod known;
 mod show;
 mod stats;
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const FAINT: Style = Style::new().dimmed();
-const WARNING: Style = AnsiColor::Yellow.on_default();
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const BAD: Paint = Paint(AnsiColor::Red.on_default());
+const FAINT: Paint = Paint(Style::new().dimmed());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 
 #[derive(clap::Subcommand)]
 pub(super) enum Subcommand {
@@ -104,7 +105,7 @@ impl FilterArgs {
 impl Subcommand {
     pub(super) fn run(self) -> io::Result<Exit> {
         let trail = Trail::of(&super::root()?.folder, None);
-        let mut out = anstream::stdout().lock();
+        let mut out = Out::stdout();
         let exit = match self {
             Subcommand::Show { filter, view } => {
                 show::run(&mut out, &trail, &filter.filter(&trail)?, &view)?;
@@ -130,7 +131,7 @@ impl Subcommand {
     }
 }
 
-fn count_records(out: &mut impl Write, trail: &Trail, filter: &Filter, json: bool) -> io::Result<()> {
+fn count_records(out: &mut Out<'_>, trail: &Trail, filter: &Filter, json: bool) -> io::Result<()> {
     let mut reader = Reader::new(trail);
     let mut stats = Stats::default();
     let found = reader.each(filter, |entry| {
@@ -156,7 +157,7 @@ fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
     }
 }
 
-fn report(out: &mut impl Write, verdict: &Verdict, json: bool) -> io::Result<Exit> {
+fn report(out: &mut Out<'_>, verdict: &Verdict, json: bool) -> io::Result<Exit> {
     let exit = if verdict.problem.is_none() { Exit::Success } else { Exit::Failure };
     if json {
         let Verdict { good, problem, warnings, notes, compared } = verdict;
@@ -164,7 +165,7 @@ fn report(out: &mut impl Write, verdict: &Verdict, json: bool) -> io::Result<Exi
             "ok": problem.is_none(), "records": good, "problem": problem, "warnings": warnings, "notes": notes,
             "end_compared": compared,
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+        out.json(&report)?;
         return Ok(exit);
     }
     for note in &verdict.notes {

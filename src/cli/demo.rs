@@ -1,12 +1,13 @@
 //! `conclaude demo`: a subagent's start and stop in a scratch project, handled by the same code as real events.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
 use crate::audit::Trail;
+use crate::cli::out::{Out, Paint};
 use crate::dialect::claude;
 use crate::event::EventKind;
 use crate::exit::Exit;
@@ -15,10 +16,10 @@ use crate::log;
 use crate::outcome::{CommandRun, Outcome};
 use crate::text::indent;
 
-const TITLE: Style = AnsiColor::Cyan.on_default().bold();
-const FAINT: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
+const TITLE: Paint = Paint(AnsiColor::Cyan.on_default().bold());
+const FAINT: Paint = Paint(Style::new().dimmed());
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const BAD: Paint = Paint(AnsiColor::Red.on_default());
 
 const CONFIG: &str = r#"subagentStart:
   commands:
@@ -44,7 +45,7 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     let folder = project.path().canonicalize()?;
     std::fs::write(folder.join(".conclaude.yaml"), CONFIG)?;
     std::fs::write(folder.join("CHANGES.md"), "")?;
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
 
     writeln!(out, "{TITLE}A scratch project with this .conclaude.yaml{TITLE:#}\n")?;
     writeln!(out, "{FAINT}{}{FAINT:#}\n", indent(CONFIG.trim_end(), "  "))?;
@@ -79,7 +80,7 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn play(out: &mut impl Write, event: EventKind, folder: &Path, again: bool) -> io::Result<()> {
+fn play(out: &mut Out<'_>, event: EventKind, folder: &Path, again: bool) -> io::Result<()> {
     let payload = json!({
         "session_id": "demo",
         "transcript_path": folder.join("demo.jsonl"),
@@ -120,7 +121,7 @@ fn play(out: &mut impl Write, event: EventKind, folder: &Path, again: bool) -> i
     writeln!(out, "  stdout    {stdout}\n")
 }
 
-fn show_run(out: &mut impl Write, run: &CommandRun) -> io::Result<()> {
+fn show_run(out: &mut Out<'_>, run: &CommandRun) -> io::Result<()> {
     let (style, mark) = if run.is_success { (GOOD, "✓") } else { (BAD, "✗") };
     let (script, status) = (&run.command.script, &run.status);
     writeln!(out, "  ran       {style}{mark}{style:#} {script}  {FAINT}({status}){FAINT:#}")?;

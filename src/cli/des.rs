@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::cli::out::Out;
 use crate::exit::Exit;
 
 mod check;
@@ -58,7 +59,7 @@ impl Subcommand {
             Subcommand::Run(_) => {}
             _ => project.warn_about_config(),
         }
-        let mut out = anstream::stdout();
+        let mut out = Out::stdout();
         let done = match self {
             Subcommand::Start(args) => phase::start(&project, &args, &mut out),
             Subcommand::Finish(args) => phase::finish(&project, args, &mut out),

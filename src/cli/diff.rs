@@ -1,16 +1,19 @@
 //! What would change in a file, as a unified diff.
 
-use std::io::{self, Write};
+use crate::cli::out::{Out, Paint};
+use crate::text::revealed;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
 
-const ADDED: Style = AnsiColor::Green.on_default();
-const REMOVED: Style = AnsiColor::Red.on_default();
-const HUNK: Style = AnsiColor::Cyan.on_default();
-const HEADING: Style = Style::new().bold();
+const ADDED: Paint = Paint(AnsiColor::Green.on_default());
+const REMOVED: Paint = Paint(AnsiColor::Red.on_default());
+const PLAIN: Paint = Paint(Style::new());
+const HUNK: Paint = Paint(AnsiColor::Cyan.on_default());
+const HEADING: Paint = Paint(Style::new().bold());
 
 /// Lines around a change that are shown with it.
 const CONTEXT: usize = 2;
@@ -18,7 +21,7 @@ const CONTEXT: usize = 2;
 /// After this a larger difference than necessary is shown.
 const LIMIT: Duration = Duration::from_secs(1);
 
-pub(super) fn print(out: &mut impl Write, path: &Path, before: &str, after: &str) -> io::Result<()> {
+pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -> io::Result<()> {
     let path = path.display();
     writeln!(out, "{HEADING}--- {path}{HEADING:#}\n{HEADING}+++ {path}{HEADING:#}")?;
     let diff = TextDiff::configure().timeout(LIMIT).diff_lines(before, after);
@@ -26,11 +29,11 @@ pub(super) fn print(out: &mut impl Write, path: &Path, before: &str, after: &str
         writeln!(out, "{HUNK}{}{HUNK:#}", hunk.header())?;
         for change in hunk.iter_changes() {
             let style = match change.tag() {
-                ChangeTag::Equal => Style::new(),
+                ChangeTag::Equal => PLAIN,
                 ChangeTag::Delete => REMOVED,
                 ChangeTag::Insert => ADDED,
             };
-            let line = change.value().trim_end_matches(['\r', '\n']);
+            let line = revealed(change.value().trim_end_matches(['\r', '\n']));
             writeln!(out, "{style}{}{line}{style:#}", change.tag())?;
             if change.missing_newline() {
                 writeln!(out, "\\ No newline at end of file")?;
@@ -45,9 +48,9 @@ mod tests {
     use super::*;
 
     fn shown(before: &str, after: &str) -> String {
-        let mut out = Vec::new();
-        print(&mut out, Path::new("file"), before, after).unwrap();
-        anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+        let mut text = Vec::new();
+        print(&mut Out::to(&mut text), Path::new("file"), before, after).unwrap();
+        String::from_utf8(text).unwrap()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `conclaude doctor`: is everything in place, and does Claude Code really call us? Every problem comes with its fix.
 
-use std::io::{self, Write};
+use std::io;
 
+use crate::cli::out::Out;
 use crate::exit::Exit;
 use check::Status;
 use installation::Installation;
@@ -37,9 +38,9 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     let healthy = !checks.iter().any(|check| check.status == Status::Problem);
     let version = env!("CARGO_PKG_VERSION");
     let report = Report { healthy, version, project: installation.root.folder, checks, answers, arrivals };
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
     if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+        out.json(&report)?;
     } else {
         report::show(&mut out, &report)?;
     }

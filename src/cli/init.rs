@@ -1,12 +1,13 @@
 //! `conclaude init`: a config to start with, and the registration.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::diff;
 use super::install::{self, Which};
+use crate::cli::out::Out;
 use crate::config::ConclaudeConfig;
 use crate::event::EventKind;
 use crate::exit::Exit;
@@ -50,7 +51,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let folder = project()?;
     let target = UserFile { path: existing(&folder).unwrap_or_else(|| folder.join(FILE_NAMES[0])) };
     let exists = target.path.symlink_metadata().is_ok();
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
     if exists && !request.force && !request.import {
         if request.steps {
             steps::write(request, &folder, &mut out)?;
@@ -84,7 +85,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 }
 
 /// Writes the config, and a copy of the one that it replaces.
-fn apply(draft: &Draft, target: &UserFile, out: &mut impl Write) -> io::Result<()> {
+fn apply(draft: &Draft, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {
     if !draft.is_needed {
         return writeln!(out, "{} is left as it is", target.path.display());
     }
@@ -100,7 +101,7 @@ fn apply(draft: &Draft, target: &UserFile, out: &mut impl Write) -> io::Result<(
 }
 
 /// What belongs to a project with a config.
-fn finish(folder: &Path, out: &mut impl Write) -> io::Result<()> {
+fn finish(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     store::expect_arrivals(folder);
     if let Err(error) = schema_file::write(folder) {
         writeln!(out, "warning: the schema for editors cannot be written: {error}")?;
@@ -109,7 +110,7 @@ fn finish(folder: &Path, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// What was taken over, what was not, and what would run twice.
-fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut impl Write) -> io::Result<()> {
+fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     for hook in &draft.imported.hooks {
         let (command, event) = (hook.command().unwrap_or_default(), &hook.event);
         writeln!(

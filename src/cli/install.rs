@@ -1,11 +1,12 @@
 //! `conclaude install` and `uninstall`: Claude Code's settings, changed as little as possible and never lost.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use clap::Args;
 
 use super::{diff, root};
+use crate::cli::out::Out;
 use crate::config::ConclaudeConfig;
 use crate::event::Registered;
 use crate::exit::Exit;
@@ -66,7 +67,7 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     let config = config(&root)?;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let change = Change::of(scope, &project, &config)?;
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
     for event in
         config.notified_events().iter().filter(|event| event.row().registered == Registered::WithCommands)
     {
@@ -109,7 +110,7 @@ fn config(root: &Root) -> io::Result<ConclaudeConfig> {
     root.load().map_err(|error| io::Error::other(error.to_string()))
 }
 
-pub(super) fn show(out: &mut impl Write, change: &Change) -> io::Result<()> {
+pub(super) fn show(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     warn(out, change)?;
     if !change.is_needed() {
         return unchanged(out, change);
@@ -117,7 +118,7 @@ pub(super) fn show(out: &mut impl Write, change: &Change) -> io::Result<()> {
     diff::print(out, change.path(), change.before.as_deref().unwrap_or_default(), &change.after)
 }
 
-pub(super) fn apply(out: &mut impl Write, change: &Change) -> io::Result<()> {
+pub(super) fn apply(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     warn(out, change)?;
     for (from, to) in change.move_copies_out()? {
         writeln!(out, "moved {} out of the project, to {}", from.display(), to.display())?;
@@ -136,11 +137,11 @@ pub(super) fn apply(out: &mut impl Write, change: &Change) -> io::Result<()> {
     Ok(())
 }
 
-fn warn(out: &mut impl Write, change: &Change) -> io::Result<()> {
+fn warn(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     change.warnings().iter().try_for_each(|warning| writeln!(out, "warning: {warning}"))
 }
 
-fn unchanged(out: &mut impl Write, change: &Change) -> io::Result<()> {
+fn unchanged(out: &mut Out<'_>, change: &Change) -> io::Result<()> {
     writeln!(out, "{} has all that is needed already", change.path().display())
 }
 
@@ -149,7 +150,7 @@ pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
     let Request { which, dry_run } = &request.request;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let removal = Removal::of(which.scope(), &project)?;
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
     if !removal.is_needed() {
         writeln!(out, "{} has nothing of conclaude", removal.path().display())?;
     } else if *dry_run {
@@ -173,7 +174,7 @@ pub(super) fn uninstall(request: &UninstallRequest) -> io::Result<Exit> {
 }
 
 /// Removes what is left of a project, and says what that was.
-fn remove(out: &mut impl Write, leftovers: &Leftovers, dry_run: bool) -> io::Result<()> {
+fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> io::Result<()> {
     let existing = leftovers.existing();
     if !dry_run {
         leftovers.remove()?;
@@ -186,7 +187,7 @@ fn remove(out: &mut impl Write, leftovers: &Leftovers, dry_run: bool) -> io::Res
 }
 
 /// What is still there.
-fn stays(out: &mut impl Write, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {
+fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {
     let found = registration::found(project);
     for file in registration::locations(&found) {
         let (path, flag) = (file.path.display(), file.scope.flag());

@@ -1,10 +1,11 @@
 //! `conclaude trust`: the user agrees to what a config runs, as it is now.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use clap::Args;
 
 use super::root;
+use crate::cli::out::Out;
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
 use crate::exit::Exit;
 use crate::store;
@@ -25,7 +26,7 @@ pub(super) struct Request {
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
     if request.list {
         return list(&mut out);
     }
@@ -66,7 +67,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn list(out: &mut impl Write) -> io::Result<Exit> {
+fn list(out: &mut Out<'_>) -> io::Result<Exit> {
     let all = trust::all();
     if all.is_empty() {
         writeln!(out, "no config is trusted")?;
@@ -115,7 +116,7 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
     lines
 }
 
-fn agrees(out: &mut impl Write) -> io::Result<bool> {
+fn agrees(out: &mut Out<'_>) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(io::Error::other(
             "this is for a user at a terminal to decide; `conclaude trust --yes` does not ask",

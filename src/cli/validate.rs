@@ -1,10 +1,11 @@
 //! `conclaude validate`: every problem of a config, and what is probably a mistake.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 
+use crate::cli::out::{Coloured, Out, Paint};
 use crate::config::{self, ConclaudeConfig, ConfigError, DesConfig, EventConfig};
 use crate::exit::Exit;
 use crate::hooks::Environment;
@@ -18,9 +19,9 @@ mod machine;
 /// What is said of a config without any.
 const NO_RULES: &str = "no rules configured";
 
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const GOOD: Paint = Paint(AnsiColor::Green.on_default().bold());
+const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
 
 #[derive(clap::Args)]
 pub(super) struct Request {
@@ -51,7 +52,7 @@ struct Checked {
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
     let checked = check(request.path.as_deref())?;
     match if request.json { Format::Json } else { request.format } {
         Format::Text => print(&mut out, &checked)?,
@@ -77,17 +78,17 @@ pub(super) fn warnings(config: &ConclaudeConfig) -> Vec<String> {
     config.warnings().into_iter().chain(over_limit(config)).collect()
 }
 
-fn print(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
+fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     let Some(path) = &checked.path else {
         return writeln!(out, "{BAD}error{BAD:#}: {}", no_config());
     };
     let config = match &checked.result {
         Ok(config) => config,
         Err(error) => {
-            let style = if super::shows_colours() { config::Style::Colour } else { config::Style::Plain };
+            let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
             let report = error.report(style);
             if !report.is_empty() {
-                writeln!(out, "{report}\n")?;
+                writeln!(out, "{}\n", Coloured(&report))?;
             }
             return writeln!(out, "{BAD}error{BAD:#}: {}", error.summary());
         }

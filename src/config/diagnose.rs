@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
 use super::rules::{Problem, problems};
-use crate::text::count;
+use crate::text::{count, pictured, revealed};
 use crate::yaml::{Node, Spanned, SyntaxError, ValueError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,19 +169,24 @@ fn render(problem: &Problem, path: &str, text: &str, renderer: &Renderer) -> Str
     // Only the line itself: the whole file would be scanned again for each problem.
     let Line { start, number, text: line } = Line::of(problem, text);
     let before = line.get(..problem.span.start - start).unwrap_or(line);
-    let title = Level::ERROR.primary_title(problem.title.as_str());
+    let title = Level::ERROR.primary_title(revealed(&problem.title));
+    let path = revealed(path);
     let mut group = if before.len() > MAX_LINE_BYTES {
         let position = Origin::path(path).line(number).char_column(before.chars().count() + 1);
-        title.element(position).element(Level::NOTE.message(problem.label.as_str()))
+        title.element(position).element(Level::NOTE.message(revealed(&problem.label)))
     } else {
         let line = line.get(..line.floor_char_boundary(2 * MAX_LINE_BYTES)).unwrap_or(line);
         let end = (problem.span.end - start).min(line.len());
-        let span = before.len().min(end)..end;
-        let label = AnnotationKind::Primary.span(span).label(problem.label.as_str());
+        let start = before.len().min(end);
+        let [before, marked, after] = [line.get(..start), line.get(start..end), line.get(end..)]
+            .map(|part| pictured(part.unwrap_or_default()));
+        let span = before.len()..before.len() + marked.len();
+        let label = AnnotationKind::Primary.span(span).label(revealed(&problem.label));
+        let line = format!("{before}{marked}{after}");
         title.element(Snippet::source(line).path(path).line_start(number).annotation(label))
     };
     if let Some(help) = &problem.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(revealed(help)));
     }
     renderer.render(&[group])
 }

@@ -17,6 +17,8 @@ pub(crate) struct Ran {
     /// The hash of all that it printed, in the order in which it came.
     pub output_sha256: String,
     pub output_bytes: u64,
+    /// Why it could not be started.
+    pub problem: Option<String>,
 }
 
 impl Ran {
@@ -38,14 +40,20 @@ pub(crate) fn script(script: &str, work: &Path) -> Command {
 /// Runs the command with our own stdin, showing what it prints.
 #[must_use]
 pub(crate) fn run(command: Command) -> Ran {
-    let not_run = |code| Ran { code, ran: false, output_sha256: String::new(), output_bytes: 0 };
+    let not_run = |code, problem| Ran {
+        code,
+        ran: false,
+        output_sha256: String::new(),
+        output_bytes: 0,
+        problem: Some(problem),
+    };
     let program = command.get_program().to_owned();
     let mut shown = Shown { hash: Sha256::new(), bytes: 0 };
     let status = match process::run_attached(command, &mut shown) {
         Ok(status) => status,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "conclaude: cannot start {}: {error}", program.to_string_lossy());
-            return not_run(if error.kind() == io::ErrorKind::PermissionDenied { 126 } else { 127 });
+            let code = if error.kind() == io::ErrorKind::PermissionDenied { 126 } else { 127 };
+            return not_run(code, format!("cannot start {}: {error}", program.to_string_lossy()));
         }
     };
     let (code, ran) = match status {
@@ -53,7 +61,13 @@ pub(crate) fn run(command: Command) -> Ran {
         Status::Killed(signal) => (128 + signal, false),
         Status::TimedOut(_) | Status::NotStarted(_) | Status::Interrupted(_) => (1, false),
     };
-    Ran { code, ran, output_sha256: crate::store::hex(&shown.hash.finalize()), output_bytes: shown.bytes }
+    Ran {
+        code,
+        ran,
+        output_sha256: crate::store::hex(&shown.hash.finalize()),
+        output_bytes: shown.bytes,
+        problem: None,
+    }
 }
 
 /// Shows the output on our own streams and hashes it, in the order in which it comes.
@@ -63,6 +77,7 @@ struct Shown {
 }
 
 impl Sink for Shown {
+    #[expect(clippy::disallowed_methods, reason = "the user watches a program, and sees what it prints")]
     fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
         let mut to: Box<dyn Write> = match stream {
             Stream::Stdout => Box::new(io::stdout()),

@@ -7,7 +7,7 @@ use crate::decide::{Decision, HookResult};
 use crate::error::HookError;
 use crate::event::EventKind;
 use crate::exit::Exit;
-use crate::text::{LIMIT, head_and_tail};
+use crate::text::{LIMIT, clean, head_and_tail};
 use crate::types::{Event, PayloadError};
 
 pub mod abilities;
@@ -207,10 +207,12 @@ impl Answer {
     }
 }
 
-/// A last guard: the client cuts long strings where it likes.
+/// What is answered, wherever it comes from: cleaned, since it may have text of others in it, and no longer than what the
+/// client passes on uncut.
 fn fit(text: &str) -> String {
-    match head_and_tail(text, LIMIT) {
-        None => text.to_owned(),
+    let text = clean(text);
+    match head_and_tail(&text, LIMIT) {
+        None => text,
         Some((head, tail, between)) => format!("{head}\n… {between} characters left out …\n{tail}"),
     }
 }

@@ -14,6 +14,7 @@ const CHUNK: usize = 64 << 10;
 
 /// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
 pub(super) fn write(answer: &Answer) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "an answer was cleaned when it was made")]
     let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
     let written = if answer.stdout.is_empty() { Ok(()) } else { writeln!(stdout, "{}", answer.stdout) };
     let is_written = written.and_then(|()| stdout.flush()).is_ok();

@@ -31,6 +31,47 @@ pub(crate) fn visible(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// The text with what is invisible escaped, but for white space: lines of a file that somebody looks at.
+#[must_use]
+pub(crate) fn revealed(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        c if is_invisible(c) => c.escape_unicode().to_string(),
+        c => c.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// The same with one character for each, so that columns stay what they are.
+#[must_use]
+pub(crate) fn pictured(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        c if is_invisible(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// JSON in which everything that [`clean`] would remove or replace is escaped: it means the same to a program.
+#[must_use]
+pub(crate) fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\n' => out.push(c),
+            c if c == '<' || is_invisible(c) => out.push_str(&escape(c)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn escape(c: char) -> String {
+    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
 /// What somebody sees of the text.
 fn seen(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -44,7 +85,8 @@ fn seen(text: &str) -> String {
                     out.truncate(out.rfind('\n').map_or(0, |at| at + 1));
                 }
             }
-            '\u{2028}' | '\u{2029}' => out.push('\n'),
+            // A line break here would be one that nobody who wrote lines has seen.
+            '\u{2028}' | '\u{2029}' => out.push(' '),
             '\u{1b}' | '\u{80}'..='\u{9f}' => skip_escape(c, &mut chars),
             // An emoji may have one. More of them, or behind other characters, are a way to hide text.
             '\u{fe0e}' | '\u{fe0f}' if out.chars().next_back().is_some_and(may_vary) => out.push(c),
@@ -63,7 +105,7 @@ fn may_vary(c: char) -> bool {
 fn neutralised(text: String) -> String {
     let starts_a_name = |c: char| {
         c.is_ascii_alphabetic()
-            || matches!(c, '/' | '!' | '?' | '_' | ':')
+            || matches!(c, '/' | '!' | '?' | '_' | ':' | '\\')
             || (!c.is_ascii() && c != NOT_A_TAG)
     };
     let mut chars = text.chars().peekable();

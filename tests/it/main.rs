@@ -25,6 +25,8 @@ mod foreign_config;
 mod gate_escapes;
 mod guards;
 mod hostile_git;
+#[cfg(target_os = "linux")]
+mod hostile_text;
 mod init;
 mod install;
 mod judge;

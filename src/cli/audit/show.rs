@@ -1,12 +1,13 @@
 //! `audit show`: each record in a few lines, or as JSON.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
 use super::{known, nothing_found};
 use crate::audit::{Entry, Filter, Reader, Trail};
+use crate::cli::out::{Out, Paint};
 use crate::text::{clean_line, count};
 
 mod follow;
@@ -14,9 +15,9 @@ mod time;
 
 use time::Clock;
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const FAINT: Style = Style::new().dimmed();
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const BAD: Paint = Paint(AnsiColor::Red.on_default());
+const FAINT: Paint = Paint(Style::new().dimmed());
 
 #[derive(clap::Args)]
 pub(in crate::cli) struct View {
@@ -31,14 +32,14 @@ pub(in crate::cli) struct View {
     follow: bool,
 }
 
-pub(super) fn run(out: &mut impl Write, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
+pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
     // The last of them are known when all were read once: so none has to be held.
     let mut before = match view.number {
         Some(number) => Reader::new(trail).each(filter, |_| Ok(()))?.saturating_sub(number as u64),
         None => 0,
     };
     let mut reader = Reader::new(trail);
-    let clock = Clock::of(io::stdout().is_terminal());
+    let clock = Clock::of(Out::is_terminal());
     let found = reader.each(filter, |entry| match before.checked_sub(1) {
         Some(left) => {
             before = left;
@@ -57,7 +58,7 @@ pub(super) fn run(out: &mut impl Write, trail: &Trail, filter: &Filter, view: &V
             format!("{lines} of the trail cannot be believed: `conclaude audit verify` names the first");
         // Lines of JSON stay lines of JSON.
         if view.json {
-            writeln!(io::stderr(), "conclaude: warning: {what}")?;
+            writeln!(Out::stderr(), "conclaude: warning: {what}")?;
         } else {
             writeln!(out, "{BAD}✗ {what}{BAD:#}")?;
         }
@@ -66,20 +67,20 @@ pub(super) fn run(out: &mut impl Write, trail: &Trail, filter: &Filter, view: &V
 }
 
 /// Until the user stops it, or nobody reads any more.
-fn follow_on(out: &mut impl Write, reader: &mut Reader<'_>, filter: &Filter, view: &View) -> io::Result<()> {
+fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: &View) -> io::Result<()> {
     loop {
         out.flush()?;
         follow::wait_for_more()?;
-        let clock = Clock::of(io::stdout().is_terminal());
+        let clock = Clock::of(Out::is_terminal());
         reader.each(filter, |entry| print(out, entry, view, &clock))?;
     }
 }
 
-fn print(out: &mut impl Write, entry: &Entry, view: &View, clock: &Clock) -> io::Result<()> {
-    if view.json { writeln!(out, "{}", entry.line) } else { print_entry(out, entry, clock) }
+fn print(out: &mut Out<'_>, entry: &Entry, view: &View, clock: &Clock) -> io::Result<()> {
+    if view.json { out.json_text(&entry.line) } else { print_entry(out, entry, clock) }
 }
 
-fn print_entry(out: &mut impl Write, entry: &Entry, clock: &Clock) -> io::Result<()> {
+fn print_entry(out: &mut Out<'_>, entry: &Entry, clock: &Clock) -> io::Result<()> {
     let record = &entry.record;
     heading(out, record, clock)?;
     if let Some(doubt) = &entry.doubt {
@@ -111,7 +112,7 @@ fn print_entry(out: &mut impl Write, entry: &Entry, clock: &Clock) -> io::Result
     Ok(())
 }
 
-fn heading(out: &mut impl Write, record: &Value, clock: &Clock) -> io::Result<()> {
+fn heading(out: &mut Out<'_>, record: &Value, clock: &Clock) -> io::Result<()> {
     let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
     let decision = text(record, "decision").unwrap_or_default();
     let style = match decision.as_str() {

@@ -1,20 +1,21 @@
 //! `audit stats`: decisions, durations, commands and findings, counted.
 
-use std::io::{self, Write};
+use std::io;
 
 use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::audit::Stats;
+use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use crate::text::clean_line;
 
-const BOLD: Style = Style::new().bold();
+const BOLD: Paint = Paint(Style::new().bold());
 
 /// Longer commands are cut in the table.
 const MAX_COMMAND_CHARS: usize = 60;
 
-pub(super) fn print_json(out: &mut impl Write, stats: &Stats) -> io::Result<()> {
+pub(super) fn print_json(out: &mut Out<'_>, stats: &Stats) -> io::Result<()> {
     let commands: Vec<Value> = stats
         .commands
         .iter()
@@ -30,17 +31,17 @@ pub(super) fn print_json(out: &mut impl Write, stats: &Stats) -> io::Result<()> 
     let all = json!({
         "agents": stats.agents, "commands": commands, "findings": stats.findings, "durations": durations,
     });
-    writeln!(out, "{}", serde_json::to_string_pretty(&all)?)
+    out.json(&all)
 }
 
-pub(super) fn print_tables(out: &mut impl Write, stats: &Stats) -> io::Result<()> {
+pub(super) fn print_tables(out: &mut Out<'_>, stats: &Stats) -> io::Result<()> {
     table(out, &agents(stats), BOLD)?;
     table_unless_empty(out, &durations(stats))?;
     table_unless_empty(out, &commands(stats))?;
     table_unless_empty(out, &findings(stats))
 }
 
-fn table_unless_empty<const N: usize>(out: &mut impl Write, rows: &[[String; N]]) -> io::Result<()> {
+fn table_unless_empty<const N: usize>(out: &mut Out<'_>, rows: &[[String; N]]) -> io::Result<()> {
     // The first row is the heading.
     if rows.len() > 1 {
         writeln!(out)?;

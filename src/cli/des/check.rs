@@ -1,12 +1,13 @@
 //! `des check`: what a step file lacks, or what Gate 3 would say about the agent of a transcript.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use serde_json::{Value, json};
 
 use super::project::Project;
+use crate::cli::out::{Out, Paint};
 use crate::config::{DesConfig, PhaseList};
 use crate::des::gates::{self, Opened};
 use crate::des::offline::{self, Work};
@@ -15,9 +16,9 @@ use crate::exit::Exit;
 use crate::finding::Finding;
 use crate::git::WorkTree;
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const WARNING: Style = AnsiColor::Yellow.on_default();
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const BAD: Paint = Paint(AnsiColor::Red.on_default());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
@@ -41,7 +42,7 @@ struct Report {
     is_ad_hoc: bool,
 }
 
-pub(super) fn check(project: &Project, args: &CheckArgs, out: &mut impl Write) -> io::Result<Exit> {
+pub(super) fn check(project: &Project, args: &CheckArgs, out: &mut Out<'_>) -> io::Result<Exit> {
     let (_, name) = project.step(&args.step)?;
     let report = match gates::open_step(&project.root.work, &name) {
         Ok(opened) => match &args.transcript {
@@ -81,15 +82,15 @@ fn of_transcript(project: &Project, opened: &Opened, transcript: &Path) -> io::R
     })
 }
 
-fn print_json(report: &Report, ok: bool, out: &mut impl Write) -> io::Result<()> {
+fn print_json(report: &Report, ok: bool, out: &mut Out<'_>) -> io::Result<()> {
     let mut json = json!({ "step": report.step, "ok": ok, "findings": report.findings });
     if let (Some(context), Value::Object(fields)) = (&report.context, &mut json) {
         fields.insert("context".to_owned(), serde_json::to_value(context)?);
     }
-    writeln!(out, "{}", serde_json::to_string_pretty(&json)?)
+    out.json(&json)
 }
 
-fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
+fn print(report: &Report, out: &mut Out<'_>) -> io::Result<()> {
     if report.is_ad_hoc {
         return writeln!(
             out,

@@ -1,12 +1,13 @@
 //! The project that a subcommand of `conclaude des` works in: its phases, its steps, and its records.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::audit::{self, Record};
+use crate::cli::out::Out;
 use crate::cli::root;
 use crate::config::ConclaudeConfig;
 use crate::des::call::Call;
@@ -45,7 +46,7 @@ impl Project {
     /// The gates hold under a broken config, with their defaults; so an agent must be able to record what they ask for.
     pub(super) fn warn_about_config(&self) {
         if let Some(summary) = self.config_problem() {
-            let _ = writeln!(io::stderr(), "conclaude: warning: {summary}; using the step's own phases");
+            let _ = writeln!(Out::stderr(), "conclaude: warning: {summary}; using the step's own phases");
         }
     }
 
@@ -89,7 +90,7 @@ impl Project {
         let problem =
             audit::write(&self.root.folder, self.config.audit.as_ref(), record).map_err(io::Error::other)?;
         if let Some(problem) = problem {
-            let _ = writeln!(io::stderr(), "conclaude: warning: {problem}");
+            let _ = writeln!(Out::stderr(), "conclaude: warning: {problem}");
         }
         Ok(())
     }

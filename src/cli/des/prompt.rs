@@ -1,12 +1,16 @@
 //! `des prompt`: the start of a prompt that gives a step to an agent.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use super::project::Project;
+use crate::cli::out::{Literal, Out};
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
 use crate::text::clean_line;
+
+/// The start of a marker.
+const OPEN: Literal = Literal("<!--");
 
 #[derive(clap::Args)]
 pub(crate) struct PromptArgs {
@@ -20,7 +24,7 @@ pub(crate) struct PromptArgs {
     command: Option<String>,
 }
 
-pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
     let (_, name) = project.step(&args.step)?;
     let opened = gates::open_step(&project.root.work, &name)
         .map_err(|finding| io::Error::other(finding.to_string()))?;
@@ -31,20 +35,20 @@ pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut impl Write) 
     writeln!(out, "{}", gates::boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())
 }
 
-fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "<!-- DES-VALIDATION: required -->")?;
-    writeln!(out, "<!-- DES-STEP-FILE: {name} -->")?;
-    writeln!(out, "<!-- DES-AGENT: {} -->", args.agent)?;
+fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {
+    writeln!(out, "{OPEN} DES-VALIDATION: required -->")?;
+    writeln!(out, "{OPEN} DES-STEP-FILE: {name} -->")?;
+    writeln!(out, "{OPEN} DES-AGENT: {} -->", args.agent)?;
     if let Some(command) = &args.command {
-        writeln!(out, "<!-- DES-COMMAND: {command} -->")?;
+        writeln!(out, "{OPEN} DES-COMMAND: {command} -->")?;
     }
     if let Some(project_id) = opened.step.project_id() {
-        writeln!(out, "<!-- DES-PROJECT-ID: {} -->", clean_line(&project_id))?;
+        writeln!(out, "{OPEN} DES-PROJECT-ID: {} -->", clean_line(&project_id))?;
     }
     Ok(())
 }
 
-fn task(opened: &Opened, name: &str, agent: &str, out: &mut impl Write) -> io::Result<()> {
+fn task(opened: &Opened, name: &str, agent: &str, out: &mut Out<'_>) -> io::Result<()> {
     let step = &opened.step;
     let task = clean_line(&step.task_id().unwrap_or_else(|| name.to_owned()));
     let project = step.project_id().map(|id| format!(" {}", clean_line(&id))).unwrap_or_default();

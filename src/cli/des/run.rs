@@ -1,7 +1,7 @@
 //! `des run`: a command is run, and the phase is recorded from its exit code.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::audit::Trail;
+use crate::cli::out::Out;
 use crate::des::evidence::{self, Ran};
 use crate::des::record::{self, Change};
 use crate::des::{gates, phases, step};
@@ -72,6 +73,9 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
     }
     let started = Timestamp::now();
     let ran = evidence::run(command);
+    if let Some(problem) = &ran.problem {
+        writeln!(Out::stderr(), "conclaude: {problem}")?;
+    }
     let times = (started, Timestamp::now());
     let pass = ran.passes(expect_failure);
     let details = format!("`{line}` exited with {}", ran.code);
@@ -86,7 +90,7 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
     };
     project.record_phase(step, phase, &change)?;
     let outcome = if pass { "PASS" } else { "FAIL" };
-    writeln!(io::stderr(), "conclaude: {phase} is EXECUTED: {outcome} (exit code {})", ran.code)?;
+    writeln!(Out::stderr(), "conclaude: {phase} is EXECUTED: {outcome} (exit code {})", ran.code)?;
     Ok(Exit::Of(u8::try_from(ran.code).unwrap_or(1)))
 }
 

@@ -1,7 +1,7 @@
 //! `des status`: all steps of a project with their state.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anstyle::Style;
@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::audit::{Filter, Reader, Trail};
+use crate::cli::out::{Out, Paint};
 use crate::cli::table;
 use crate::des::step;
 use crate::text::clean_line;
 
-const BOLD: Style = Style::new().bold();
+const BOLD: Paint = Paint(Style::new().bold());
 
 /// Folders that contain no step files.
 const IGNORED_FOLDERS: [&str; 6] = [".git", "node_modules", "target", ".conclaude", ".claude", "dist"];
@@ -49,7 +50,7 @@ struct Phases {
     total: usize,
 }
 
-pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut Out<'_>) -> io::Result<()> {
     let folder = match args.folder.as_deref() {
         Some(folder) if !folder.is_dir() => {
             return Err(io::Error::other(format!("{} is not a folder", folder.display())));
@@ -59,7 +60,7 @@ pub(super) fn list(project: &Project, args: &StatusArgs, out: &mut impl Write) -
     };
     let rows = rows(project, &folder)?;
     if args.json {
-        return writeln!(out, "{}", serde_json::to_string_pretty(&json!({ "steps": rows }))?);
+        return out.json(&json!({ "steps": rows }));
     }
     if rows.is_empty() {
         return writeln!(out, "no step files in {}; `conclaude des new` creates one", folder.display());

@@ -1,12 +1,13 @@
 //! `des new`, `done` and `fail`: the step as a whole.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::project::Project;
 use crate::audit::Record;
+use crate::cli::out::Out;
 use crate::des::record::NewStep;
 use crate::des::{record, scope, step};
 use crate::text::clean_line;
@@ -53,7 +54,7 @@ pub(crate) struct FailArgs {
     partial: bool,
 }
 
-pub(super) fn new(project: &Project, args: &NewArgs, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn new(project: &Project, args: &NewArgs, out: &mut Out<'_>) -> io::Result<()> {
     let NewArgs { path, task_id, project_id, name, allow, criterion, force } = args;
     scope::Allowed::new(allow.clone()).map_err(io::Error::other)?;
     let (real, step_name) = project.step(path)?;
@@ -97,13 +98,13 @@ fn check_name(real: &Path, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn done(project: &Project, args: &DoneArgs, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn done(project: &Project, args: &DoneArgs, out: &mut Out<'_>) -> io::Result<()> {
     let name = project.change_step(&args.step, |step| record::complete(step, Timestamp::now()))?;
     project.audit(&project.base_record("des done", &name, "DONE"))?;
     writeln!(out, "{name} is DONE")
 }
 
-pub(super) fn fail(project: &Project, args: &FailArgs, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn fail(project: &Project, args: &FailArgs, out: &mut Out<'_>) -> io::Result<()> {
     let reason = args.reason.trim();
     if reason.is_empty() {
         return Err(io::Error::other("--reason must not be blank: say why the step failed"));

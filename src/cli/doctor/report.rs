@@ -1,6 +1,6 @@
 //! What the checks found, for people and as JSON.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
@@ -9,12 +9,13 @@ use serde::Serialize;
 use super::arrivals::Arrival;
 use super::check::{Check, Status};
 use super::probe::Answer;
+use crate::cli::out::{Out, Paint};
 use crate::text::count;
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const FAINT: Style = Style::new().dimmed();
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
+const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
+const FAINT: Paint = Paint(Style::new().dimmed());
 
 /// What was found, in full.
 #[derive(Serialize)]
@@ -29,7 +30,7 @@ pub(super) struct Report {
     pub(super) arrivals: Vec<Arrival>,
 }
 
-pub(super) fn show(out: &mut impl Write, report: &Report) -> io::Result<()> {
+pub(super) fn show(out: &mut Out<'_>, report: &Report) -> io::Result<()> {
     writeln!(out, "conclaude {} in {}\n", report.version, report.project.display())?;
     for check in &report.checks {
         let (style, sign) = match check.status {

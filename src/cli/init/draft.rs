@@ -1,9 +1,10 @@
 //! What the config will be: a new one, an older one taken over, or the one that is there with more sections.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use super::{Request, diff};
+use crate::cli::out::Out;
 use crate::config::ConclaudeConfig;
 use crate::install::import::{self, Imported};
 use crate::install::scope::Scope;
@@ -95,7 +96,7 @@ impl Draft {
         Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported })
     }
 
-    pub(super) fn show(&self, target: &UserFile, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {
         if !self.is_needed {
             return writeln!(out, "{} is left as it is", target.path.display());
         }

@@ -1,14 +1,15 @@
 //! The slash command that starts a step.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use super::{Request, diff, files, free_name};
+use crate::cli::out::Out;
 use crate::install::step_command::{PATH, TEXT};
 use crate::install::user_file::UserFile;
 
 /// Writes it, but never over another one without `--force`, and then with a copy.
-pub(super) fn write(request: &Request, folder: &Path, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(request: &Request, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
     let file = UserFile { path: folder.join(PATH) };
     let path = file.path.display();
     match file.read()? {

@@ -1,13 +1,14 @@
 //! The result of `validate` for programs: JSON, and annotations of GitHub Actions.
 
-use std::io::{self, Write};
+use crate::cli::out::Out;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::{Checked, contents, no_config};
 
-pub(super) fn json(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
+pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     let error = match (&checked.path, &checked.result) {
         (None, _) => Some(no_config()),
         (_, Err(error)) => Some(error.summary()),
@@ -21,11 +22,11 @@ pub(super) fn json(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
         "warnings": checked.warnings,
         "contents": checked.result.as_ref().ok().filter(|_| error.is_none()).map(contents).unwrap_or_default(),
     });
-    writeln!(out, "{}", serde_json::to_string_pretty(&report)?)
+    out.json(&report)
 }
 
 /// One workflow command per problem and warning.
-pub(super) fn github(out: &mut impl Write, checked: &Checked) -> io::Result<()> {
+pub(super) fn github(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     let Some(path) = &checked.path else {
         return writeln!(out, "::error::{}", escaped(&no_config()));
     };

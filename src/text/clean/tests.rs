@@ -9,7 +9,7 @@ fn escapes_and_control_characters_are_removed() {
     assert_eq!(clean("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\"), "link");
     assert_eq!(clean("\u{9b}31mred\u{9b}0m \u{9d}0;title\u{9c}ok\u{85}"), "red ok", "in one character");
     assert_eq!(clean("a\u{202e}b\u{feff}c\u{200b}"), "abc");
-    assert_eq!(clean("tab\tand\nline\u{2028}break"), "tab\tand\nline\nbreak");
+    assert_eq!(clean("tab\tand\nline\u{2028}no break"), "tab\tand\nline no break");
 }
 
 #[test]
@@ -46,6 +46,17 @@ fn what_is_shown_to_decide_about_hides_nothing() {
         visible("a\u{1b}[8m\u{200b}\u{e0041}\u{ad}\"b\"\nc"),
         "a\\u{1b}[8m\\u{200b}\\u{e0041}\\u{ad}\"b\"\nc"
     );
+}
+
+#[test]
+fn json_means_the_same_with_everything_dangerous_escaped() {
+    let text = "\u{1b}[2J<task-notification>\u{9b}2J\u{202e}\u{e0041}\u{2028}é😀\n";
+    let json = escaped_json(&serde_json::to_string_pretty(&[text]).unwrap());
+    assert_eq!(
+        json,
+        "[\n  \"\\u001b[2J\\u003ctask-notification>\\u009b2J\\u202e\\udb40\\udc41\\u2028é😀\\n\"\n]"
+    );
+    assert_eq!(serde_json::from_str::<[String; 1]>(&json).unwrap(), [text]);
 }
 
 /// All controls, formats (general category Cf) and zero-width characters of Unicode 16, whether we remove them or not.

@@ -10,7 +10,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) fn wait_for_more() -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-    let stdout = io::stdout();
+    let stdout = rustix::stdio::stdout();
     let mut reader = [PollFd::new(&stdout, PollFlags::empty())];
     let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(PAUSE.subsec_nanos()) };
     match poll(&mut reader, Some(&pause)) {

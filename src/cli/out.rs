@@ -1,0 +1,197 @@
+//! What subcommands print: the one way to stdout and stderr. Everything in a message may be text of others (names, paths,
+//! patterns, reasons), so all of it is cleaned, but for the parts that say that they are ours: colours and literals.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::Style;
+use serde::Serialize;
+
+use crate::text::{clean, escaped_json};
+
+thread_local! {
+    /// What is being formatted at this moment is ours.
+    static IS_OURS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Formats something as ours. In a text that was made before, by `format!`, it is cleaned like all the rest.
+fn ours(format: impl FnOnce() -> fmt::Result) -> fmt::Result {
+    let before = IS_OURS.replace(true);
+    let done = format();
+    IS_OURS.set(before);
+    done
+}
+
+/// A colour: `{GOOD}` switches it on, `{GOOD:#}` off.
+#[derive(Clone, Copy)]
+pub(super) struct Paint(pub(super) Style);
+
+impl fmt::Display for Paint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ours(|| fmt::Display::fmt(&self.0, f))
+    }
+}
+
+/// A text of ours that would else be taken for a tag.
+#[derive(Clone, Copy)]
+pub(super) struct Literal(pub(super) &'static str);
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ours(|| f.write_str(self.0))
+    }
+}
+
+/// A text in which the colours alone are ours: a renderer added them to parts in which escapes were visible already.
+pub(super) struct Coloured<'a>(pub(super) &'a str);
+
+impl fmt::Display for Coloured<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = self.0.split("\u{1b}[");
+        f.write_str(parts.next().unwrap_or_default())?;
+        for part in parts {
+            let end = part.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(part.len());
+            match part.get(end..).and_then(|rest| rest.strip_prefix('m')) {
+                Some(text) => {
+                    let colour = part.get(..end).unwrap_or_default();
+                    ours(|| write!(f, "\u{1b}[{colour}m"))?;
+                    f.write_str(text)?;
+                }
+                None => f.write_str(part)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One of our streams. Colours are removed where it does not show them.
+pub(super) struct Out<'a> {
+    to: Box<dyn Write + 'a>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is what all others use instead")]
+impl Out<'_> {
+    pub(super) fn stdout() -> Out<'static> {
+        Out { to: Box::new(anstream::stdout()) }
+    }
+
+    pub(super) fn stderr() -> Out<'static> {
+        Out { to: Box::new(anstream::stderr()) }
+    }
+
+    /// Whether stdout is a terminal.
+    pub(super) fn is_terminal() -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Whether stdout is a terminal that shows colours.
+    pub(super) fn shows_colours() -> bool {
+        let stdout = io::stdout();
+        stdout.is_terminal() && anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
+    }
+}
+
+impl<'a> Out<'a> {
+    #[cfg(test)]
+    pub(super) fn to(text: &'a mut Vec<u8>) -> Out<'a> {
+        Out { to: Box::new(anstream::StripStream::new(text)) }
+    }
+
+    /// What `write!` and `writeln!` call.
+    pub(super) fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
+        let mut parts = Parts(Vec::new());
+        fmt::Write::write_fmt(&mut parts, message).map_err(io::Error::other)?;
+        self.to.write_all(parts.cleaned().as_bytes())
+    }
+
+    /// A value as JSON, in which nothing is dangerous to a terminal or a model.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let json = serde_json::to_string_pretty(value)?;
+        self.json_text(&json)
+    }
+
+    /// A line that is JSON already.
+    pub(super) fn json_text(&mut self, json: &str) -> io::Result<()> {
+        self.to.write_all(format!("{}\n", escaped_json(json)).as_bytes())
+    }
+
+    /// A document that has nothing of others in it: a schema, a script, a help text.
+    pub(super) fn document(&mut self, text: &str) -> io::Result<()> {
+        self.to.write_all(text.as_bytes())
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// A message in its parts, each with whether it is ours.
+struct Parts(Vec<(bool, String)>);
+
+impl fmt::Write for Parts {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let is_ours = IS_OURS.get();
+        match self.0.last_mut() {
+            Some((of_last, last)) if *of_last == is_ours => last.push_str(text),
+            _ => self.0.push((is_ours, text.to_owned())),
+        }
+        Ok(())
+    }
+}
+
+impl Parts {
+    fn cleaned(self) -> String {
+        let part = |(is_ours, text): (bool, String)| if is_ours { text } else { closed(clean(&text)) };
+        self.0.into_iter().map(part).collect()
+    }
+}
+
+/// A bracket at the end would make a tag with what follows.
+fn closed(mut text: String) -> String {
+    if text.ends_with('<') {
+        text.pop();
+        text.push('‹');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use anstyle::AnsiColor;
+
+    use super::*;
+
+    const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+
+    fn cleaned(message: fmt::Arguments<'_>) -> String {
+        let mut parts = Parts(Vec::new());
+        fmt::Write::write_fmt(&mut parts, message).unwrap();
+        parts.cleaned()
+    }
+
+    #[test]
+    fn colours_are_ours_and_the_same_escapes_in_a_text_are_not() {
+        let name = "\u{1b}[32mgreen\u{1b}[0m";
+        assert_eq!(cleaned(format_args!("{GOOD}✓{GOOD:#} {name}")), "\u{1b}[32m✓\u{1b}[0m green");
+        let made_before = format!("{GOOD}{name}{GOOD:#}");
+        assert_eq!(cleaned(format_args!("{made_before}")), "green");
+    }
+
+    #[test]
+    fn a_tag_is_none_whatever_parts_it_is_made_of() {
+        let (open, name) = ("<", "system-reminder>");
+        assert_eq!(cleaned(format_args!("{open}{name}")), "‹system-reminder>");
+        assert_eq!(cleaned(format_args!("{open}{GOOD}{name}")), "‹\u{1b}[32msystem-reminder>");
+        assert_eq!(cleaned(format_args!("{} x -->", Literal("<!--"))), "<!-- x -->");
+    }
+
+    #[test]
+    fn of_a_rendered_text_the_colours_alone_are_kept() {
+        let text = "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: <tag> \u{1b}[2J\u{1b}]0;t\u{7}.";
+        assert_eq!(
+            cleaned(format_args!("{}", Coloured(text))),
+            "\u{1b}[1m\u{1b}[91merror\u{1b}[0m: ‹tag> 2J."
+        );
+    }
+}
