@@ -276,6 +276,18 @@ fn a_program_that_a_clone_registers_is_named_and_never_run() {
 }
 
 #[test]
+fn commands_of_a_session_start_are_not_run_to_try_the_registration() {
+    let test = Test::stop().config("sessionStart: {commands: [{run: touch ran}]}");
+    let root = test.root();
+    run_in(&root, &["install"]);
+    let output = doctor(&root, &root.join(".home"), "2.1.325").arg("--json").output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let called: Vec<&Value> = report["answers"].as_array().unwrap().iter().map(|one| &one["event"]).collect();
+    assert_eq!(called, ["SubagentStop"]);
+    assert!(!root.join("ran").exists());
+}
+
+#[test]
 fn a_claude_inside_the_project_is_not_run() {
     let test = healthy();
     let root = test.root();
