@@ -1,13 +1,14 @@
 //! What would change in a file, as a unified diff.
 
-use crate::cli::out::{Out, Paint};
-use crate::text::revealed;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
+
+use crate::cli::out::{Out, Paint};
+use crate::text::{clean, revealed};
 
 const ADDED: Paint = Paint(AnsiColor::Green.on_default());
 const REMOVED: Paint = Paint(AnsiColor::Red.on_default());
@@ -24,6 +25,7 @@ const LIMIT: Duration = Duration::from_secs(1);
 pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -> io::Result<()> {
     let path = path.display();
     writeln!(out, "{HEADING}--- {path}{HEADING:#}\n{HEADING}+++ {path}{HEADING:#}")?;
+    let mut is_exact = true;
     let diff = TextDiff::configure().timeout(LIMIT).diff_lines(before, after);
     for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
         writeln!(out, "{HUNK}{}{HUNK:#}", hunk.header())?;
@@ -33,12 +35,20 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
                 ChangeTag::Delete => REMOVED,
                 ChangeTag::Insert => ADDED,
             };
-            let line = revealed(change.value().trim_end_matches(['\r', '\n']));
+            let own = change.value().trim_end_matches(['\r', '\n']);
+            let line = revealed(own);
+            is_exact &= clean(&line) == own;
             writeln!(out, "{style}{}{line}{style:#}", change.tag())?;
             if change.missing_newline() {
                 writeln!(out, "\\ No newline at end of file")?;
             }
         }
+    }
+    if !is_exact {
+        writeln!(
+            out,
+            "note: ‹ stands for the bracket of a tag, \\u{{…}} for a character that cannot be seen"
+        )?;
     }
     Ok(())
 }
@@ -91,6 +101,13 @@ mod tests {
         +++ file
         @@ -1 +0,0 @@
         -a
+        ");
+        insta::assert_snapshot!(shown("", "<b>\u{1b}[8m\n"), @r"
+        --- file
+        +++ file
+        @@ -0,0 +1 @@
+        +‹b>\u{1b}[8m
+        note: ‹ stands for the bracket of a tag, \u{…} for a character that cannot be seen
         ");
         insta::assert_snapshot!(shown("a\n", "a\n"), @"
         --- file

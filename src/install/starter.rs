@@ -31,7 +31,7 @@ const START: &str = "\
 ";
 
 const DES: &str = "\
-## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
 # des:
 #   scope: block          # block | warn | off: files outside of the step's patterns
 #   evidence: []          # phases that only count if `conclaude des run` recorded them

@@ -75,7 +75,7 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     #     "*":
     #       - run: "git status --short"
 
-    ## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+    ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:
     #   scope: block          # block | warn | off: files outside of the step's patterns
     #   evidence: []          # phases that only count if `conclaude des run` recorded them
@@ -193,7 +193,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +#     "*":
     +#       - run: "git status --short"
     +
-    +## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+    +## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     +# des:
     +#   scope: block          # block | warn | off: files outside of the step's patterns
     +#   evidence: []          # phases that only count if `conclaude des run` recorded them
@@ -611,7 +611,7 @@ notifications:
     #     "*":
     #       - run: "git status --short"
 
-    ## The gates for prompts with <!-- DES-VALIDATION: required --> are on without any of this.
+    ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:
     #   scope: block          # block | warn | off: files outside of the step's patterns
     #   evidence: []          # phases that only count if `conclaude des run` recorded them

@@ -1,12 +1,12 @@
 //! The result of `validate` for programs: JSON, and annotations of GitHub Actions.
 
-use crate::cli::out::Out;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::{Checked, contents, no_config};
+use crate::cli::out::Out;
 
 pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     let error = match (&checked.path, &checked.result) {
