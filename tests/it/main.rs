@@ -40,6 +40,7 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod processes;
 mod readme;
+mod security;
 mod subagent_stop;
 mod switch;
 mod trust;

@@ -1,0 +1,36 @@
+//! SECURITY.md names the tests that show its promises: each of them exists.
+
+use std::path::{Path, PathBuf};
+
+use regex_lite::Regex;
+
+/// Where a test of this module can be: `stress::x` and `x` are files of the two test programs, other paths those of `src`, in
+/// a file of their own or at the end of the module that they test.
+fn files(modules: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = modules.replace("::", "/");
+    let inline = path.strip_suffix("/tests").unwrap_or(&path);
+    let found = [format!("tests/it/{path}.rs"), format!("tests/{path}.rs"), format!("src/{path}.rs")];
+    found.into_iter().chain([format!("src/{inline}.rs")]).map(|file| root.join(file)).collect()
+}
+
+fn exists(test: &str) -> bool {
+    let (modules, name) = test.rsplit_once("::").unwrap();
+    let attributes = r"#\[test\]\s*(#\[[^\n]*\]\s*)*";
+    let definition = Regex::new(&format!(r"{attributes}fn {name}\(")).unwrap();
+    let texts = files(modules).into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
+    texts.into_iter().any(|text| definition.is_match(&text))
+}
+
+#[test]
+fn every_promise_names_tests_that_exist() {
+    let text = include_str!("../../SECURITY.md");
+    let promised = text.split("| promise | shown by |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let named = Regex::new(r"`([a-z0-9_]+(::[a-z0-9_]+)+)`").unwrap();
+    for row in promised.lines().skip(2).filter(|row| !row.starts_with("| **")) {
+        let tests: Vec<&str> = named.captures_iter(row).map(|found| found.get(1).unwrap().as_str()).collect();
+        assert!(!tests.is_empty(), "no test: {row}");
+        let missing: Vec<&str> = tests.into_iter().filter(|test| !exists(test)).collect();
+        assert_eq!(missing, Vec::<&str>::new(), "{row}");
+    }
+}
