@@ -48,6 +48,7 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     scenario("timeout", commands::timeout, "a command that hangs blocks the agent once and leaves nothing"),
     scenario("failure", commands::failure, "a command that fails is shown once, and the agent may stop"),
+    scenario("hostile-text", commands::hostile_text, "tags that a command prints are no tags to anybody"),
     scenario("parallel", several::parallel, "two agents at once, each with its own messages in order"),
     scenario("nested", several::nested, "an agent calls an agent; what belongs to it comes with its caller"),
     scenario("fixed", steps::fixed, "an agent is blocked until its step file proves the work"),
