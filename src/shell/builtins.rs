@@ -58,7 +58,11 @@ pub(super) fn cd(walk: &mut Walk<'_>, call: &Call<'_>) {
         let bases = walk.state.bases.clone();
         walk.state.pushed.push(bases);
     }
-    let bases = walk.state.bases.iter().map(|base| moved(base, &target)).collect();
+    let bases: Vec<Base> = walk.state.bases.iter().map(|base| moved(base, &target)).collect();
+    // Paths that grow with every command are copied with every command.
+    let length =
+        |base: &Base| if let Base::At(at) | Base::IfMissing { at, .. } = base { at.len() } else { 0 };
+    walk.work(bases.iter().map(|base| 8 * length(base)).sum());
     walk.state.change_directory(bases);
     if walk.made_directory(&target.text) {
         walk.state.succeed();

@@ -122,7 +122,7 @@ impl Walk<'_> {
 
     /// An alias is replaced by its text; it is not replaced again in there.
     fn alias(&mut self, name: &str, text: &str, fields: &[Field]) {
-        if !self.work(64 * self.state.aliases.len() + 8 * text.len()) {
+        if !self.work(64 * (self.state.aliases.len() + 1) + 8 * text.len()) {
             return;
         }
         let outer = Rc::clone(&self.state.aliases);

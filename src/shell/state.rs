@@ -70,6 +70,8 @@ pub(super) enum Value {
 
 /// More variables than this are not remembered: they are unknown.
 const MAX_VARIABLES: usize = 64;
+/// A longer value is not kept.
+pub(super) const MAX_VALUE: usize = 4096;
 /// A variable with more possible values is unknown.
 pub(super) const MAX_OPTIONS: usize = 64;
 const MAX_BASES: usize = 8;

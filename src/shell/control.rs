@@ -1,0 +1,127 @@
+//! Compound commands: what may run, what may run more than once, and what is known after that.
+
+use std::rc::Rc;
+
+use super::Doubt;
+use super::state::{Field, FieldKind, MAX_OPTIONS, State, Value};
+use super::syntax::{Command, Kind, List, Word};
+use super::walk::Walk;
+
+const MAX_FUNCTIONS: usize = 64;
+
+impl Walk<'_> {
+    pub(super) fn compound(&mut self, kind: &Kind) {
+        match kind {
+            Kind::Simple { .. } => {}
+            Kind::Group(list) => self.list(list),
+            Kind::Subshell(list) => self.subshell(|walk| walk.list(list)),
+            Kind::If(branches) => self.conditional(branches),
+            Kind::While { condition, body } => self.repeated(|walk| {
+                walk.list(condition);
+                walk.list(body);
+            }),
+            Kind::For { name, words, body } => self.for_each(name, words.as_deref(), body),
+            Kind::Case { word, arms } => self.case(word, arms),
+            Kind::Function { name, body } => {
+                self.define(name, body);
+            }
+            Kind::Expression { words, body } => {
+                for word in words {
+                    self.substitutions(word);
+                }
+                if !body.is_empty() {
+                    self.repeated(|walk| walk.list(body));
+                }
+            }
+        }
+    }
+
+    fn define(&mut self, name: &str, body: &Rc<Command>) {
+        let functions = Rc::make_mut(&mut self.state.functions);
+        if functions.0.len() < MAX_FUNCTIONS && self.defined.len() < MAX_FUNCTIONS {
+            functions.0.push((name.to_owned(), Rc::clone(body)));
+            self.defined.push((Rc::clone(body), self.state.clone()));
+        } else {
+            self.doubt(Doubt::TooDeep);
+        }
+    }
+
+    fn conditional(&mut self, branches: &[(Option<List>, List)]) {
+        let mut ends: Vec<State> = Vec::new();
+        let mut is_complete = false;
+        for (condition, body) in branches {
+            match condition {
+                Some(condition) => self.list(condition),
+                None => is_complete = true,
+            }
+            let other = self.state.clone();
+            self.list(body);
+            ends.push(std::mem::replace(&mut self.state, other));
+        }
+        let mut ends = ends.into_iter();
+        if is_complete && let Some(first) = ends.next() {
+            self.state = first;
+        }
+        for end in ends {
+            self.state.merge(&end);
+        }
+    }
+
+    fn case(&mut self, word: &Word, arms: &[(Vec<Word>, List)]) {
+        self.substitutions(word);
+        let start = self.state.clone();
+        for (patterns, body) in arms {
+            for pattern in patterns {
+                self.substitutions(pattern);
+            }
+            let before = std::mem::replace(&mut self.state, start.clone());
+            self.list(body);
+            self.state.merge(&before);
+        }
+    }
+
+    /// Runs a body as often as it takes for what is known not to change any more.
+    fn repeated(&mut self, mut body: impl FnMut(&mut Self)) {
+        let start = self.state.clone();
+        body(self);
+        self.state.merge(&start);
+        if self.state == start {
+            return;
+        }
+        let once = self.state.clone();
+        body(self);
+        self.state.merge(&once);
+        if self.state != once {
+            self.state.widen(&once);
+            body(self);
+        }
+    }
+
+    fn for_each(&mut self, name: &str, words: Option<&[Word]>, body: &List) {
+        let value = match words {
+            Some(words) => {
+                let mut options = Vec::new();
+                for word in words {
+                    self.each_choice(|walk| options.extend(walk.fields(word)));
+                }
+                let is_known = options.len() <= MAX_OPTIONS
+                    && options.iter().all(|field: &Field| field.kind != FieldKind::Unknown);
+                if is_known { Value::Options(options) } else { Value::Unknown }
+            }
+            None => match &self.state.positional {
+                Some(fields) => Value::Options(fields.to_vec()),
+                None => Value::Unknown,
+            },
+        };
+        // Over no words the body never runs; that it might is the safer assumption.
+        let value = match value {
+            Value::Options(options) if options.is_empty() => Value::Unknown,
+            value => value,
+        };
+        self.state.set(name, value.clone());
+        self.repeated(|walk| {
+            walk.state.set(name, value.clone());
+            walk.list(body);
+        });
+    }
+}

@@ -1,0 +1,77 @@
+//! Commands and effects as they are collected.
+
+use super::state::{Field, FieldKind};
+use super::walk::Walk;
+use super::{Access, Base, Effect, Simple, Target};
+
+impl Walk<'_> {
+    /// Adds a command; its index.
+    pub(super) fn add_command(&mut self, fields: &[Field], redirects_to_file: bool) -> usize {
+        let words: Vec<String> = fields.iter().map(Field::shown).collect();
+        let text = words.join(" ");
+        self.script.commands.push(Simple { words, text, redirects_to_file });
+        self.script.commands.len() - 1
+    }
+
+    /// Adds an effect on what a word names.
+    pub(super) fn touch(&mut self, access: Access, field: &Field, command: usize) {
+        let target = match field.kind {
+            FieldKind::Literal => Target::Path(field.text.clone()),
+            FieldKind::Glob => Target::Glob(field.text.clone()),
+            FieldKind::Tree => Target::Tree(field.text.clone()),
+            FieldKind::Unknown => Target::Unknown(field.text.clone()),
+        };
+        self.effect(access, target, command);
+    }
+
+    /// The same for a file, or a directory with all that is in it.
+    pub(super) fn touch_tree(&mut self, access: Access, field: &Field, command: usize) {
+        match field.kind {
+            FieldKind::Literal => self.effect(access, Target::Tree(field.text.clone()), command),
+            _ => self.touch(access, field, command),
+        }
+    }
+
+    pub(super) fn effect(&mut self, access: Access, target: Target, command: usize) {
+        if !self.work(32) {
+            return;
+        }
+        let path = match &target {
+            Target::Path(path) | Target::Tree(path) | Target::Glob(path) => path,
+            Target::Into { directory, .. } => directory,
+            Target::WorkTree => "",
+            Target::Unknown(_) => {
+                let base = self.state.bases.first().cloned().unwrap_or(Base::Unknown);
+                self.script.effects.push(Effect { access, target, base, command });
+                return;
+            }
+        };
+        if is_no_file(path, &target) {
+            return;
+        }
+        if path.starts_with('/') {
+            let base = Base::At(String::new());
+            self.script.effects.push(Effect { access, target, base, command });
+            return;
+        }
+        for base in self.state.bases.clone() {
+            self.script.effects.push(Effect { access, target: target.clone(), base, command });
+        }
+    }
+}
+
+/// Standard streams, and nothing at all.
+fn is_no_file(path: &str, target: &Target) -> bool {
+    let is_stream = matches!(
+        path,
+        "/dev/null"
+            | "/dev/stdin"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/tty"
+            | "/dev/zero"
+            | "/dev/urandom"
+            | "/dev/random"
+    );
+    is_stream || path.starts_with("/dev/fd/") || (path.is_empty() && *target != Target::WorkTree)
+}
