@@ -211,6 +211,12 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
+/// The user's home, as text.
+#[must_use]
+pub(crate) fn home() -> Option<String> {
+    std::env::home_dir().map(|home| home.to_string_lossy().into_owned())
+}
+
 /// A leading `~/` as the user's home.
 #[must_use]
 pub fn expand_home(path: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use crate::config::Reaction;
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::EventKind;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
-use crate::plan::{Gate, Plan, Untrusted};
+use crate::plan::{Gate, Plan, Untrusted, Written};
 use crate::text::{clean, clean_line, count, indent, visible};
 
 const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the project";
@@ -93,6 +93,7 @@ pub(crate) fn message(plan: &Plan, shown: &str) -> String {
 pub(crate) fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     let what = match plan.gate() {
         Some(Gate::Call { .. }) => "this call of an agent",
+        Some(Gate::Write { written: Written::Shell(_), .. }) => "this command",
         Some(Gate::Write { .. }) => "this write",
         _ => "this tool",
     };

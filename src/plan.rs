@@ -149,12 +149,21 @@ pub(crate) enum Gate {
     Call { step_file: Option<String> },
     /// A gated agent calls a helper, which works within its caller's boundaries.
     Helper { step_file: String },
-    /// Gate 2: a gated agent is about to write a file.
-    Write { step_file: String, file: String },
+    /// Gate 2: a gated agent is about to write.
+    Write { step_file: String, written: Written },
     /// Gate 3: a gated agent wants to stop.
     Stop { step_file: Option<String> },
     /// Gate 3 of an agent that left nothing to judge it by; it may be the one that was called for this step.
     Lost { step_file: String },
+}
+
+/// What Gate 2 looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// The file of a tool.
+    File(String),
+    /// The files that a shell command writes.
+    Shell(String),
 }
 
 impl Gate {

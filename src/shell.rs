@@ -82,6 +82,14 @@ pub enum Access {
     Link,
 }
 
+impl Access {
+    /// Whether a file may change. Making a directory changes none; through a link anything might be written.
+    #[must_use]
+    pub fn changes_files(self) -> bool {
+        matches!(self, Access::Write | Access::Update | Access::Delete | Access::Link)
+    }
+}
+
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Target {
     Path(String),

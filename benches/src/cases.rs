@@ -15,6 +15,7 @@ pub fn all(scratch: &Scratch) -> Vec<Case> {
         baselines(scratch),
         events(scratch),
         patterns(scratch),
+        shell(scratch),
         gates(scratch),
         evidence(scratch),
         transcripts(scratch),
@@ -70,6 +71,21 @@ fn events(scratch: &Scratch) -> Vec<Case> {
         twenty.event("SubagentStop, no match", "SubagentStop", &none).counted(),
         one.event("SubagentStop, one command", "SubagentStop", &none).counted(),
         ten.event("SubagentStop, ten commands", "SubagentStop", &none),
+    ]
+}
+
+/// Guards, and a Bash command that they have nothing against.
+fn shell(scratch: &Scratch) -> Vec<Case> {
+    let guards = "preToolUse:\n  uneditableFiles: ['*.lock', '.env*']\n  unreadableFiles: ['.env*', '~/.ssh/']\n  \
+        toolUsageValidation: [{tool: Bash, commandPattern: 'git push --force*', action: block}]\n";
+    let project = scratch.project("shell", guards);
+    let line = "cd src && npm run build 2>&1 | tail -n 20; for f in *.ts; do grep -n 'TODO' \"$f\" | head -5; done; \
+        git diff --stat HEAD~1 -- src > /tmp/diff.txt && cat /tmp/diff.txt | wc -l; echo \"$(git rev-parse HEAD)\"\n";
+    let long = line.repeat((64 << 10) / line.len());
+    let bash = |command: &str| json!({"tool_name": "Bash", "tool_use_id": "toolu_9", "tool_input": {"command": command}});
+    vec![
+        project.event("PreToolUse, a shell command", "PreToolUse", &bash(line)).counted(),
+        project.event("PreToolUse, 64 KiB of shell", "PreToolUse", &bash(&long)),
     ]
 }
 

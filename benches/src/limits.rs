@@ -3,7 +3,7 @@
 use crate::figures::Figures;
 
 pub fn check(all: &[Figures], size: u64) -> Result<(), String> {
-    let limits = [no_work(all), commands(all), patterns(all), gates(all), transcripts(all)];
+    let limits = [no_work(all), commands(all), patterns(all), shell(all), gates(all), transcripts(all)];
     let binary = Limit { what: "the binary, MB".into(), value: Some(size as f64 / 1e6), max: 5.0 };
     let mut missed = 0;
     println!();
@@ -49,6 +49,15 @@ fn commands(all: &[Figures]) -> Vec<Limit> {
         Some((one - none) / minimum(all, "sh -c true")?)
     };
     vec![Limit { what: "what one command adds, × sh -c true".into(), value: added(), max: 2.0 }]
+}
+
+fn shell(all: &[Figures]) -> Vec<Limit> {
+    let (short, long) = ("PreToolUse, a shell command", "PreToolUse, 64 KiB of shell");
+    let added = minimum(all, long).zip(minimum(all, short)).map(|(long, short)| long - short);
+    vec![
+        ratio(all, short, "an empty static program", 8.0),
+        Limit { what: "what 64 KiB of shell add, ms".into(), value: added, max: 20.0 },
+    ]
 }
 
 fn patterns(all: &[Figures]) -> Vec<Limit> {

@@ -111,10 +111,7 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
 
 fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     let (Some(switch), Some(worktree)) = (&rules.worktree_fence, call.worktree) else { return };
-    let is_temporary =
-        [std::path::PathBuf::from("/dev"), std::path::PathBuf::from("/tmp"), "/var/tmp".into()]
-            .iter()
-            .any(|folder| touch.path.starts_with(folder) && !call.ground.root.starts_with(folder));
+    let is_temporary = call.ground.is_temporary(&touch.path);
     let real = crate::des::paths::real_path(worktree);
     if touch.access == Access::Read || is_temporary || touch.path.starts_with(real) {
         return;

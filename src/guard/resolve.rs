@@ -82,6 +82,13 @@ impl Ground<'_> {
         Touch { access, names, path: real, exists: metadata.is_ok(), with_contents: false, command: None }
     }
 
+    /// Whether a file is in a directory for temporary ones, in which the project is not.
+    pub(crate) fn is_temporary(&self, path: &Path) -> bool {
+        ["/dev", "/tmp", "/var/tmp"]
+            .iter()
+            .any(|folder| path.starts_with(folder) && !self.root.starts_with(folder))
+    }
+
     pub(crate) fn location(&self, path: &Path, is_directory: bool) -> Location {
         let below =
             |root: &Path| path.strip_prefix(root).ok().map(|rest| rest.to_string_lossy().into_owned());
@@ -154,8 +161,13 @@ impl Ground<'_> {
 /// The files that a shell's pattern names; itself, if there is none. None if there are too many.
 fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
     let mut found = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { base.to_owned() }];
-    let mut visited = 0;
+    let (mut visited, mut is_search) = (0, false);
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        if part == "**" {
+            found = with_folders_below(found, &mut visited)?;
+            is_search = true;
+            continue;
+        }
         let glob = Glob::new(&part.replace('{', "\\{").replace('}', "\\}"), Kind::Path).ok()?;
         let mut next = Vec::new();
         for folder in &found {
@@ -168,7 +180,8 @@ fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
                 visited += 1;
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                let is_hidden = name.starts_with('.') && !part.starts_with(['.', '\\']);
+                // Other than the shell, `find` sees hidden files.
+                let is_hidden = !is_search && name.starts_with('.') && !part.starts_with(['.', '\\']);
                 if !is_hidden && glob.matches(&name).unwrap_or(true) {
                     next.push(entry.path());
                 }
@@ -181,6 +194,25 @@ fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
     }
     if found.is_empty() {
         found.push(base.join(pattern.replace('\\', "")));
+    }
+    Some(found)
+}
+
+/// Folders with all that are below them, as `find` goes through them. None if there are too many.
+fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = folders;
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            *visited += 1;
+            if *visited > MAX_VISITED {
+                return None;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git" {
+                open.push(entry.path());
+            }
+        }
+        found.push(folder);
     }
     Some(found)
 }

@@ -10,8 +10,10 @@ use crate::des::call::Call;
 use crate::des::context::{Origin, TranscriptPaths, lost, origin, remembered};
 use crate::des::gates::{Opened, Seen};
 use crate::des::markers::Markers;
-use crate::files::expand_home;
-use crate::plan::{Gate, GateFacts};
+use crate::dialect::claude::tools::{self, Use};
+use crate::files::{self, expand_home};
+use crate::plan::{Gate, GateFacts, Written};
+use crate::shell;
 use crate::store::Session;
 use crate::transcript::{self, WRITING_TOOLS};
 use crate::types::{HookPayload, PreToolUsePayload};
@@ -108,15 +110,25 @@ fn before_tool(payload: &HookPayload, tool: &PreToolUsePayload, session: &Sessio
     if tool.agent_id.is_some() {
         let _ = remembered(&paths, session);
     }
-    let (_, field) = WRITING_TOOLS.iter().find(|(name, _)| *name == tool.tool_name)?;
     tool.agent_id.as_ref()?;
-    let file = text(field)?.to_owned();
+    let written = match WRITING_TOOLS.iter().find(|(name, _)| *name == tool.tool_name) {
+        Some((_, field)) => Written::File(text(field)?.to_owned()),
+        None => shell_writes(tool)?,
+    };
     let origin = origin(&paths, None, session, false)?;
     let markers = Markers::of(&origin.prompt);
     // A helper has no markers of its own, but the call of the agent that called it.
     let helped = origin.call.as_ref().filter(|call| call.is_helper()).map(|call| call.step_file.clone());
     let step_file = helped.or(markers.step_file.clone().filter(|_| markers.apply()))?;
-    Some(of_gate(Gate::Write { step_file, file }, markers, origin, paths))
+    Some(of_gate(Gate::Write { step_file, written }, markers, origin, paths))
+}
+
+/// The command of a shell, if it writes anything that can be named.
+fn shell_writes(tool: &PreToolUsePayload) -> Option<Written> {
+    let Use::Shell(command) = tools::what(&tool.tool_name, &tool.tool_input) else { return None };
+    let script = shell::read(command, files::home().as_deref());
+    let writes = script.effects.iter().any(|effect| effect.access.changes_files());
+    writes.then(|| Written::Shell(command.to_owned()))
 }
 
 /// A call of an agent: by the main thread, or by an agent that may be gated itself.

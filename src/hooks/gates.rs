@@ -13,11 +13,14 @@ use crate::des::step::Step;
 use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
 use crate::event::EventKind;
+use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git::Snapshot;
+use crate::guard::Ground;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
-use crate::plan::{Gate, Plan};
+use crate::plan::{Gate, Plan, Written};
+use crate::shell::{self, Access};
 use crate::store::Session;
 use crate::transcript;
 use crate::types::{HookPayload, PreToolUsePayload};
@@ -39,7 +42,7 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
     let violations_block = context.des().blocks();
     let findings = match (gate, context.payload()) {
         (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => call(tool, known, context),
-        (Gate::Write { step_file, file }, _) => return write(step_file, file, known, context),
+        (Gate::Write { step_file, written }, _) => return write(step_file, written, known, context),
         (Gate::Stop { .. }, _) => return stop(plan, known, context),
         // It cannot bring back what is gone: once is enough for it to say what it did.
         (Gate::Lost { step_file }, _) => {
@@ -89,23 +92,55 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
 }
 
 /// Gate 2.
-fn write(step_file: &str, file: &str, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
-    let des = context.des();
+fn write(step_file: &str, written: &Written, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
     let writing = Writing {
         step_file,
         call: known.origin.call.as_ref(),
         root: &context.root.folder,
         work: &context.root.work,
         cwd: Path::new(context.payload().cwd()),
-        file,
+        file: "",
     };
-    if let Some(finding) = gates::protected(&writing) {
-        return vec![Outcome::finding(finding, true)];
+    match written {
+        Written::File(file) => write_file(&Writing { file, ..writing }, context).into_iter().collect(),
+        Written::Shell(command) => shell_writes(&writing, command, context),
     }
-    let finding = if des.scope() == ScopeMode::Off { None } else { gates::during(&writing) };
+}
+
+fn write_file(writing: &Writing<'_>, context: &Context<'_>) -> Option<Outcome> {
+    let des = context.des();
+    if let Some(finding) = gates::protected(writing) {
+        return Some(Outcome::finding(finding, true));
+    }
+    let finding = if des.scope() == ScopeMode::Off { None } else { gates::during(writing) };
     let blocks = des.scope() == ScopeMode::Block && des.blocks();
     let finding = finding.map(|finding| if blocks { finding } else { finding.warning() });
-    finding.map(|finding| Outcome::finding(finding, true)).into_iter().collect()
+    finding.map(|finding| Outcome::finding(finding, true))
+}
+
+/// What a shell command would write, as far as that is known before it runs; the rest is found by Gate 3.
+fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> Vec<Outcome> {
+    let script = shell::read(command, files::home().as_deref());
+    let ground = Ground { root: writing.work, cwd: writing.cwd };
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for touch in ground.of_script(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
+        let file = touch.path.to_string_lossy();
+        let writing = Writing { file: &file, ..*writing };
+        let outcome = match gates::protected(&writing) {
+            Some(finding) => Some(Outcome::finding(finding, true)),
+            None if touch.access == Access::Link || ground.is_temporary(&touch.path) => None,
+            // A directory may go if all that may be in it is inside the scope.
+            None if touch.with_contents => {
+                let inside = touch.path.join("file");
+                let inside = inside.to_string_lossy();
+                write_file(&Writing { file: &inside, ..writing }, context)
+                    .and_then(|_| write_file(&writing, context))
+            }
+            None => write_file(&writing, context),
+        };
+        outcomes.extend(outcome.filter(|outcome| !outcomes.contains(outcome)));
+    }
+    outcomes
 }
 
 /// Gate 3.

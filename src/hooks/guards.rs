@@ -6,6 +6,7 @@ use super::context::Context;
 use crate::config::PreToolUseConfig;
 use crate::des::paths;
 use crate::dialect::claude::tools::{self, Use};
+use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git;
 use crate::guard::{Action, Call, Effects, Ground, Rules, Sources, check};
@@ -19,7 +20,7 @@ const MAIN: &str = "main";
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let HookPayload::PreToolUse(tool) = context.payload() else { return Vec::new() };
-    let home = std::env::home_dir().map(|home| home.to_string_lossy().into_owned());
+    let home = files::home();
     let sources = context.root.config.iter().map(|path| name_of(path)).collect::<Vec<_>>();
     let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
         Ok(rules) => rules,

@@ -23,6 +23,7 @@ mod doctor;
 mod events;
 mod foreign_config;
 mod gate_escapes;
+mod gate_shell;
 mod guards;
 mod hostile_git;
 #[cfg(target_os = "linux")]
