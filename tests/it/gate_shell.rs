@@ -128,6 +128,7 @@ fn a_shell_does_not_write_what_belongs_to_the_gates() {
     ✗ SCOPE_VIOLATION: [ROOT]/.claude/settings.local.json belongs to the gates and is not for agents to write → leave it as it is
     conclaude denies this command:
     ✗ SCOPE_VIOLATION: [ROOT]/.conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
+    ✗ SCOPE_VIOLATION: [ROOT]/x/.conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
     ");
 }
 
