@@ -92,15 +92,18 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
 
 #[test]
 fn shell_commands_are_judged_by_what_they_do() {
+    judged(&rules(), include_str!("../../tests/fixtures/guards/bash.txt"));
+}
+
+/// Lines of an answer, a tab and a command.
+fn judged(rules: &Rules, table: &str) {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
-    let rules = rules();
     let mut wrong = Vec::new();
-    let table = include_str!("../../tests/fixtures/guards/bash.txt");
     let cases = table.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     for line in cases {
         let (expected, text) = line.split_once('\t').unwrap();
-        let (found, findings) = answer(&rules, &root, &text.replace('⏎', "\n"));
+        let (found, findings) = answer(rules, &root, &text.replace('⏎', "\n"));
         let found = match found {
             Some(Action::Block) => "deny",
             Some(Action::Ask) => "ask",
@@ -111,4 +114,25 @@ fn shell_commands_are_judged_by_what_they_do() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn packs_block_what_they_are_for_and_leave_the_rest_alone() {
+    for (pack, table) in [
+        (include_str!("../packs/secrets.yaml"), include_str!("../../tests/fixtures/packs/secrets.txt")),
+        (include_str!("../packs/lockfiles.yaml"), include_str!("../../tests/fixtures/packs/lockfiles.txt")),
+        (include_str!("../packs/git-safety.yaml"), include_str!("../../tests/fixtures/packs/git-safety.txt")),
+        (
+            include_str!("../packs/destructive-commands.yaml"),
+            include_str!("../../tests/fixtures/packs/destructive-commands.txt"),
+        ),
+    ] {
+        let config = crate::config::ConclaudeConfig::parse(pack, Path::new("pack")).unwrap();
+        let rules = Rules::of(&config.guards, &Sources(&["pack".to_owned()]), Some("/home/me")).unwrap();
+        let count = |answers: &[&str]| {
+            table.lines().filter(|line| answers.iter().any(|answer| line.starts_with(answer))).count()
+        };
+        assert!(count(&["deny\t", "ask\t"]) >= 25 && count(&["free\t"]) >= 25);
+        judged(&rules, table);
+    }
 }
