@@ -24,6 +24,9 @@ impl Location {
     }
 }
 
+/// Each directory above a path is compared as well, so a longer path would take too long.
+const MAX_PATH_BYTES: usize = 1_024;
+
 #[derive(Clone, Debug)]
 pub(crate) struct FilePattern {
     glob: Glob,
@@ -72,6 +75,9 @@ impl FilePattern {
 
     /// Whether it covers the path: itself, or by a directory above it. What is too long to be compared is covered.
     pub(crate) fn covers(&self, location: &Location) -> bool {
+        if location.absolute.len() > MAX_PATH_BYTES {
+            return true;
+        }
         let relative = location.relative.as_deref().filter(|relative| !relative.is_empty());
         let absolute = location.absolute.trim_start_matches('/');
         match self.anchor {

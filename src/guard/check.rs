@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::resolve::{Effects, Ground, Touch, Unclear, first_below};
 use super::rules::{Action, FileRule, FileRules, Origin, Rules, ToolRule};
+use crate::deadline;
 use crate::file_pattern::Location;
 use crate::shell::{Access, Doubt};
 
@@ -46,6 +47,15 @@ impl fmt::Display for Finding {
 pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Finding> {
     let mut found = Vec::new();
     for touch in &effects.touches {
+        if deadline::is_over() {
+            found.push(Finding {
+                action: Action::Block,
+                what: format!("using {}", call.tool),
+                rule: format!("the guards could not look at all that it touches: {}", deadline::exceeded()),
+                advice: "do it in smaller steps, or let the user shorten the guards".into(),
+            });
+            return found;
+        }
         own_files(call, touch, &mut found);
         fence(rules, call, touch, &mut found);
         files(rules, call, touch, &mut found);
@@ -168,9 +178,10 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
             }
         }
         None => found.push(Finding {
-            action: Action::Ask,
+            // Nobody waits for an answer that took too long.
+            action: if deadline::is_over() { Action::Block } else { Action::Ask },
             what: format!("{} {}", doing(touch.access), touch.shown()),
-            rule: "the directory has too many files to look for protected ones".into(),
+            rule: "the directory has too many files to look for protected ones in time".into(),
             advice: "name the files, or ask the user".into(),
         }),
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::deadline;
 use crate::des::paths::{normalise, real_path};
 use crate::file_pattern::Location;
 use crate::glob::{Glob, Kind};
@@ -185,7 +186,7 @@ fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
                 if !is_hidden && glob.matches(&name).unwrap_or(true) {
                     next.push(entry.path());
                 }
-                if next.len() > MAX_EXPANDED || visited > MAX_VISITED {
+                if next.len() > MAX_EXPANDED || visited > MAX_VISITED || deadline::is_over() {
                     return None;
                 }
             }
@@ -227,7 +228,7 @@ pub(crate) fn first_below(
     while let Some(folder) = open.pop() {
         for entry in folder.read_dir().into_iter().flatten().flatten() {
             visited += 1;
-            if visited > MAX_VISITED {
+            if visited > MAX_VISITED || deadline::is_over() {
                 return None;
             }
             let path = entry.path();

@@ -12,9 +12,9 @@ use crate::des::context::remembered;
 use crate::des::denied;
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
-use crate::log;
 use crate::plan::{Gate, Plan};
 use crate::types::{HookPayload, PreToolUsePayload};
+use crate::{deadline, log};
 
 /// What to report of an event that a gate lets pass, and what the tool is given instead.
 pub(super) type Passed = (Vec<String>, Option<Map<String, Value>>);
@@ -27,7 +27,7 @@ pub(super) fn passed(plan: &Plan, context: &Context<'_>) -> Result<Passed, Strin
     let nothing = (Vec::new(), None);
     let Some((gate, known)) = plan.gate().zip(context.gate.as_ref()) else { return Ok(nothing) };
     Ok(match (gate, context.payload()) {
-        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => let_in(tool, known, context),
+        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => let_in(tool, known, context)?,
         (Gate::Helper { .. }, HookPayload::PreToolUse(tool)) => {
             remember_helper(tool, known, context)?;
             nothing
@@ -71,20 +71,16 @@ pub(super) fn resume(context: &Context<'_>) {
 }
 
 /// Remembers a call that Gate 1 lets pass, and gives the agent its boundaries.
-fn let_in(
-    tool: &PreToolUsePayload,
-    known: &GateContext,
-    context: &Context<'_>,
-) -> (Vec<String>, Option<Map<String, Value>>) {
-    let Some(opened) = &seen(tool, known, context).opened else { return (Vec::new(), None) };
+fn let_in(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) -> Result<Passed, String> {
+    let Some(opened) = &seen(tool, known, context).opened else { return Ok((Vec::new(), None)) };
     let config = context.gate_config();
     let is_broken = context.config.error.is_some() && known.caller.is_none();
     let config = if is_broken { with_phases_of(opened, config) } else { config };
     let scopes = scopes(known.caller.as_ref(), opened);
     let scope = Scope::new(&scopes).unwrap_or_else(|_| Scope::of(opened.allowed.clone()));
     let boundaries = gates::boundaries(opened, &scope, &config.des.phase_names(), &config.des);
-    let problems = remember(tool, opened, known, context, (config, scopes));
-    (problems, Some(gates::with_boundaries(&tool.tool_input, &boundaries)))
+    let problems = remember(tool, opened, known, context, (config, scopes))?;
+    Ok((problems, Some(gates::with_boundaries(&tool.tool_input, &boundaries))))
 }
 
 /// What the caller may touch, and what the step allows: the agent gets what is in both.
@@ -112,12 +108,23 @@ fn remember(
     known: &GateContext,
     context: &Context<'_>,
     (config, scopes): (GateConfig, Vec<Vec<String>>),
-) -> Vec<String> {
+) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
-    let baseline = context.tree.snapshot().unwrap_or_else(|error| {
-        problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
-        None
-    });
+    let baseline = match context.tree.snapshot() {
+        Ok(baseline) => baseline,
+        // Whoever fills the tree must not get the next agent out of its scope.
+        Err(error) if deadline::is_over() && opened.allowed.is_limited() => {
+            return Err(format!(
+                "conclaude denies this call of an agent: the work tree cannot be looked at in time, so the scope of {} \
+                 could not be checked: {error}",
+                opened.name
+            ));
+        }
+        Err(error) => {
+            problems.push(format!("there is no baseline for the scope of {}: {error}", opened.name));
+            None
+        }
+    };
     let finished = opened.step.phases().unwrap_or_default().into_iter().filter(|phase| phase.is_finished());
     let now = jiff::Timestamp::now();
     let call = Call {
@@ -146,7 +153,7 @@ fn remember(
     {
         problems.push(format!("the call cannot be remembered, so its scope is not checked: {error}"));
     }
-    problems
+    Ok(problems)
 }
 
 /// A gated agent calls a helper without markers of its own: it works within the boundaries of the agent that calls it.

@@ -74,3 +74,14 @@ fn a_scope_that_takes_too_long_to_compare_blocks_and_says_so() {
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
 }
+
+#[test]
+fn guards_that_take_too_long_deny_and_say_so() {
+    let patterns = numbered(300, |at| format!("\"{}{at}\"", "*a".repeat(100)));
+    let config = format!("preToolUse: {{uneditableFiles: [{patterns}]}}\n");
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type").config(&config);
+    let test = (0..3_000).fold(test, |test, at| test.file(&format!("d/{}{at}", "a".repeat(200)), ""));
+    let input = serde_json::json!({ "command": "rm -rf d" });
+    let reason = test.payload("tool_name", "Bash").payload("tool_input", input).run().tool("deny");
+    assert!(reason.starts_with("conclaude denies this tool:\n✗ GUARD_DENIED: deleting d"), "{reason}");
+}
