@@ -119,9 +119,18 @@ fn judged(rules: &Rules, table: &str) {
 #[test]
 fn packs_block_what_they_are_for_and_leave_the_rest_alone() {
     for (pack, table) in [
-        (include_str!("../../docs/packs/secrets.yaml"), include_str!("../../tests/fixtures/packs/secrets.txt")),
-        (include_str!("../../docs/packs/lockfiles.yaml"), include_str!("../../tests/fixtures/packs/lockfiles.txt")),
-        (include_str!("../../docs/packs/git-safety.yaml"), include_str!("../../tests/fixtures/packs/git-safety.txt")),
+        (
+            include_str!("../../docs/packs/secrets.yaml"),
+            include_str!("../../tests/fixtures/packs/secrets.txt"),
+        ),
+        (
+            include_str!("../../docs/packs/lockfiles.yaml"),
+            include_str!("../../tests/fixtures/packs/lockfiles.txt"),
+        ),
+        (
+            include_str!("../../docs/packs/git-safety.yaml"),
+            include_str!("../../tests/fixtures/packs/git-safety.txt"),
+        ),
         (
             include_str!("../../docs/packs/destructive-commands.yaml"),
             include_str!("../../tests/fixtures/packs/destructive-commands.txt"),
