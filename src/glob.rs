@@ -97,9 +97,12 @@ impl Glob {
     /// Whether the whole text matches; none if it is too long to be compared.
     #[must_use]
     pub(crate) fn matches(&self, text: &str) -> Option<bool> {
-        if text.len() > MAX_TEXT_BYTES {
-            return None;
-        }
+        (text.len() <= MAX_TEXT_BYTES).then(|| self.matches_long(text))
+    }
+
+    /// The same for a text of which one is compared, such as a shell command.
+    #[must_use]
+    pub(crate) fn matches_long(&self, text: &str) -> bool {
         let mut now = States::new(self.program.len());
         let mut next = States::new(self.program.len());
         now.add(&self.program, 0);
@@ -114,10 +117,10 @@ impl Glob {
             std::mem::swap(&mut now, &mut next);
             next.clear();
             if now.list.is_empty() {
-                return Some(false);
+                return false;
             }
         }
-        Some(now.list.iter().any(|at| matches!(self.program.get(*at), Some(Op::End))))
+        now.list.iter().any(|at| matches!(self.program.get(*at), Some(Op::End)))
     }
 }
 

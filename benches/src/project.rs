@@ -43,7 +43,12 @@ impl Scratch {
         std::fs::create_dir_all(session.join("main/subagents")).expect("a folder");
         std::fs::write(root.join(".conclaude.yaml"), config).expect("a file");
         std::fs::write(session.join("main.jsonl"), "").expect("a file");
-        let project = Project { root, session, state: folder.join("state"), binary: self.binary.clone() };
+        let project = Project {
+            root,
+            session,
+            state: folder.join(format!("{name}-state")),
+            binary: self.binary.clone(),
+        };
         // A stop without its transcript would be one that waits for it.
         project.transcript(4 << 10, "Do it.");
         project

@@ -116,10 +116,12 @@ impl CommandPattern {
         Ok(CommandPattern { glob, longer })
     }
 
-    /// What is too long to be compared matches, unless that would allow it.
-    pub(crate) fn matches(&self, command: &str, if_too_long: bool) -> bool {
-        let matches = |glob: &Glob| glob.matches(command).unwrap_or(if_too_long);
-        matches(&self.glob) || self.longer.as_ref().is_some_and(matches)
+    /// Out of time it matches, unless that would allow the command.
+    pub(crate) fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
+        if deadline::is_over() {
+            return if_out_of_time;
+        }
+        self.glob.matches_long(command) || self.longer.as_ref().is_some_and(|glob| glob.matches_long(command))
     }
 }
 

@@ -46,6 +46,14 @@ fn a_shell_command_is_denied_for_what_it_does() {
 }
 
 #[test]
+fn a_long_command_is_compared_like_a_short_one() {
+    let text = "echo some text of a file\n".repeat(2_000);
+    bash(&format!("cat > notes.txt <<'EOF'\n{text}EOF")).run().silent();
+    let reason = bash(&format!("cat > notes.txt <<'EOF'\n{text}EOF\ngit push --force")).run().tool("deny");
+    assert!(reason.contains("running `git push --force`"), "{reason}");
+}
+
+#[test]
 fn what_only_the_user_can_decide_is_asked() {
     insta::assert_snapshot!(bash("terraform apply -auto-approve").run().tool("ask"), @"
     conclaude asks about this tool:
