@@ -92,8 +92,8 @@ fn shell(scratch: &Scratch) -> Vec<Case> {
 fn patterns(scratch: &Scratch) -> Vec<Case> {
     let counts = [
         ("SubagentStop, no patterns", 0),
-        ("SubagentStop, 1,000 patterns", 1_000),
-        ("SubagentStop, 2,000 patterns", 2_000),
+        ("SubagentStop, 100 patterns", 100),
+        ("SubagentStop, 200 patterns", 200),
     ];
     counts
         .map(|(name, count)| {

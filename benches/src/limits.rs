@@ -63,10 +63,10 @@ fn shell(all: &[Figures]) -> Vec<Limit> {
 fn patterns(all: &[Figures]) -> Vec<Limit> {
     let growth = || {
         let none = minimum(all, "SubagentStop, no patterns")?;
-        let thousand = minimum(all, "SubagentStop, 1,000 patterns")?;
-        Some((minimum(all, "SubagentStop, 2,000 patterns")? - none) / (thousand - none))
+        let thousand = minimum(all, "SubagentStop, 100 patterns")?;
+        Some((minimum(all, "SubagentStop, 200 patterns")? - none) / (thousand - none))
     };
-    vec![Limit { what: "what 2,000 patterns add, × what 1,000 do".into(), value: growth(), max: 2.6 }]
+    vec![Limit { what: "what 200 patterns add, × what 100 do".into(), value: growth(), max: 2.6 }]
 }
 
 fn gates(all: &[Figures]) -> Vec<Limit> {
