@@ -227,7 +227,10 @@ pub(super) fn not_yaml(text: &str, path: &Path, error: &SyntaxError) -> ConfigEr
     let line_start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let here = text.get(span.start..).unwrap_or_default();
+    let is_too_large =
+        error.reason.starts_with("more than ") || error.reason.starts_with("nested more than ");
     let (title, help) = match unquoted_pattern(line).or_else(|| unquoted_alias(here)) {
+        _ if is_too_large => ("the config is too large".into(), "remove what is not needed".into()),
         Some(key) => (
             format!("`{key}` must be quoted"),
             format!(
@@ -235,9 +238,6 @@ pub(super) fn not_yaml(text: &str, path: &Path, error: &SyntaxError) -> ConfigEr
                 key.chars().next().unwrap_or('*')
             ),
         ),
-        None if error.reason.starts_with("more than ") || error.reason.starts_with("nested more than ") => {
-            ("the config is too large".into(), "remove what is not needed".into())
-        }
         None if line.trim_start_matches(' ').starts_with('\t') => {
             ("tabs cannot indent YAML".into(), "indent with spaces".into())
         }

@@ -88,8 +88,13 @@ fn texts_that_are_no_config() {
     refused("an unclosed quote", &text(format!("subagentStop: \"{}", "x".repeat(900_000))), position);
     refused("NULs", &text(vec![0; 10_000]), position);
     refused("invalid UTF-8", &text(b"maxBlocks: \xff\n"), "it is not UTF-8 at byte 11");
-    let one_line: String = (0..20_000).map(|n| format!("key{n}: 1, ")).collect();
-    refused("20,000 unknown keys on one line", &text(format!("{{{one_line}}}\n")), "20000 problems");
+    let one_line = |keys: u32| (0..keys).map(|n| format!("key{n}: 1, ")).collect::<String>();
+    refused("5,000 unknown keys on one line", &text(format!("{{{}}}\n", one_line(5_000))), "5000 problems");
+    refused(
+        "20,000 keys on one line",
+        &text(format!("{{{}}}\n", one_line(20_000))),
+        "more than 10000 values",
+    );
     refused("a key of 900 kB", &text(format!("? {}\n: 1\n", "k".repeat(900_000))), position);
     refused(
         "a value of 900 kB",
@@ -133,7 +138,10 @@ fn files_that_are_no_config() {
 #[test]
 fn a_config_that_may_not_be_read() {
     let test = Test::stop().config(ORDINARY);
-    std::fs::set_permissions(test.root().join(".conclaude.yaml"), PermissionsExt::from_mode(0o000)).unwrap();
+    let config = test.root().join(".conclaude.yaml");
+    std::fs::set_permissions(&config, PermissionsExt::from_mode(0o000)).unwrap();
+    // A config of somebody else would not even be opened; only root can give it away.
+    drop(std::os::unix::fs::chown(&config, Some(65_534), None));
     let output = crate::support::run_as_nobody(&test);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
