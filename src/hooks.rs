@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use crate::decide::{self, Cause};
 use crate::dialect::claude;
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::EventKind;
+use crate::event::{EventKind, Subject};
 use crate::exit::Exit;
 use crate::install::registration;
 use crate::outcome::Outcome;
@@ -144,9 +143,11 @@ fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResul
     }
 }
 
-/// Whether a payload that cannot be read is not worth a word: the event runs nothing and gates nothing.
+/// Where a payload that cannot be read is no error: it is not known whose it is, and other clients run our hooks too.
 fn is_quiet(event: EventKind) -> bool {
-    abilities::blocking(event) == Blocking::Never && event != EventKind::SubagentStart
+    let may_deny =
+        matches!(event, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit);
+    event.row().subject != Subject::Agent && !may_deny
 }
 
 /// Handles an event.
