@@ -63,8 +63,8 @@ fn shell(all: &[Figures]) -> Vec<Limit> {
 fn patterns(all: &[Figures]) -> Vec<Limit> {
     let growth = || {
         let none = minimum(all, "SubagentStop, no patterns")?;
-        let thousand = minimum(all, "SubagentStop, 100 patterns")?;
-        Some((minimum(all, "SubagentStop, 200 patterns")? - none) / (thousand - none))
+        let hundred = minimum(all, "SubagentStop, 100 patterns")?;
+        Some((minimum(all, "SubagentStop, 200 patterns")? - none) / (hundred - none))
     };
     vec![Limit { what: "what 200 patterns add, × what 100 do".into(), value: growth(), max: 2.6 }]
 }

@@ -11,7 +11,7 @@ const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-
     --checkpoint-action= --owner= --group= --mode= --mtime= --listed-incremental=w";
 
 pub(super) fn tar(walk: &mut Walk<'_>, call: &Call<'_>) {
-    // The old style: `tar xzf FILE`, whose letters take their values in turn.
+    // The old style: `tar xzf FILE`, whose flags take their values in turn.
     let mut arguments = super::arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
     let members = std::mem::take(&mut arguments.operands);
     let archive = arguments.value(&["-f", "--file"]);

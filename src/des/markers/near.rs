@@ -86,7 +86,7 @@ fn key_of(written: &str) -> Option<&'static str> {
     })
 }
 
-/// The letters and digits of a text in ASCII capitals, as a reader sees them.
+/// The alphanumeric characters of a text in ASCII capitals, as a reader sees them.
 fn folded(text: &str) -> String {
     text.chars()
         .filter_map(seen_as)
