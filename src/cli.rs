@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::event::{self, EventKind, Registered};
+use crate::event::{self, EventKind};
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::root::Root;
@@ -17,6 +17,7 @@ mod demo;
 mod des;
 mod diff;
 mod doctor;
+mod events;
 mod init;
 mod install;
 mod out;
@@ -101,6 +102,11 @@ enum Subcommand {
         #[command(subcommand)]
         subcommand: audit::Subcommand,
     },
+    /// List the events: what their patterns compare, what can be blocked, and the variables of their commands
+    Events {
+        #[command(flatten)]
+        request: events::Request,
+    },
     /// Print the JSON Schema of the config, for editors
     Schema,
     /// Print a completion script for a shell
@@ -136,17 +142,14 @@ fn if_trusted() -> clap::Arg {
 }
 
 fn about_events() -> String {
-    let always = event::ALL.iter().filter(|event| event.row().registered == Registered::Always);
-    let always: Vec<&str> = always.map(|event| event.name()).collect();
     format!(
-        "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. These do something:\n  \
-         {};\n  all others are accepted.\n\n\
+        "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. Each runs the commands\n  \
+         of its section; {LITERAL}conclaude events{LITERAL:#} lists them.\n\n\
          {HEADING}Exit codes:{HEADING:#}\n  0  success\n  1  error in the arguments, the payload or the config\n  2  blocked on purpose\n\n\
          {HEADING}Environment:{HEADING:#}\n  CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so\n  \
          CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
          CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
          CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code",
-        always.join(", "),
     )
 }
 
@@ -182,6 +185,7 @@ impl Subcommand {
             Subcommand::Validate { request } => validate::run(&request),
             Subcommand::Des { subcommand } => subcommand.run(),
             Subcommand::Audit { subcommand } => subcommand.run(),
+            Subcommand::Events { request } => events::run(&request),
             Subcommand::Schema => print(&config::schema_text()),
             Subcommand::Completions { shell } => {
                 let mut script = Vec::new();

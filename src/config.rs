@@ -23,6 +23,7 @@ mod patterns;
 mod rules;
 mod schema;
 mod section;
+mod stop;
 
 pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
@@ -33,9 +34,10 @@ pub(crate) use guards::{
     CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
 };
 pub use notifications::{HookName, NotificationsConfig};
-pub(crate) use patterns::{FileGlob, NameGlob};
+pub use patterns::{FileGlob, NameGlob};
 pub(crate) use schema::schema_text;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
+pub use stop::StopConfig;
 
 // The names of the specification.
 pub type SubagentStopConfig = EventConfig;
@@ -55,6 +57,9 @@ pub struct ConclaudeConfig {
     /// The guards of the section `preToolUse`; its commands are among the sections.
     #[schemars(skip)]
     pub(crate) guards: PreToolUseConfig,
+    /// What `stop` has beside its commands, which are among the sections.
+    #[schemars(skip)]
+    pub stop: StopConfig,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
     /// The gates for the steps of a workflow.
@@ -87,6 +92,11 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                             let (mode, commands) = (guards.mode.take(), guards.commands.take());
                             config.sections.push((EventKind::PreToolUse, EventConfig { mode, commands }));
                             config.guards = guards;
+                        }
+                        "stop" => {
+                            let mut stop = map.next_value::<Option<StopConfig>>()?.unwrap_or_default();
+                            config.sections.push((EventKind::Stop, stop.take_section()));
+                            config.stop = stop;
                         }
                         section => match EventKind::of_section_or_future(section) {
                             Some(event) => {

@@ -32,6 +32,8 @@ pub struct HookResult {
     pub context: Option<String>,
     /// What the tool is given instead.
     pub updated_input: Option<Map<String, Value>>,
+    /// The path of a worktree that a command made.
+    pub worktree: Option<String>,
     /// What was pending in the outbox and is shown with this: that is noted once the answer was written.
     pub delivered: Vec<Delivered>,
 }
@@ -54,6 +56,7 @@ impl HookResult {
             message: None,
             context: None,
             updated_input: None,
+            worktree: None,
             delivered: Vec::new(),
         }
     }
@@ -195,7 +198,18 @@ fn at_limit(
     };
     match count {
         Ok(Count::Blocks(nth)) => {
-            (HookResult::blocked(messages::block_reason(plan, outcomes, nth, max)), Word::Blocked)
+            let reason = match messages::asked_to_go_on(outcomes) {
+                Some(message) => messages::go_on(message, nth, max),
+                None => messages::block_reason(plan, outcomes, nth, max),
+            };
+            (HookResult::blocked(reason), Word::Blocked)
+        }
+        // That was its purpose, and no failure.
+        Ok(Count::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
+            let times = text::count(max.into(), "time");
+            let message = format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now");
+            let message = Some(messages::message(plan, &message));
+            (HookResult { message, ..HookResult::success() }, Word::Allowed)
         }
         Ok(Count::Exhausted) => {
             despite(format!("it was blocked {} already (maxBlocks)", text::count(max.into(), "time")))

@@ -12,6 +12,8 @@ pub enum Subject {
     Agent,
     /// This field of the payload.
     Field(&'static str),
+    /// This field of the payload, a path: patterns follow gitignore's rules.
+    File(&'static str),
     /// Nothing: only `*` makes sense.
     Nothing,
 }
@@ -21,6 +23,10 @@ pub enum Subject {
 pub enum Registered {
     /// conclaude needs it whatever the config says.
     Always,
+    /// Gates are on, or the config has commands: it delivers what they have to show where nobody sees it.
+    ToDeliver,
+    /// The gates are on, or the config has something for it.
+    WithGates,
     /// The config has something for it.
     WhenUsed,
     /// The config has commands for it: to register it changes what the client does, which no notification is worth.
@@ -59,6 +65,9 @@ macro_rules! subject {
     };
     (agent) => {
         Subject::Agent
+    };
+    ((file $field:literal)) => {
+        Subject::File($field)
     };
     ($field:literal) => {
         Subject::Field($field)
@@ -127,12 +136,12 @@ macro_rules! events {
 events! {
 //  name                 section                compared            payload          registered   notified
     SessionStart         "sessionStart"         "source"            Other            Always       system;
-    PreToolUse           "preToolUse"           "tool_name"         PreToolUse       Always       -;
-    PostToolUse          "postToolUse"          "tool_name"         PostToolUse      Always       -;
-    UserPromptSubmit     "userPromptSubmit"     -                   UserPromptSubmit Always       system;
-    SubagentStart        "subagentStart"        agent               SubagentStart    Always       system;
-    SubagentStop         "subagentStop"         agent               SubagentStop     Always       system;
-    Stop                 "stop"                 -                   Stop             Always       -;
+    PreToolUse           "preToolUse"           "tool_name"         PreToolUse       WithGates    -;
+    PostToolUse          "postToolUse"          "tool_name"         PostToolUse      ToDeliver    -;
+    UserPromptSubmit     "userPromptSubmit"     -                   UserPromptSubmit ToDeliver    system;
+    SubagentStart        "subagentStart"        agent               SubagentStart    WithGates    system;
+    SubagentStop         "subagentStop"         agent               SubagentStop     WithGates    system;
+    Stop                 "stop"                 -                   Stop             ToDeliver    -;
     SessionEnd           "sessionEnd"           "reason"            Other            Always       system;
     PostToolUseFailure   "postToolUseFailure"   "tool_name"         Other            WhenUsed     -;
     PostToolBatch        "postToolBatch"        -                   Other            WhenUsed     -;
@@ -154,7 +163,7 @@ events! {
     ConfigChange         "configChange"         "source"            Other            WhenUsed     -;
     InstructionsLoaded   "instructionsLoaded"   "memory_type"       Other            WhenUsed     -;
     CwdChanged           "cwdChanged"           "new_cwd"           Other            WhenUsed     -;
-    FileChanged          "fileChanged"          "file_path"         Other            WithCommands -;
+    FileChanged          "fileChanged"          (file "file_path")  Other            WithCommands -;
     DirectoryAdded       "directoryAdded"       "source"            Other            WhenUsed     -;
     WorktreeCreate       "worktreeCreate"       -                   Other            WithCommands -;
     WorktreeRemove       "worktreeRemove"       -                   Other            WithCommands -;

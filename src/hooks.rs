@@ -16,6 +16,7 @@ use crate::store::outbox;
 use crate::{deadline, log, process};
 
 mod after_blocks;
+mod changes;
 mod commands;
 mod config_error;
 mod context;

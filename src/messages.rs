@@ -45,7 +45,7 @@ pub(crate) fn check(outcome: &Outcome) -> Option<String> {
         Evidence::Command(run) => Some(format!("`{}`", short(&run.command.script))),
         Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
         Evidence::Judge(..) => Some("the judge's review".into()),
-        Evidence::Note | Evidence::Skipped => None,
+        Evidence::Note | Evidence::Skipped | Evidence::Continue => None,
     }
 }
 
@@ -70,6 +70,28 @@ pub(crate) fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcom
         return format!("⚠ {name}: stopped after {blocks}; not run again: {}", left.join(", "));
     }
     format!("✓ {name}: {} passed after {blocks}", checks.join(", "))
+}
+
+/// What Claude is asked to do instead of stopping, where nothing else blocks.
+#[must_use]
+pub(crate) fn asked_to_go_on(outcomes: &[Outcome]) -> Option<&str> {
+    let mut blocking = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
+    let only = blocking.next().filter(|outcome| outcome.evidence == Evidence::Continue)?;
+    blocking.next().is_none().then_some(only.message.as_str())
+}
+
+/// What Claude reads that is asked to go on.
+#[must_use]
+pub(crate) fn go_on(message: &str, nth: u32, max: u32) -> String {
+    format!("{message}\n(conclaude: `stop.infinite`, {nth} of {max} for this prompt)")
+}
+
+/// What is shown of a stop whose commands wait.
+#[must_use]
+pub(crate) fn waiting(agents: &[String]) -> String {
+    let names: Vec<String> = agents.iter().map(|name| clean_line(name)).collect();
+    let what = count(agents.len() as u64, "background agent");
+    format!("the checks of `stop` wait for {what} ({}), and run at the stop after that", names.join(", "))
 }
 
 /// All messages, one below the other.

@@ -47,6 +47,8 @@ pub enum Evidence {
     HonestFailure,
     /// Something that was not run.
     Skipped,
+    /// Claude is asked to go on.
+    Continue,
     Command(CommandRun),
     /// What the judge answered, and what was found by it.
     Judge(Value, Option<Finding>),
@@ -65,6 +67,8 @@ pub struct CommandRun {
     /// What is shown of its output.
     pub stdout: Option<String>,
     pub stderr: Option<String>,
+    /// What it printed, where that is part of the answer.
+    pub answer: Option<String>,
 }
 
 impl Outcome {

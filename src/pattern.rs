@@ -119,6 +119,25 @@ impl Pattern {
         &*self.0 == "*"
     }
 
+    /// Whether it is without glob characters.
+    #[must_use]
+    pub(crate) fn is_literal(&self) -> bool {
+        matches!(self.form(), Form::Literal)
+    }
+
+    /// The names that it matches, where these are few and known: a literal, or a list in braces. None for any other glob.
+    #[must_use]
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        let is_plain = |text: &str| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        };
+        let text = self.as_str();
+        let list = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+        let names: Vec<String> = list.split(',').map(str::to_owned).collect();
+        let is_list = list.len() < text.len() || names.len() == 1;
+        (is_list && names.iter().all(|name| is_plain(name))).then_some(names)
+    }
+
     /// Checks the glob's syntax.
     ///
     /// # Errors
@@ -169,7 +188,7 @@ impl Pattern {
         Glob::new(&self.0, Kind::Name).map_err(|error| self.broken(&error.to_string()))
     }
 
-    fn broken(&self, reason: &str) -> PatternError {
+    pub(crate) fn broken(&self, reason: &str) -> PatternError {
         PatternError::Glob { pattern: self.0.to_string(), reason: reason.to_owned() }
     }
 }
@@ -184,9 +203,21 @@ pub(crate) fn select<'a, T>(
     name: &str,
     agent_id: Option<&str>,
 ) -> Result<Vec<&'a (Pattern, T)>, PatternError> {
+    select_by(entries, mode, |pattern| pattern.matches(name, agent_id))
+}
+
+/// The entries whose pattern is one that applies, in the order in which they run.
+///
+/// # Errors
+/// Says which pattern cannot be evaluated.
+pub(crate) fn select_by<T>(
+    entries: &[(Pattern, T)],
+    mode: MatchMode,
+    applies: impl Fn(&Pattern) -> Result<bool, PatternError>,
+) -> Result<Vec<&(Pattern, T)>, PatternError> {
     let mut selected = Vec::new();
     for entry in entries {
-        if entry.0.matches(name, agent_id)? {
+        if applies(&entry.0)? {
             selected.push(entry);
             if mode == MatchMode::First {
                 break;

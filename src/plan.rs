@@ -5,19 +5,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::config::{
-    Bounded, CommandConfig, ConclaudeConfig, GateConfig, JudgeConfig, NonBlank, PreToolUseConfig, Reaction,
-    Show,
-};
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::{EventKind, Subject};
-use crate::pattern::{self, PatternError};
+use crate::config::{ConclaudeConfig, GateConfig, JudgeConfig, PreToolUseConfig, Reaction, Show};
+use crate::event::EventKind;
+use crate::file_pattern::Location;
+use crate::pattern::PatternError;
 use crate::types::Event;
 
-mod environment;
+mod commands;
+pub(crate) mod environment;
 
-/// The shell when the config names none.
-pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
+use environment::Variable;
 
 /// Everything that a plan is made from.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +22,12 @@ pub(crate) struct Facts<'a> {
     pub(crate) event: &'a Event,
     /// The subagent, at the events of one.
     pub(crate) agent: Option<&'a Agent>,
+    /// The subagent from inside which another event comes.
+    pub(crate) caller: Option<&'a Agent>,
+    /// The files that the event, or the agent until its stop, changed; only where a command asks for them.
+    pub(crate) changed: &'a [Location],
+    /// The agents that still run in the background, at a stop of the main thread.
+    pub(crate) running: &'a [String],
     pub(crate) config: &'a ConclaudeConfig,
     /// Why nothing of the config may run here.
     pub(crate) untrusted: Option<&'a str>,
@@ -105,6 +108,10 @@ pub(crate) enum Action {
     Gate(Gate),
     Report(Report),
     Command(Command),
+    /// The commands of a stop wait for these agents, which still run in the background.
+    Wait(Vec<String>),
+    /// Claude is asked to go on, with these words.
+    Continue(String),
     Judge(JudgeConfig),
 }
 
@@ -118,6 +125,8 @@ impl fmt::Display for Action {
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
             Action::Command(command) => write!(f, "`{}`", command.script.trim()),
+            Action::Wait(_) => f.write_str("waiting for background agents"),
+            Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),
         }
     }
@@ -189,7 +198,7 @@ pub(crate) struct Command {
     /// What `cwd` must not leave, also by a link.
     pub(crate) work: PathBuf,
     /// `None` removes a variable.
-    pub(crate) env: Vec<(&'static str, Option<String>)>,
+    pub(crate) env: Vec<Variable>,
     /// What to say when it fails.
     pub(crate) message: Option<String>,
     pub(crate) show_stdout: Show,
@@ -198,6 +207,8 @@ pub(crate) struct Command {
     pub(crate) timeout: Option<Duration>,
     pub(crate) on_failure: Reaction,
     pub(crate) on_timeout: Reaction,
+    /// What it prints is part of the answer.
+    pub(crate) answers: bool,
 }
 
 /// Modes in which the client does not ask the user.
@@ -250,6 +261,7 @@ impl Plan {
             }
         };
         by_gate
+            || self.steps.iter().any(|step| matches!(step.action, Action::Continue(_)))
             || self.commands().any(|command| {
                 command.on_failure == Reaction::Block
                     || (command.timeout.is_some() && command.on_timeout == Reaction::Block)
@@ -285,7 +297,6 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let GateConfig { des, max_blocks } = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
     // A gate that let an agent in also looks when it leaves.
     let gate = facts.gate.filter(|_| des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
-    let (env, warnings) = environment::environment(facts, gate.is_some());
     // Guards only refuse, so they count also where nothing may run.
     let guards = (event == EventKind::PreToolUse).then(|| Step {
         reason: Reason::Itself,
@@ -296,7 +307,10 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     steps.extend(
         Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
     );
-    let mut of_config = commands(facts, &env)?;
+    let (mut of_config, warnings) = commands::commands(facts, gate.is_some())?;
+    if event == EventKind::Stop {
+        of_config = at_stop(facts, of_config);
+    }
     let judge = des.judge.filter(|_| matches!(gate, Some(Gate::Stop { .. })));
     let judge = judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) });
     // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
@@ -324,66 +338,13 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     })
 }
 
-fn commands(facts: &Facts<'_>, env: &[(&'static str, Option<String>)]) -> Result<Vec<Step>, PatternError> {
-    let event = facts.event.kind;
-    let Some(section) = facts.config.section(event) else { return Ok(Vec::new()) };
-    let (subject, id) = subject(facts);
-    let selected = pattern::select(section.entries(), section.mode.unwrap_or_default(), subject, id)?;
-    let step = |pattern: &pattern::Pattern, config: &CommandConfig| Step {
-        reason: Reason::Pattern {
-            section: event.row().section,
-            pattern: pattern.as_str().to_owned(),
-            subject: subject.to_owned(),
-        },
-        action: Action::Command(Command {
-            pattern: pattern.as_str().to_owned(),
-            cwd: config
-                .cwd
-                .as_ref()
-                .map_or_else(|| facts.work.to_owned(), |cwd| facts.work.join(cwd.as_path())),
-            work: facts.work.to_owned(),
-            env: env.to_vec(),
-            ..command(config, event)
-        }),
-    };
-    Ok(selected
-        .into_iter()
-        .flat_map(|(pattern, commands)| commands.iter().map(move |config| (pattern, config)))
-        .map(|(pattern, config)| step(pattern, config))
-        .collect())
-}
-
-/// What patterns are compared with, and the id that a literal pattern may name as well.
-fn subject<'a>(facts: &Facts<'a>) -> (&'a str, Option<&'a str>) {
-    match facts.event.kind.row().subject {
-        Subject::Agent => facts.agent.map_or(("", None), |agent| (agent.name.as_str(), agent.id.as_deref())),
-        Subject::Field(name) => {
-            (facts.event.fields.get(name).and_then(serde_json::Value::as_str).unwrap_or_default(), None)
-        }
-        Subject::Nothing => ("", None),
+/// What the main thread's stop does beside its commands. While background agents run there is more to come, and the stop comes
+/// again after it.
+fn at_stop(facts: &Facts<'_>, mut steps: Vec<Step>) -> Vec<Step> {
+    let infinite = facts.config.stop.infinite().map(|message| Action::Continue(message.to_owned()));
+    steps.extend(infinite.map(|action| Step { reason: Reason::Itself, action }));
+    if steps.is_empty() || facts.running.is_empty() {
+        return steps;
     }
-}
-
-fn command(config: &CommandConfig, event: EventKind) -> Command {
-    let default_on_failure = if event == EventKind::Stop { Reaction::Block } else { Reaction::Warn };
-    let default_on_timeout = match abilities::blocking(event) {
-        Blocking::Stop => Reaction::Block,
-        _ => Reaction::Warn,
-    };
-    let (show_stdout, show_stderr) = config.streams();
-    Command {
-        pattern: String::new(),
-        script: config.run.as_str().to_owned(),
-        shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
-        cwd: PathBuf::new(),
-        work: PathBuf::new(),
-        env: Vec::new(),
-        message: config.message.clone(),
-        show_stdout,
-        show_stderr,
-        max_lines: config.max_output_lines.map(Bounded::get),
-        timeout: config.timeout.map(|seconds| Duration::from_secs(seconds.get().into())),
-        on_failure: config.on_failure.unwrap_or(default_on_failure),
-        on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
-    }
+    vec![Step { reason: Reason::Itself, action: Action::Wait(facts.running.to_vec()) }]
 }

@@ -70,7 +70,7 @@ pub(crate) struct CommandSpec<'a> {
     pub shell: &'a str,
     pub cwd: &'a Path,
     /// The variables that it gets beside our own environment; `None` removes one.
-    pub env: &'a [(&'static str, Option<String>)],
+    pub env: &'a [(String, Option<String>)],
     /// What it reads.
     pub stdin: &'a [u8],
     /// When it is terminated.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::files;
 
 mod calls;
+mod changes;
 mod ending;
 pub mod identity;
 mod lines;
@@ -16,6 +17,7 @@ mod writes;
 pub use calls::{AgentCall, Found, call_of, last_agent_call};
 pub use ending::ending;
 use lines::{Line, LinesFromEnd, bounded_line, holds};
+pub(crate) use changes::changed_files;
 pub use writes::{Write, writes};
 
 /// How far a transcript of an unknown format is searched.

@@ -140,6 +140,18 @@ impl StopPayload {
     }
 }
 
+impl StopPayload {
+    /// The names of the agents that still run in the background. A shell that does is no reason to wait.
+    #[must_use]
+    pub fn running_agents(&self) -> Vec<String> {
+        let text = |task: &Value, field: &str| task.get(field).and_then(Value::as_str).map(str::to_owned);
+        let is_agent = |task: &&Value| text(task, "type").is_none_or(|kind| kind.contains("agent"));
+        let is_running = |task: &&Value| text(task, "status").is_none_or(|status| status == "running");
+        let tasks = self.background_tasks.iter().flatten().filter(is_agent).filter(is_running);
+        tasks.filter_map(|task| text(task, "agent_type").or_else(|| text(task, "id"))).collect()
+    }
+}
+
 impl HookPayload {
     #[must_use]
     pub fn base(&self) -> &BasePayload {
@@ -224,7 +236,7 @@ impl HookPayload {
 
 /// Where Claude Code keeps a subagent's transcript. Nothing is derived from a path or an id of another form, since it
 /// could point anywhere.
-fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
+pub(crate) fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
     let folder = main.strip_suffix(".jsonl")?;
     let unsafe_id = agent_id.contains(['/', '\\', '\0']) || agent_id.contains("..");
     (!unsafe_id && !folder.contains('\0')).then(|| format!("{folder}/subagents/agent-{agent_id}.jsonl"))

@@ -87,12 +87,13 @@ fn full() -> Value {
     let command = json!({
         "run": "x", "message": "m", "showStdout": true, "showStderr": false, "maxOutputLines": 5, "timeout": "5m",
         "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh",
+        "agent": "c*", "files": ["src/**", "!*.md"], "context": true,
     });
     json!({
         "maxBlocks": 3,
         "subagentStart": { "match": "all", "commands": { "*": [command] } },
         "subagentStop": { "match": "first", "commands": { "coder": [command, { "run": "y" }], "a*": null } },
-        "stop": { "commands": [command] },
+        "stop": { "match": "all", "commands": [command], "infinite": false, "infiniteMessage": "m" },
         "postToolUse": { "commands": { "Write": [{ "run": "x", "onFailure": "block" }] } },
         "notifications": { "enabled": true, "hooks": ["*", "Stop"], "showErrors": true, "showSuccess": false, "showSystemEvents": true },
         "des": {

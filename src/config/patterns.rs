@@ -11,11 +11,11 @@ use crate::glob::{Glob, GlobError, Kind};
 
 /// A glob over names or commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NameGlob(String);
+pub struct NameGlob(String);
 
 /// A pattern of files by gitignore's rules; `!` in front of it frees what it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileGlob(String);
+pub struct FileGlob(String);
 
 impl NameGlob {
     /// How the schema names it.
@@ -27,6 +27,11 @@ impl NameGlob {
 
     pub(super) fn check(text: &str) -> Result<(), GlobError> {
         Glob::new(text, Kind::Name).map(drop)
+    }
+
+    /// Whether it matches the name; one that is too long to be compared is no match.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        Glob::new(&self.0, Kind::Name).is_ok_and(|glob| glob.matches(name).unwrap_or(false))
     }
 }
 

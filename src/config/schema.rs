@@ -19,7 +19,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::{ConclaudeConfig, EventConfig, PreToolUseConfig};
+    use crate::config::{ConclaudeConfig, EventConfig, PreToolUseConfig, StopConfig};
     use crate::dialect::claude::abilities::{self, Blocking};
     use crate::event::EventKind;
 
@@ -29,6 +29,7 @@ mod tests {
         let mut generator = schemars::generate::SchemaSettings::draft07().into_generator();
         generator.subschema_for::<Option<EventConfig>>();
         generator.subschema_for::<Option<PreToolUseConfig>>();
+        generator.subschema_for::<Option<StopConfig>>();
         let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
         let definitions = root["definitions"].as_object_mut().unwrap();
         for name in ["EventConfig", "Commands", "CommandConfig"] {
@@ -46,6 +47,7 @@ mod tests {
             let can_block = abilities::blocking(event) != Blocking::Never;
             let definition = match event {
                 EventKind::PreToolUse => "PreToolUseConfig",
+                EventKind::Stop => "StopConfig",
                 _ if can_block => "EventConfig",
                 _ => "WarnOnlyEventConfig",
             };

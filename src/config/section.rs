@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
-use super::{Bounded, FolderBelow, NonBlank};
+use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank};
+use crate::dialect::claude::{abilities, fields};
 use crate::event::{EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
 
@@ -47,16 +48,64 @@ pub struct CommandConfig {
     #[serde(default, deserialize_with = "seconds")]
     #[schemars(with = "Option<Seconds<1, 3_600>>")]
     pub timeout: Option<Bounded<1, 3_600>>,
-    /// What a failure does. Default: `warn`.
+    /// What a failure does. Default: `warn`; at `stop` and `worktreeCreate` `block`.
     pub on_failure: Option<Reaction>,
     /// What a timeout does: one agent is blocked by timeouts once. Default: what `onFailure` says; without it, `block`
     /// where the event can be blocked, else `warn`.
     pub on_timeout: Option<Reaction>,
+    /// The agent that it runs for, as a glob over the subagent's name; `main` is the main thread. Default: all.
+    pub agent: Option<NameGlob>,
+    /// It runs only where changed files are covered by these patterns, which follow gitignore's rules: the tool's file at the
+    /// events of tools; at a stop what the agent wrote, on the main thread since the last prompt. `{files}` in `run` and
+    /// `CONCLAUDE_FILES` name them. Default: it always runs.
+    pub files: Option<FileList>,
+    /// Give Claude what it prints, at events that can: see `conclaude events`. Default: false.
+    pub context: Option<bool>,
     /// The folder in which it runs, relative to that of the config (of an agent with a worktree: to its worktree), and
     /// below it. Default: that folder itself.
     pub cwd: Option<FolderBelow>,
     /// The shell that runs the script, with `-c`. Default: `/bin/sh`.
     pub shell: Option<NonBlank>,
+}
+
+/// Patterns of files: the last that covers a file decides.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct FileList(pub(crate) Vec<FileGlob>);
+
+impl FileList {
+    fn is_within_bounds(&self) -> bool {
+        (1..=MAX_PATTERNS).contains(&self.0.len())
+    }
+}
+
+impl JsonSchema for FileList {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FileList".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let pattern = generator.subschema_for::<FileGlob>();
+        schemars::json_schema!({ "type": "array", "items": pattern, "minItems": 1, "maxItems": MAX_PATTERNS })
+    }
+}
+
+/// Whether the event tells which files changed.
+fn names_files(event: EventKind) -> bool {
+    let of_agent =
+        [EventKind::Stop, EventKind::SubagentStop, EventKind::TeammateIdle, EventKind::PostToolBatch];
+    of_agent.contains(&event)
+        || !event.is_known()
+        || fields::own(event).iter().any(|field| ["tool_name", "file_path"].contains(field))
+}
+
+/// The start of a script.
+fn short(script: &str) -> String {
+    script.trim().lines().next().unwrap_or_default().chars().take(60).collect()
 }
 
 /// When the output of a command is shown.
@@ -173,6 +222,7 @@ impl EventConfig {
     pub(super) fn is_within_bounds(&self) -> bool {
         self.entries().len() <= MAX_PATTERNS
             && self.entries().iter().all(|(_, commands)| commands.len() <= MAX_COMMANDS)
+            && self.commands().filter_map(|command| command.files.as_ref()).all(FileList::is_within_bounds)
     }
 
     pub(super) fn check_patterns(&self) -> Result<(), PatternError> {
@@ -206,7 +256,23 @@ impl EventConfig {
             if commands.is_empty() {
                 found.push(format!("{section}: `{pattern}` has no commands"));
             }
+            if matches!(event.row().subject, Subject::File(_)) && !pattern.is_literal() {
+                found.push(format!(
+                    "{section}: Claude Code watches files by name, and none is called `{pattern}`: list the names"
+                ));
+            }
             for command in commands {
+                if command.context == Some(true) && !abilities::takes_context(event) {
+                    found.push(format!(
+                        "{section}: `context` has no effect: Claude is given nothing at {event}"
+                    ));
+                }
+                if command.files.is_some() && !names_files(event) {
+                    found.push(format!(
+                        "{section}: `{}` never runs: {event} is about no files, and it has `files`",
+                        short(command.run.as_str())
+                    ));
+                }
                 if command.max_output_lines.is_some() && command.streams() == (Show::Never, Show::Never) {
                     found.push(format!(
                         "{section}: `{pattern}` limits output that is never shown: remove `maxOutputLines`, or set `show: failure`"

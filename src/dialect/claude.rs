@@ -11,6 +11,7 @@ use crate::text::{LIMIT, clean, head_and_tail};
 use crate::types::{Event, PayloadError};
 
 pub mod abilities;
+pub mod fields;
 pub(crate) mod tools;
 
 use abilities::Blocking;
@@ -104,6 +105,9 @@ impl Answer {
     #[must_use]
     fn of(event: EventKind, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
         match result {
+            Ok(HookResult { decision: Decision::Allow, worktree: Some(path), .. }) => {
+                Answer { exit: Exit::Success, stdout: path.clone(), stderr: log_lines.join("\n") }
+            }
             Ok(HookResult { decision: Decision::Allow, message, context, updated_input, .. }) => {
                 let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
                 let output = (updated_input.is_some() || context.is_some()).then(|| ToolOutput {

@@ -34,7 +34,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
         env: &command.env,
         stdin: context.input,
         timeout: command.timeout,
-        stdout: keep(command.show_stdout),
+        stdout: if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) },
         stderr: keep(command.show_stderr),
     };
     let finished = match wrong_folder(command) {
@@ -50,6 +50,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
         duration: finished.duration,
         stdout: None,
         stderr: None,
+        answer: None,
     };
     log_run(&run);
     let verdict = verdict(&run, context);
@@ -95,6 +96,12 @@ fn verdict(run: &CommandRun, context: &Context<'_>) -> Verdict {
 pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<(usize, Output)>, context: &Context<'_>) {
     let mut shown = Vec::new();
     for (index, Output { stdout, stderr }) in outputs {
+        if let Some(Evidence::Command(run)) = outcomes.get_mut(index).map(|outcome| &mut outcome.evidence)
+            && run.command.answers
+            && run.is_success
+        {
+            run.answer = stdout.excerpt(run.command.max_lines);
+        }
         let Some(run) = outcomes.get(index).and_then(Outcome::run) else { continue };
         let pick = |stream: Captured, show: Show| {
             let is_shown = show.applies(run.is_success) && stream.bytes > 0;

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Environment;
-use super::config_error;
 use super::gate_facts::{self, GateContext, Search};
+use super::{changes, config_error};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
 use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig};
 use crate::decide::{Cause, Count};
 use crate::des::call::Call;
 use crate::des::markers;
+use crate::dialect::claude::fields;
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
 use crate::git::WorkTree;
@@ -24,7 +25,7 @@ use crate::root::{self, Root};
 use crate::store::trust::{self, TrustStatus};
 use crate::store::{self, Session};
 use crate::transcript::{self, identity};
-use crate::types::{Event, HookPayload, PayloadError};
+use crate::types::{Event, HookPayload, PayloadError, derived_transcript};
 
 /// The name of the main thread, in the state of a session.
 pub(super) const MAIN_THREAD: &str = "main thread";
@@ -35,6 +36,8 @@ pub(super) struct Context<'a> {
     pub(super) event: Event,
     /// The subagent, at the events of one.
     pub(super) agent: Option<Agent>,
+    /// The subagent from inside which another event comes.
+    pub(super) caller: Option<Agent>,
     pub(super) root: Root,
     /// The folder whose settings Claude Code reads.
     pub(super) project: PathBuf,
@@ -92,6 +95,7 @@ impl<'a> Context<'a> {
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
+            caller: caller(&event),
             event,
             agent,
             tree: WorkTree::at(&root.work, baseline),
@@ -105,9 +109,21 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {
+        let agent = self.agent.as_ref().or(self.caller.as_ref());
+        let changed = match self.asks_for_files() {
+            true => changes::changed(&self.event, agent, &self.root.work),
+            false => Vec::new(),
+        };
+        let running = match self.payload() {
+            HookPayload::Stop(stop) => stop.running_agents(),
+            _ => Vec::new(),
+        };
         let facts = Facts {
             event: &self.event,
             agent: self.agent.as_ref(),
+            caller: self.caller.as_ref(),
+            changed: &changed,
+            running: &running,
             config: &self.config.settings,
             untrusted: self.config.untrusted.as_deref(),
             gate: self.gate.as_ref().map(|gate| &gate.facts),
@@ -119,6 +135,12 @@ impl<'a> Context<'a> {
             log::warn(|| warning.clone());
         }
         Ok(plan)
+    }
+
+    /// Whether a command of the event is limited to files: nothing else needs to know what changed.
+    fn asks_for_files(&self) -> bool {
+        let section = self.config.settings.section(self.kind());
+        section.is_some_and(|section| section.commands().any(|command| command.files.is_some()))
     }
 
     pub(super) fn payload(&self) -> &HookPayload {
@@ -159,7 +181,7 @@ impl<'a> Context<'a> {
             EventKind::SubagentStop => self.agent.clone(),
             EventKind::Stop => Some(Agent::named(MAIN_THREAD)),
             EventKind::TeammateIdle => {
-                Some(self.agent.clone().unwrap_or_else(|| Agent::named(field("teammate_name"))))
+                Some(self.caller.clone().unwrap_or_else(|| Agent::named(field("teammate_name"))))
             }
             EventKind::TaskCompleted => Some(Agent::named(format!("task {}", field("task_id")))),
             _ => None,
@@ -203,6 +225,23 @@ impl<'a> Context<'a> {
     }
 }
 
+/// The subagent from inside which an event comes that is not its own.
+fn caller(event: &Event) -> Option<Agent> {
+    if event.kind.row().subject == Subject::Agent || fields::agent(event.kind).is_empty() {
+        return None;
+    }
+    let field = |name: &str| event.fields.get(name)?.as_str().filter(|text| !text.trim().is_empty());
+    let id = field("agent_id")?;
+    let kind = field("agent_type").map(str::to_owned);
+    Some(Agent {
+        name: kind.clone().unwrap_or_else(|| id.to_owned()),
+        kind,
+        id: Some(id.to_owned()),
+        description: None,
+        transcript: derived_transcript(event.payload.transcript_path(), id),
+    })
+}
+
 /// Whether a broken config is an error of the event: of every event of a subagent, and of others where it has their section.
 pub(super) fn concerns(error: &ConfigError, event: EventKind) -> bool {
     event.row().subject == Subject::Agent || error.mentions(event.row().section)
@@ -231,7 +270,7 @@ fn log_start(event: &Event, agent: Option<&Agent>) {
             }
             (None, subject) => {
                 let compared = match subject {
-                    Subject::Field(name) => field(name),
+                    Subject::Field(name) | Subject::File(name) => field(name),
                     Subject::Agent | Subject::Nothing => field("prompt_id"),
                 };
                 [field("agent_id"), compared, field("tool_use_id")].into_iter().flatten().collect()

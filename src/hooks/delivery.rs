@@ -89,11 +89,15 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
     };
     let delivered =
         entries.into_iter().map(|entry| Delivered { path: entry.path, to_user: true, to_claude: for_claude });
+    let context = match (result.context, context) {
+        (Some(own), Some(pending)) => Some(format!("{own}\n{pending}")),
+        (own, pending) => own.or(pending),
+    };
     HookResult { message, context, delivered: delivered.collect(), ..result }
 }
 
 /// The agent that a prompt of the client itself is about: a `<task-notification>` names it as `<task-id>`.
-fn task_of(prompt: &str) -> Option<&str> {
+pub(super) fn task_of(prompt: &str) -> Option<&str> {
     let rest = prompt.trim_start().strip_prefix("<task-notification>")?;
     let (_, rest) = rest.split_once("<task-id>")?;
     rest.split_once("</task-id>").map(|(id, _)| id.trim())

@@ -29,10 +29,12 @@ pub(super) fn finish(
     let config_error = report_config_error(context);
     let result = after_blocks::report(context, outcomes, word, result);
     let result = match result.decision {
-        Decision::Allow => allowed(context, plan, result, recorded).and_then(|result| match config_error {
-            Some(error) => unread::failed(plan.event, error),
-            None => Ok(result),
-        }),
+        Decision::Allow => {
+            allowed(context, plan, outcomes, result, recorded).and_then(|result| match config_error {
+                Some(error) => unread::failed(plan.event, error),
+                None => Ok(result),
+            })
+        }
         // A refusal stands, whatever becomes of its record.
         _ => Ok({
             remember::denied(plan, context);
@@ -49,6 +51,7 @@ pub(super) fn finish(
 fn allowed(
     context: &Context<'_>,
     plan: &Plan,
+    outcomes: &[Outcome],
     mut result: HookResult,
     recorded: Result<Option<String>>,
 ) -> Result<HookResult> {
@@ -70,9 +73,17 @@ fn allowed(
         });
     }
     result.message = result.message.map(|message| shorten(message, &context.session));
+    // What comes from inside a subagent is not shown either.
+    if let Some((agent, message)) = context.caller.as_ref().zip(result.message.as_ref())
+        && plan.commands().next().is_some()
+    {
+        delivery::keep(context, agent, message);
+        result.message = None;
+    }
     if let Some((agent, message)) = context.agent.as_ref().zip(result.message.as_ref()) {
         delivery::keep(context, agent, message);
     }
+    answers(plan, outcomes, &mut result)?;
     recorded.inspect_err(|error| delivery::keep_error(context, error))?;
     if context.agent.is_none() && !abilities::is_shown(plan.event) {
         // Where nobody would see it, it is shown at the next event that is.
@@ -81,6 +92,24 @@ fn allowed(
         }
     }
     Ok(result)
+}
+
+/// What commands printed for Claude, or for Claude Code itself.
+fn answers(plan: &Plan, outcomes: &[Outcome], result: &mut HookResult) -> Result<()> {
+    let printed: Vec<&str> =
+        outcomes.iter().filter_map(Outcome::run).filter_map(|run| run.answer.as_deref()).collect();
+    if plan.event != EventKind::WorktreeCreate {
+        result.context = (!printed.is_empty()).then(|| printed.join("\n"));
+        return Ok(());
+    }
+    let path = printed.iter().flat_map(|text| text.lines()).map(str::trim).rfind(|line| !line.is_empty());
+    result.worktree = path.map(str::to_owned);
+    if plan.commands().next().is_some() && path.is_none() {
+        return Err(HookError::Input(
+            "no command of `worktreeCreate` has made a worktree: the last line that one prints must be its path".into(),
+        ));
+    }
+    Ok(())
 }
 
 fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -> HookResult {

@@ -12,8 +12,10 @@ use crate::{deadline, log};
 
 pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     panics::panic_here_in_tests("plan");
-    if plan.event == EventKind::SubagentStart {
-        remember::resume(context);
+    match plan.event {
+        EventKind::SubagentStart => remember::resume(context),
+        EventKind::UserPromptSubmit => session::prompt(context),
+        _ => {}
     }
     let mut outcomes = Vec::new();
     let mut tree = gates::tree_before_commands(plan, context);
@@ -30,6 +32,12 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
                 outputs.push((outcomes.len(), output));
                 vec![outcome]
             }
+            Action::Wait(agents) => vec![Outcome::note(messages::waiting(agents))],
+            Action::Continue(message) => vec![Outcome {
+                verdict: Verdict::Block,
+                message: message.clone(),
+                evidence: Evidence::Continue,
+            }],
             Action::Judge(judge) => {
                 // What others write while the judge is asked is not the commands' doing.
                 gates::note_written_files(context, tree.take());

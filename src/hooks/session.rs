@@ -1,6 +1,8 @@
 //! What the user should know of a session: what will not work in it, and who never stopped.
 
-use super::context::Context;
+use super::context::{Context, MAIN_THREAD};
+use super::delivery;
+use crate::agent::Agent;
 use crate::audit::Record;
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
@@ -20,6 +22,16 @@ pub(super) fn run(report: Report, context: &Context<'_>) -> Result<Vec<Outcome>>
     match report {
         Report::Installation => Ok(installation(context)),
         Report::Unfinished => unfinished(context),
+    }
+}
+
+/// With a prompt of the user the main thread's blocks are counted anew. Claude Code's own notifications are none.
+pub(super) fn prompt(context: &Context<'_>) {
+    let HookPayload::UserPromptSubmit(said) = context.payload() else { return };
+    if delivery::task_of(&said.prompt).is_none()
+        && let Err(error) = context.session.forget_blocks(&Agent::named(MAIN_THREAD))
+    {
+        log::warn(|| format!("the blocks of the last prompt still count: {error}"));
     }
 }
 

@@ -1,48 +1,143 @@
-//! The environment of commands.
+//! The environment of commands: `CONCLAUDE_` and the name of a payload's field in capitals.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 
 use super::Facts;
+use crate::dialect::claude::fields::{self, COMMAND_FIELD, COMMON, FILE_FIELDS};
+use crate::event::{self, EventKind};
+
+/// A variable; without a value it is removed.
+pub(crate) type Variable = (String, Option<String>);
+
+const PREFIX: &str = "CONCLAUDE_";
+
+/// The changed files of a command with `files`, one per line.
+pub(crate) const FILES: &str = "CONCLAUDE_FILES";
+
+/// Fields whose variables have other names.
+const RENAMED: [(&str, &str); 4] = [
+    ("hook_event_name", "HOOK_EVENT"),
+    ("prompt", "USER_PROMPT"),
+    ("agent_type", "SUBAGENT_TYPE"),
+    ("subagent_type", "SUBAGENT_TYPE"),
+];
+
+/// What is no field of a payload.
+const OWN: [&str; 9] = [
+    "CONFIG_DIR",
+    "SUBAGENT_NAME",
+    "AGENT_TRANSCRIPT_PATH",
+    "DES_STEP_FILE",
+    "DES_AGENT",
+    "DES_COMMAND",
+    "DES_PROJECT_ID",
+    "FILE_PATH",
+    "COMMAND",
+];
+
+/// What steers conclaude itself, or is set for each process: no payload may set these.
+const RESERVED: [&str; 4] = ["LOG", "NOTIFY_WAIT_MS", "COMMAND_ID", "FILES"];
 
 /// The variables that commands get, and what could not be one. A variable of ours that has no value here is removed, so
 /// that one of an outer hook does not shine through.
-pub(super) fn environment(
-    facts: &Facts<'_>,
-    is_gated: bool,
-) -> (Vec<(&'static str, Option<String>)>, Vec<String>) {
-    let (payload, agent) = (&facts.event.payload, facts.agent);
+pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, Vec<String>) {
+    let mut env: Vec<Variable> = Vec::new();
+    let mut warnings = Vec::new();
+    for (name, value) in own_values(facts, is_gated).into_iter().chain(of_payload(facts)) {
+        if env.iter().any(|(given, _)| *given == name) {
+            continue;
+        }
+        let (value, warning) = fit(&name, value);
+        warnings.extend(warning);
+        env.push((name, value));
+    }
+    let unset: Vec<String> =
+        known().into_iter().filter(|name| !env.iter().any(|(given, _)| given == name)).collect();
+    env.extend(unset.into_iter().map(|name| (name, None)));
+    (env, warnings)
+}
+
+/// What is not in the payload under this name.
+fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
+    let agent = facts.agent.or(facts.caller);
     let markers = facts.gate.filter(|_| is_gated).map(|gate| gate.markers.clone()).unwrap_or_default();
     let [step_file, marked_agent, command, project_id] = markers;
+    let input = facts.event.fields.get("tool_input");
+    let of_input = |field: &str| Some(input?.get(field)?.as_str()?.to_owned());
     let values = [
-        ("CONCLAUDE_SESSION_ID", Some(payload.session_id().to_owned())),
-        (
-            "CONCLAUDE_TRANSCRIPT_PATH",
-            Some(payload.transcript_path().to_owned()).filter(|path| !path.is_empty()),
-        ),
-        ("CONCLAUDE_HOOK_EVENT", Some(payload.hook_event_name().to_owned())),
-        ("CONCLAUDE_CWD", Some(payload.cwd().to_owned())),
-        ("CONCLAUDE_PERMISSION_MODE", payload.base().permission_mode.clone()),
-        ("CONCLAUDE_CONFIG_DIR", facts.config_dir.map(|folder| folder.to_string_lossy().into_owned())),
-        ("CONCLAUDE_SUBAGENT_NAME", agent.map(|agent| agent.name.clone())),
-        ("CONCLAUDE_SUBAGENT_TYPE", agent.and_then(|agent| agent.kind.clone())),
-        ("CONCLAUDE_AGENT_ID", agent.and_then(|agent| agent.id.clone())),
-        ("CONCLAUDE_AGENT_TRANSCRIPT_PATH", agent.and_then(|agent| agent.transcript.clone())),
-        ("CONCLAUDE_DES_STEP_FILE", step_file),
-        ("CONCLAUDE_DES_AGENT", marked_agent),
-        ("CONCLAUDE_DES_COMMAND", command),
-        ("CONCLAUDE_DES_PROJECT_ID", project_id),
+        ("CONFIG_DIR", facts.config_dir.map(|folder| folder.to_string_lossy().into_owned())),
+        ("SUBAGENT_NAME", agent.map(|agent| agent.name.clone())),
+        ("SUBAGENT_TYPE", agent.and_then(|agent| agent.kind.clone())),
+        ("AGENT_ID", agent.and_then(|agent| agent.id.clone())),
+        ("AGENT_TRANSCRIPT_PATH", agent.and_then(|agent| agent.transcript.clone())),
+        ("DES_STEP_FILE", step_file),
+        ("DES_AGENT", marked_agent),
+        ("DES_COMMAND", command),
+        ("DES_PROJECT_ID", project_id),
+        ("FILE_PATH", FILE_FIELDS.into_iter().find_map(of_input)),
+        ("COMMAND", of_input(COMMAND_FIELD)),
     ];
-    let mut warnings = Vec::new();
-    let env = values.map(|(name, value)| {
-        let (value, warning) = value.map_or((None, None), |value| fit(name, value));
-        warnings.extend(warning);
-        (name, value)
+    values.into_iter().filter_map(|(name, value)| Some((format!("{PREFIX}{name}"), value?))).collect()
+}
+
+/// The fields that are text, a number or a flag; also those that only a newer client sends.
+fn of_payload(facts: &Facts<'_>) -> Vec<(String, String)> {
+    let scalars = facts.event.fields.iter().filter_map(|(field, value)| {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+            _ => return None,
+        };
+        Some((variable(field)?, value))
     });
-    (env.to_vec(), warnings)
+    scalars.filter(|(name, value)| !(value.is_empty() && name.ends_with("TRANSCRIPT_PATH"))).collect()
+}
+
+/// The variable of a field, unless its name cannot be one.
+pub(crate) fn variable(field: &str) -> Option<String> {
+    let is_name = field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let name = match RENAMED.iter().find(|(renamed, _)| *renamed == field) {
+        Some((_, name)) => (*name).to_owned(),
+        None => field.to_ascii_uppercase(),
+    };
+    (is_name && !field.is_empty() && !RESERVED.contains(&name.as_str())).then(|| format!("{PREFIX}{name}"))
+}
+
+/// The variables of an event, without those that every event has.
+pub(crate) fn of_event(event: EventKind) -> Vec<String> {
+    let mut names: Vec<String> = fields::own(event).iter().filter_map(|field| variable(field)).collect();
+    if fields::has_tool(event) {
+        names.extend([format!("{PREFIX}FILE_PATH"), format!("{PREFIX}COMMAND")]);
+    }
+    if !fields::agent(event).is_empty() {
+        let agent = ["AGENT_ID", "SUBAGENT_NAME", "SUBAGENT_TYPE", "AGENT_TRANSCRIPT_PATH"];
+        names.extend(agent.map(|name| format!("{PREFIX}{name}")));
+    }
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// The variables of all events.
+pub(crate) fn of_all() -> Vec<String> {
+    let common = COMMON.iter().filter_map(|field| variable(field));
+    common.chain([format!("{PREFIX}CONFIG_DIR")]).collect()
+}
+
+/// Every variable that an event may have.
+fn known() -> BTreeSet<String> {
+    let own = OWN.iter().map(|name| format!("{PREFIX}{name}"));
+    let events = event::ALL.iter().flat_map(|event| of_event(*event));
+    own.chain(of_all()).chain(events).chain([FILES.to_owned()]).collect()
 }
 
 /// The kernel takes no value with a NUL and none above 128 KiB; a command must start all the same.
 const MAX_VALUE: usize = 32 << 10;
 
-fn fit(name: &str, value: String) -> (Option<String>, Option<String>) {
+pub(super) fn fit(name: &str, value: String) -> (Option<String>, Option<String>) {
     if value.contains('\0') {
         return (None, Some(format!("{name} is left out: its value contains a NUL")));
     }
@@ -62,8 +157,16 @@ mod tests {
         assert_eq!(fit("X", "a\0b".into()).0, None);
         assert_eq!(fit("X", "ok".into()), (Some("ok".into()), None));
         let (cut, warning) = fit("X", "ü".repeat(MAX_VALUE));
-        let cut = cut.unwrap();
-        assert!(cut.len() <= MAX_VALUE && cut.chars().all(|c| c == 'ü'));
+        assert_eq!(cut.unwrap().len(), MAX_VALUE);
         assert_eq!(warning.unwrap(), "X is cut to 32768 of 65536 bytes");
+    }
+
+    #[test]
+    fn a_field_is_a_variable_unless_that_is_ours() {
+        assert_eq!(variable("tool_name").unwrap(), "CONCLAUDE_TOOL_NAME");
+        assert_eq!(variable("prompt").unwrap(), "CONCLAUDE_USER_PROMPT");
+        for field in ["log", "command_id", "files", "a-b", "ü", ""] {
+            assert_eq!(variable(field), None, "{field:?}");
+        }
     }
 }

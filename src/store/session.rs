@@ -109,6 +109,20 @@ impl Session {
         Ok(Some((blocks, checks)))
     }
 
+    /// Starts the count of the agent's blocks again.
+    ///
+    /// # Errors
+    /// When the state cannot be removed.
+    pub(crate) fn forget_blocks(&self, agent: &Agent) -> io::Result<()> {
+        if !self.is_ours() {
+            return Ok(());
+        }
+        match fs::remove_file(self.state_file(agent)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     fn state_file(&self, agent: &Agent) -> PathBuf {
         self.folder.join(format!("{}.json", hash(agent.key())))
     }

@@ -29,6 +29,7 @@ fn help_and_version_are_answered() {
       validate     Check a config and print every problem with its line and column
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify and summarise the audit trail
+      events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
       schema       Print the JSON Schema of the config, for editors
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
@@ -38,9 +39,8 @@ fn help_and_version_are_answered() {
       -V, --version  Print version
 
     Events:
-      conclaude <Event> is what Claude Code calls, with the payload on stdin. These do something:
-      SessionStart, PreToolUse, PostToolUse, UserPromptSubmit, SubagentStart, SubagentStop, Stop, SessionEnd;
-      all others are accepted.
+      conclaude <Event> is what Claude Code calls, with the payload on stdin. Each runs the commands
+      of its section; conclaude events lists them.
 
     Exit codes:
       0  success

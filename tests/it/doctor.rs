@@ -368,12 +368,12 @@ fn an_event_without_need_costs_a_process_each_time_and_is_named() {
     insta::assert_snapshot!(checks(&test, "settings"), @"
     exit 0
     good: 8 events registered in .claude/settings.json
-    warning: PreToolUse registered without need: a process at each such event → conclaude install --project
+    warning: PreToolUse, SubagentStart registered without need: a process at each such event → conclaude install --project
     ");
     run_in(&test.root(), &["install"]);
     insta::assert_snapshot!(checks(&test, "settings"), @"
     exit 0
-    good: 7 events registered in .claude/settings.json
+    good: 6 events registered in .claude/settings.json
     ");
 }
 

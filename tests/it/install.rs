@@ -623,7 +623,7 @@ fn a_dry_run_shows_the_difference_and_changes_nothing() {
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     --- [ROOT]/.claude/settings.json
     +++ [ROOT]/.claude/settings.json
-    @@ -1,3 +1,85 @@
+    @@ -1,3 +1,27 @@
      {
     -  "model": "opus"
     +  "model": "opus",
@@ -790,6 +790,11 @@ fn a_session_that_starts_reports_that_config_and_registration_are_out_of_sync() 
     insta::assert_snapshot!(answer.message(), @"
     conclaude: the registration with Claude Code is out of sync with the config:
     ⚠ PreToolUse is not registered
+    ⚠ PostToolUse is not registered
+    ⚠ UserPromptSubmit is not registered
+    ⚠ SubagentStart is not registered
+    ⚠ SubagentStop is not registered
+    ⚠ Stop is not registered
     To fix it: conclaude install --local
     ");
     run(&root, &["install", "--local"]);

@@ -85,7 +85,10 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
 
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
     // Whether we are switched off here is another question.
-    let env = [("CLAUDE_PROJECT_DIR", Some(project.to_string_lossy().into_owned())), (SWITCH, None)];
+    let env = [
+        ("CLAUDE_PROJECT_DIR".to_owned(), Some(project.to_string_lossy().into_owned())),
+        (SWITCH.to_owned(), None),
+    ];
     let input = format!("{payload}\n");
     let spec = CommandSpec {
         script: command,

@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
-use crate::config::FolderBelow;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
-use crate::config::patterns::{FileGlob, NameGlob};
+use crate::config::{FileGlob, FolderBelow, NameGlob};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{self, EventKind};
 use crate::text::{most_similar, nearest};
 use crate::yaml::Node;
+
+const GLOBS: &str =
+    "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character";
 
 /// Longer enumerations are counted in the label.
 const MAX_LISTED: usize = 8;
@@ -108,7 +110,7 @@ fn expected_one(schema: &Value) -> String {
         return "a folder below that of the config: a relative path without `..`".into();
     }
     match schema.get("format").and_then(Value::as_str) {
-        Some(NameGlob::FORMAT) => return "a glob".into(),
+        Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
         Some(FileGlob::FORMAT) => return "a pattern of files, as in .gitignore".into(),
         _ => {}
     }
@@ -168,7 +170,9 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
             _ => format!("write it as a list: [{text:?}]"),
         }),
-        Node::Text(text) if broken_pattern(text, schema).is_some() => broken_pattern(text, schema),
+        Node::Text(text) if broken_pattern(text, schema).is_some() => {
+            broken_pattern(text, schema).map(|error| format!("{error}; {GLOBS}"))
+        }
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),
         Node::Text(text) if !choices.is_empty() => choice_help(text, &choices).or_else(|| {
@@ -256,7 +260,7 @@ pub(super) fn pattern_help(pattern: &str) -> String {
     if is_plain && !names.is_empty() {
         return format!("write \"{{{}}}\"", names.join(","));
     }
-    "patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character".into()
+    GLOBS.into()
 }
 
 pub(super) fn quoted(words: &[&str]) -> String {

@@ -65,6 +65,22 @@ pub fn is_shown(event: EventKind) -> bool {
     )
 }
 
+/// Whether `additionalContext` reaches the model at the event. At a stop it would make the agent go on.
+#[must_use]
+pub fn takes_context(event: EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::SessionStart
+            | EventKind::UserPromptSubmit
+            | EventKind::UserPromptExpansion
+            | EventKind::SubagentStart
+            | EventKind::PreToolUse
+            | EventKind::PostToolUse
+            | EventKind::PostToolUseFailure
+            | EventKind::PostToolBatch
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! What must be registered with Claude Code for a config.
 
-use crate::config::{ConclaudeConfig, DesConfig};
+use crate::config::{ConclaudeConfig, DesConfig, EventConfig};
 use crate::dialect::claude::tools;
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
@@ -12,25 +12,32 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     let config = if scope == Scope::User { &default } else { config };
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = config.notified_events();
+    let delivers = gates_on
+        || config.guards.has_any()
+        || config.sections.iter().any(|(event, _)| has_commands(*event, config));
     let is_needed = |event: &EventKind| match event.row().registered {
-        Registered::WithCommands => has_commands(*event, config),
-        Registered::Always if *event == EventKind::PreToolUse => {
-            gates_on || config.guards.has_any() || is_used(*event, config, &named)
-        }
         Registered::Always => true,
+        Registered::WithCommands => has_commands(*event, config),
+        Registered::ToDeliver => delivers || is_used(*event, config, &named),
+        Registered::WithGates => gates_on || is_used(*event, config, &named) || guards(*event, config),
         Registered::WhenUsed => is_used(*event, config, &named),
     };
-    let events = event::ALL.iter().copied().filter(is_needed);
+    let future = config.sections.iter().map(|(event, _)| *event).filter(|event| !event.is_known());
+    let events = event::ALL.iter().copied().chain(future).filter(is_needed);
     events
         .map(|event| Registration {
             event,
-            matcher: matcher(event, config, gates_on, is_used(event, config, &named)),
+            matcher: matcher(event, config, gates_on, named.contains(&event)),
             command: make_line(program, event, scope == Scope::User),
             timeout: timeout(event),
             status: status(event, config),
             flaw: None,
         })
         .collect()
+}
+
+fn guards(event: EventKind, config: &ConclaudeConfig) -> bool {
+    event == EventKind::PreToolUse && config.guards.has_any()
 }
 
 /// Whether the config has something for the event.
@@ -40,6 +47,7 @@ fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -
 
 fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
     config.section(event).is_some_and(|section| section.commands().next().is_some())
+        || (event == EventKind::Stop && config.stop.infinite().is_some())
 }
 
 /// The same registrations in the order in which they would be made.
@@ -48,21 +56,41 @@ pub(crate) fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration
     registrations
 }
 
-fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_used: bool) -> Option<String> {
-    match event {
-        // Notifications and commands of a tool event are about every tool.
-        EventKind::PreToolUse | EventKind::PostToolUse if is_used => None,
+/// What the event is registered for; none for everything.
+fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notified: bool) -> Option<String> {
+    // Notifications are about everything.
+    if is_notified {
+        return None;
+    }
+    let ours: Vec<String> = match event {
         EventKind::PreToolUse => {
             let guarded = config.guards.tools(tools::READING, tools::WRITING)?;
-            let gated = if gates_on { [&["Agent"], tools::WRITING].concat() } else { Vec::new() };
-            let mut names: Vec<&str> = gated.into_iter().chain(guarded).collect();
-            let mut seen = std::collections::HashSet::new();
-            names.retain(|name| seen.insert(*name));
-            Some(names.join("|"))
+            let gated: &[&str] = if gates_on { &["Agent"] } else { &[] };
+            let written = if gates_on { tools::WRITING } else { &[] };
+            gated.iter().chain(written).copied().chain(guarded).map(str::to_owned).collect()
         }
-        EventKind::PostToolUse => Some("Agent".into()),
-        _ => None,
+        EventKind::PostToolUse => vec!["Agent".into()],
+        _ => Vec::new(),
+    };
+    let section = config.section(event);
+    let patterns = || section.into_iter().flat_map(EventConfig::entries).filter(|(_, list)| !list.is_empty());
+    let theirs = match event.row().subject {
+        Subject::Field("tool_name") => {
+            patterns().map(|(pattern, _)| pattern.names()).collect::<Option<Vec<_>>>()?.concat()
+        }
+        // It is also the list of files that Claude Code watches.
+        Subject::File(_) => patterns().map(|(pattern, _)| pattern.as_str().to_owned()).collect(),
+        _ => Vec::new(),
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in ours.into_iter().chain(theirs) {
+        // Claude Code's name for both is the newer one.
+        let name = if name == "Task" { "Agent".to_owned() } else { name };
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
+    (!names.is_empty()).then(|| names.join("|"))
 }
 
 /// What Claude Code gives every event, whatever the config: the commands' own limits are what counts, and a committed

@@ -50,10 +50,56 @@ fn what_the_commands_are_changes_nothing_in_what_is_registered() {
 #[test]
 fn a_config_that_grew_is_noticed() {
     let found = one_file(needed(&config("des: {enabled: false}"), "conclaude", Scope::Local));
+    let missing: Vec<String> =
+        ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop"]
+            .map(|event| format!("{event} is not registered → conclaude install --local"))
+            .into();
+    assert_eq!(lines(out_of_sync(&found, &config(""))), missing);
+}
+
+/// What is registered, as `Event` or `Event: matcher`.
+fn registered(yaml: &str) -> Vec<String> {
+    let needed = needed(&config(yaml), "conclaude", Scope::Project);
+    let line = |one: Registration| match one.matcher {
+        Some(matcher) => format!("{}: {matcher}", one.event),
+        None => one.event.to_string(),
+    };
+    needed.into_iter().map(line).collect()
+}
+
+#[test]
+fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_name() {
+    let off = |rest: &str| registered(&format!("des: {{enabled: false}}\n{rest}"));
+    assert_eq!(off(""), ["SessionStart", "SessionEnd"]);
+    let delivers = ["SessionStart", "PostToolUse: Agent", "UserPromptSubmit", "Stop", "SessionEnd"];
+    assert_eq!(off("stop: {commands: [{run: x}]}"), delivers);
+    assert_eq!(off("stop: {infinite: true}"), delivers);
     assert_eq!(
-        lines(out_of_sync(&found, &config(""))),
-        ["PreToolUse is not registered → conclaude install --local"]
+        off("postToolUse: {commands: {Write: [{run: x}], '{Edit,Task}': [{run: y}], Read: []}}"),
+        ["SessionStart", "PostToolUse: Agent|Write|Edit", "UserPromptSubmit", "Stop", "SessionEnd"]
     );
+    let has = |yaml: &str, line: &str| {
+        assert!(registered(yaml).contains(&line.to_owned()), "{:?}", registered(yaml))
+    };
+    has("", "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit");
+    has(
+        "preToolUse: {commands: {Bash: [{run: x}]}}",
+        "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
+    );
+    has("preToolUse: {commands: {'mcp__*': [{run: x}]}}", "PreToolUse");
+    has("permissionRequest: {commands: {Bash: [{run: x}]}}", "PermissionRequest: Bash");
+    has("fileChanged: {commands: {.envrc: [{run: x}], .env: [{run: x}]}}", "FileChanged: .envrc|.env");
+    has("messageDisplay: {commands: [{run: x}]}", "MessageDisplay");
+    has("worktreeCreate: {commands: [{run: x}]}", "WorktreeCreate");
+    has("goalReached: {commands: [{run: x}]}", "GoalReached");
+    has(
+        "notifications: {enabled: true, hooks: [PostToolUse]}\npostToolUse: {commands: {Write: [{run: x}]}}",
+        "PostToolUse",
+    );
+    for yaml in ["", "notifications: {enabled: true, hooks: ['*', WorktreeCreate]}"] {
+        let all = registered(yaml);
+        assert!(!all.iter().any(|one| one == "MessageDisplay" || one == "WorktreeCreate"), "{all:?}");
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(crate) fn read(text: &str) -> Result<Settings, Refusal> {
 /// A hook as a registration, if it is ours.
 fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Registration> {
     let command = hook.get("command").and_then(Value::as_str).filter(|line| is_own_command(line, event))?;
-    let event = EventKind::named(event)?;
+    let event = EventKind::named_or_future(event)?;
     Some(Registration {
         event,
         matcher: matcher.map(str::to_owned),

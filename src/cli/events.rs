@@ -1,0 +1,139 @@
+//! `conclaude events`: what can be configured at each event, and what its commands get.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::table;
+use crate::dialect::claude::abilities::{self, Blocking};
+use crate::event::{ALL, EventKind, Registered, Subject};
+use crate::exit::Exit;
+use crate::plan::environment;
+
+#[derive(clap::Args)]
+pub(super) struct Request {
+    /// One event, with the variables of its commands
+    event: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let mut out = anstream::stdout().lock();
+    let Some(name) = &request.event else {
+        return if request.json { json_of_all(&mut out) } else { list(&mut out) };
+    };
+    let Some(event) = EventKind::named(name).or_else(|| EventKind::of_section(name)) else {
+        return Err(io::Error::other(unknown(name)));
+    };
+    if request.json {
+        writeln!(out, "{:#}", as_json(event))?;
+    } else {
+        show(&mut out, event)?;
+    }
+    Ok(Exit::Success)
+}
+
+fn unknown(name: &str) -> String {
+    let hint = match crate::text::nearest(name, ALL.iter().map(|event| event.name())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`conclaude events` lists them; a newer Claude Code may have others, whose commands run too"
+            .into(),
+    };
+    format!("unknown event `{name}`; {hint}")
+}
+
+fn json_of_all(out: &mut impl Write) -> io::Result<Exit> {
+    let events: Vec<Value> = ALL.iter().map(|event| as_json(*event)).collect();
+    writeln!(out, "{:#}", json!({ "events": events }))?;
+    Ok(Exit::Success)
+}
+
+fn as_json(event: EventKind) -> Value {
+    let variables: Vec<String> =
+        environment::of_all().into_iter().chain(environment::of_event(event)).collect();
+    json!({
+        "event": event.name(),
+        "section": event.row().section,
+        "compares": compares(event),
+        "block": block(event),
+        "context": abilities::takes_context(event),
+        "registered": registered(event),
+        "variables": variables,
+    })
+}
+
+fn list(out: &mut impl Write) -> io::Result<Exit> {
+    let heading = ["EVENT", "SECTION", "PATTERNS COMPARE", "ONFAILURE: BLOCK"].map(str::to_owned);
+    let rows = ALL.iter().map(|event| {
+        let compared = compares(*event).unwrap_or("-");
+        [event.name(), event.row().section, compared, block(*event).unwrap_or("-")].map(str::to_owned)
+    });
+    let rows: Vec<[String; 4]> = std::iter::once(heading).chain(rows).collect();
+    table(out, &rows, super::HEADING)?;
+    writeln!(out, "\n`conclaude events EVENT` lists the variables of its commands")?;
+    Ok(Exit::Success)
+}
+
+fn show(out: &mut impl Write, event: EventKind) -> io::Result<()> {
+    let context = if abilities::takes_context(event) { "yes" } else { "no" };
+    let about = [
+        ("section", event.row().section),
+        ("patterns compare", compares(event).unwrap_or("nothing: use a plain list, or `*`")),
+        ("onFailure: block", block(event).unwrap_or("not possible")),
+        ("context: true", context),
+        ("registered", registered(event)),
+    ];
+    writeln!(out, "{event}")?;
+    for (what, is) in about {
+        writeln!(out, "  {what:<17} {is}")?;
+    }
+    writeln!(out, "  variables")?;
+    for name in environment::of_event(event).into_iter().chain(environment::of_all()) {
+        writeln!(out, "    {name}")?;
+    }
+    writeln!(out, "    {} (with `files`)", environment::FILES)
+}
+
+/// What the patterns of the event's section are compared with.
+fn compares(event: EventKind) -> Option<&'static str> {
+    match event.row().subject {
+        Subject::Agent => Some("the agent's name"),
+        Subject::Field(field) => Some(field),
+        Subject::File(field) => Some(match field {
+            "file_path" => "file_path, by gitignore's rules",
+            other => other,
+        }),
+        Subject::Nothing => None,
+    }
+}
+
+/// What a failure that blocks does.
+fn block(event: EventKind) -> Option<&'static str> {
+    match (abilities::blocking(event), event) {
+        (Blocking::Never, _) => None,
+        (_, EventKind::TaskCompleted) => Some("the task stays open, up to maxBlocks"),
+        (Blocking::Stop, _) => Some("the agent goes on, up to maxBlocks"),
+        (Blocking::Tool, _) => Some("the tool is denied"),
+        (Blocking::Permission, _) => Some("the permission is denied"),
+        (Blocking::Action, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion) => {
+            Some("the prompt is rejected")
+        }
+        (Blocking::Action, EventKind::Elicitation | EventKind::ElicitationResult) => Some("it is declined"),
+        (Blocking::Action, _) => Some("it does not happen"),
+        (Blocking::Feedback | Blocking::Context, _) => Some("Claude reads why"),
+        (Blocking::Worktree, _) => Some("the worktree is not created"),
+    }
+}
+
+/// When the event is registered with Claude Code.
+fn registered(event: EventKind) -> &'static str {
+    match event.row().registered {
+        Registered::Always => "always",
+        Registered::ToDeliver => "with gates, or any commands: it shows what other events cannot",
+        Registered::WithGates => "with gates, commands or notifications",
+        Registered::WhenUsed => "with commands or notifications",
+        Registered::WithCommands => "with commands: that changes what Claude Code does",
+    }
+}

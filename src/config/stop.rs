@@ -1,0 +1,37 @@
+//! The section `stop`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::NonBlank;
+use super::section::{CommandMap, EventConfig};
+use crate::pattern::MatchMode;
+
+/// What happens when Claude itself stops: commands, and whether it is asked to continue.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct StopConfig {
+    /// Which of several matching patterns run. Default: `all`.
+    #[serde(rename = "match")]
+    mode: Option<MatchMode>,
+    /// The commands, whose `onFailure` is `block` by default. They do not run while background agents do: the stop comes
+    /// again when those have stopped.
+    commands: Option<CommandMap>,
+    /// Makes Claude continue after every stop, as often as `maxBlocks` allows for one prompt. Default: false.
+    pub infinite: Option<bool>,
+    /// What Claude is then asked to do. Default: `continue`.
+    pub infinite_message: Option<NonBlank>,
+}
+
+impl StopConfig {
+    /// The part that every event has.
+    pub(super) fn take_section(&mut self) -> EventConfig {
+        EventConfig { mode: self.mode.take(), commands: self.commands.take() }
+    }
+
+    /// What Claude is asked to do instead of stopping.
+    pub(crate) fn infinite(&self) -> Option<&str> {
+        let message = self.infinite_message.as_ref().map_or("continue", NonBlank::as_str);
+        (self.infinite == Some(true)).then_some(message)
+    }
+}

@@ -1,0 +1,81 @@
+//! Which files an event is about, or an agent wrote until its stop.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::des::paths;
+use crate::dialect::claude::tools::{self, Use};
+use crate::event::{EventKind, Subject};
+use crate::file_pattern::Location;
+use crate::files::expand_home;
+use crate::log;
+use crate::shell::{self, Access};
+use crate::transcript;
+use crate::types::Event;
+
+/// The changed files, each once, in the order of the changes.
+pub(super) fn changed(event: &Event, agent: Option<&Agent>, work: &Path) -> Vec<Location> {
+    let (named, is_over) = named(event, agent);
+    let mut found: Vec<Location> = Vec::new();
+    for name in named {
+        let location = locate(event, work, &name);
+        // What is gone by the time of a stop needs no check.
+        let is_gone = is_over && !Path::new(&location.absolute).exists();
+        if !is_gone && !found.contains(&location) {
+            found.push(location);
+        }
+    }
+    found
+}
+
+/// The files as they were named, and whether all of it has happened.
+fn named(event: &Event, agent: Option<&Agent>) -> (Vec<String>, bool) {
+    let fields = &event.fields;
+    let written = |path: &Path, since_prompt: bool| {
+        transcript::changed_files(path, since_prompt, home().as_deref()).unwrap_or_else(|error| {
+            log::warn(|| format!("what was written is not known: {}: {error}", path.display()));
+            Vec::new()
+        })
+    };
+    match event.kind {
+        EventKind::Stop => (written(&expand_home(event.payload.transcript_path()), true), true),
+        EventKind::SubagentStop | EventKind::TeammateIdle => {
+            let own = agent.and_then(|agent| agent.transcript.as_deref()).map(expand_home);
+            (own.map(|path| written(&path, false)).unwrap_or_default(), true)
+        }
+        EventKind::PostToolBatch => {
+            let calls = fields.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+            (calls.filter_map(Value::as_object).flat_map(of_tool).collect(), false)
+        }
+        kind => match (kind.row().subject, fields.get("file_path").and_then(Value::as_str)) {
+            (Subject::Field("tool_name"), _) => (of_tool(fields), false),
+            (_, Some(path)) => (vec![path.to_owned()], false),
+            _ => (Vec::new(), false),
+        },
+    }
+}
+
+/// The files that a tool writes, or the commands of a shell.
+fn of_tool(call: &serde_json::Map<String, Value>) -> Vec<String> {
+    let name = call.get("tool_name").and_then(Value::as_str).unwrap_or_default();
+    let Some(input) = call.get("tool_input").and_then(Value::as_object) else { return Vec::new() };
+    match tools::what(name, input) {
+        Use::File { access: Access::Write, path } => vec![path.to_owned()],
+        Use::Shell(command) => shell::written_files(command, home().as_deref()),
+        _ => Vec::new(),
+    }
+}
+
+fn home() -> Option<String> {
+    std::env::home_dir().map(|home| home.to_string_lossy().into_owned())
+}
+
+fn locate(event: &Event, work: &Path, name: &str) -> Location {
+    // By the time of a stop the session's folder may be another one.
+    let cwd = if event.kind == EventKind::Stop { work } else { Path::new(event.payload.cwd()) };
+    let real = paths::real_path(&cwd.join(name));
+    let relative = paths::relative(work, cwd, name);
+    Location { absolute: real.to_string_lossy().into_owned(), relative, is_directory: false }
+}
