@@ -510,6 +510,10 @@ fn files_limits_a_command_to_what_a_tool_writes() {
     assert!(!test("lib/a.ts").has("got"), "elsewhere");
     let read = writes(Test::event("PostToolUse").config(config), "src/a.ts").payload("tool_name", "Read");
     assert!(!read.run().silent().has("got"), "reading changes nothing");
+    let bash = writes(Test::event("PostToolUse").config(config), "")
+        .payload("tool_name", "Bash")
+        .payload("tool_input", json!({"command": "sed -i s/a/b/ src/x.ts && cat src/y.ts | tee src/z.ts"}));
+    assert_eq!(bash.run().silent().read("got"), "src/x.ts\nsrc/z.ts\nsrc/x.ts\nsrc/z.ts\n");
 }
 
 #[test]
@@ -564,12 +568,17 @@ fn files_at_the_main_thread_s_stop_are_those_since_the_last_prompt() {
         prompt_line("<task-notification>\n<task-id>a1</task-id>"),
         feedback.to_string(),
         write_line("newer.ts"),
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "b", "name": "Bash", "input": {"command": "cd src && echo x > shell.ts; cat old.ts"}},
+        ]}})
+        .to_string(),
     ];
     let config = "stop: {commands: [{run: 'echo {files} > got', files: ['*.ts']}]}";
-    let test =
-        ["old.ts", "new.ts", "newer.ts"].iter().fold(main_stop(config), |test, file| test.file(file, ""));
+    let test = ["old.ts", "new.ts", "newer.ts", "src/shell.ts"]
+        .iter()
+        .fold(main_stop(config), |test, file| test.file(file, ""));
     let done = test.file("main.jsonl", lines.join("\n") + "\n").run().silent();
-    assert_eq!(done.read("got"), "new.ts newer.ts\n");
+    assert_eq!(done.read("got"), "new.ts newer.ts src/shell.ts\n");
 }
 
 /// A stop of the main thread.

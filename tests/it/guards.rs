@@ -115,7 +115,7 @@ fn a_broken_guard_is_an_error_of_the_config_with_its_line() {
     2 |   uneditableFiles: ["[a"]
       |                     ^^^^ expected a pattern of files, as in .gitignore or a mapping with `pattern`
       |
-      = help: `[` without a `]` after it
+      = help: `[` without a `]` after it; patterns are globs: * ? [abc] [a-z] [!a] {foo,bar}; a backslash escapes the next character
 
     error: invalid value for `action`: the text "deny"
      --> [ROOT]/.conclaude.yaml:3:46

@@ -81,7 +81,7 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     let has = |yaml: &str, line: &str| {
         assert!(registered(yaml).contains(&line.to_owned()), "{:?}", registered(yaml))
     };
-    has("", "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit");
+    has("", "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash");
     has(
         "preToolUse: {commands: {Bash: [{run: x}]}}",
         "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
