@@ -15,9 +15,9 @@ mod lines;
 mod writes;
 
 pub use calls::{AgentCall, Found, call_of, last_agent_call};
+pub(crate) use changes::changed_files;
 pub use ending::ending;
 use lines::{Line, LinesFromEnd, bounded_line, holds};
-pub(crate) use changes::changed_files;
 pub use writes::{Write, writes};
 
 /// How far a transcript of an unknown format is searched.

@@ -1,14 +1,18 @@
 //! `conclaude events`: what can be configured at each event, and what its commands get.
 
-use std::io::{self, Write};
+use std::io;
 
+use anstyle::Style;
 use serde_json::{Value, json};
 
+use super::out::{Out, Paint};
 use super::table;
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{ALL, EventKind, Registered, Subject};
 use crate::exit::Exit;
 use crate::plan::environment;
+
+const BOLD: Paint = Paint(Style::new().bold());
 
 #[derive(clap::Args)]
 pub(super) struct Request {
@@ -20,7 +24,7 @@ pub(super) struct Request {
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Out::stdout();
     let Some(name) = &request.event else {
         return if request.json { json_of_all(&mut out) } else { list(&mut out) };
     };
@@ -28,7 +32,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Err(io::Error::other(unknown(name)));
     };
     if request.json {
-        writeln!(out, "{:#}", as_json(event))?;
+        out.json(&as_json(event))?;
     } else {
         show(&mut out, event)?;
     }
@@ -44,9 +48,9 @@ fn unknown(name: &str) -> String {
     format!("unknown event `{name}`; {hint}")
 }
 
-fn json_of_all(out: &mut impl Write) -> io::Result<Exit> {
+fn json_of_all(out: &mut Out<'_>) -> io::Result<Exit> {
     let events: Vec<Value> = ALL.iter().map(|event| as_json(*event)).collect();
-    writeln!(out, "{:#}", json!({ "events": events }))?;
+    out.json(&json!({ "events": events }))?;
     Ok(Exit::Success)
 }
 
@@ -64,19 +68,19 @@ fn as_json(event: EventKind) -> Value {
     })
 }
 
-fn list(out: &mut impl Write) -> io::Result<Exit> {
+fn list(out: &mut Out<'_>) -> io::Result<Exit> {
     let heading = ["EVENT", "SECTION", "PATTERNS COMPARE", "ONFAILURE: BLOCK"].map(str::to_owned);
     let rows = ALL.iter().map(|event| {
         let compared = compares(*event).unwrap_or("-");
         [event.name(), event.row().section, compared, block(*event).unwrap_or("-")].map(str::to_owned)
     });
     let rows: Vec<[String; 4]> = std::iter::once(heading).chain(rows).collect();
-    table(out, &rows, super::HEADING)?;
+    table(out, &rows, BOLD)?;
     writeln!(out, "\n`conclaude events EVENT` lists the variables of its commands")?;
     Ok(Exit::Success)
 }
 
-fn show(out: &mut impl Write, event: EventKind) -> io::Result<()> {
+fn show(out: &mut Out<'_>, event: EventKind) -> io::Result<()> {
     let context = if abilities::takes_context(event) { "yes" } else { "no" };
     let about = [
         ("section", event.row().section),
