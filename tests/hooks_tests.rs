@@ -233,6 +233,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_PROMPT_ID=f0eeca94-e398-4cf4-a164-4d05160fbdb2
     CONCLAUDE_SESSION_ID=e057e862-e228-4872-b334-7b4e13120d96
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
@@ -243,6 +244,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_PROMPT_ID=5b6c6419-4b2c-4394-bd3d-b4071dcdf366
     CONCLAUDE_SESSION_ID=e9e4c4af-e974-494c-80e5-950eafb50582
     CONCLAUDE_SUBAGENT_NAME=general-purpose
     CONCLAUDE_SUBAGENT_TYPE=general-purpose
@@ -253,6 +255,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_PROMPT_ID=160554ec-ee12-4f0b-a309-db07b568062d
     CONCLAUDE_SESSION_ID=331f3fc7-9bae-4639-8d13-2644e6ae3c11
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
@@ -263,6 +266,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
+    CONCLAUDE_PROMPT_ID=01673f61-35b2-49ac-8b7a-508dd2ce6a6a
     CONCLAUDE_SESSION_ID=a48cd709-1d8a-4b79-ac80-27536e44f4d9
     CONCLAUDE_SUBAGENT_NAME=mate
     CONCLAUDE_SUBAGENT_TYPE=mate
