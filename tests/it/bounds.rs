@@ -83,5 +83,6 @@ fn guards_that_take_too_long_deny_and_say_so() {
     let test = (0..3_000).fold(test, |test, at| test.file(&format!("d/{}{at}", "a".repeat(200)), ""));
     let input = serde_json::json!({ "command": "rm -rf d" });
     let reason = test.payload("tool_name", "Bash").payload("tool_input", input).run().tool("deny");
-    assert!(reason.starts_with("conclaude denies this tool:\n✗ GUARD_DENIED: deleting d"), "{reason}");
+    // On a loaded machine the time is over before the first rule, which asks.
+    assert!(reason.contains("\n✗ GUARD_DENIED: deleting d"), "{reason}");
 }

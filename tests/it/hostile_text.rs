@@ -130,6 +130,8 @@ const CALLS: &[&[&str]] = &[
         "HOSTILE",
     ],
     &["des", "new", "steps/HOSTILE.json"],
+    &["events"],
+    &["events", "HOSTILE"],
     &["audit", "show"],
     &["audit", "show", "--json"],
     &["audit", "show", "--decision", "HOSTILE"],
