@@ -4,15 +4,17 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
+use crate::config::schema_text;
 use crate::event::{self, EventKind};
 use crate::exit::Exit;
+use crate::hooks;
 use crate::hooks::Environment;
 use crate::root::Root;
 use crate::text::clean;
-use crate::{config, hooks};
 use out::{Out, Paint};
 
 mod audit;
+mod config;
 mod demo;
 mod des;
 mod diff;
@@ -91,6 +93,11 @@ enum Subcommand {
     Validate {
         #[command(flatten)]
         request: validate::Request,
+    },
+    /// Show the config as all its files make it
+    Config {
+        #[command(subcommand)]
+        subcommand: config::Subcommand,
     },
     /// Record the phases of a step, and create, check and list step files
     Des {
@@ -183,10 +190,11 @@ impl Subcommand {
             Subcommand::Install { request } => install::install(&request),
             Subcommand::Uninstall { request } => install::uninstall(&request),
             Subcommand::Validate { request } => validate::run(&request),
+            Subcommand::Config { subcommand } => subcommand.run(),
             Subcommand::Des { subcommand } => subcommand.run(),
             Subcommand::Audit { subcommand } => subcommand.run(),
             Subcommand::Events { request } => events::run(&request),
-            Subcommand::Schema => print(&config::schema_text()),
+            Subcommand::Schema => print(&schema_text()),
             Subcommand::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command(), "conclaude", &mut script);

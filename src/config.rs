@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::EventKind;
-use crate::yaml;
+use crate::yaml::{self, Node, Spanned};
 
 use bounded::MAX_NAMES;
 
@@ -19,6 +19,7 @@ mod evidence;
 mod gate;
 mod guards;
 mod notifications;
+mod origins;
 mod patterns;
 mod rules;
 mod schema;
@@ -34,7 +35,9 @@ pub(crate) use guards::{
     CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
 };
 pub use notifications::{HookName, NotificationsConfig};
+pub(crate) use origins::{Layer, Origins, PACK, Part, Source, merge};
 pub use patterns::{FileGlob, NameGlob};
+pub(crate) use rules::Problem;
 pub(crate) use schema::schema_text;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
 pub use stop::StopConfig;
@@ -45,10 +48,24 @@ pub type SubagentStopCommand = CommandConfig;
 
 const DEFAULT_MAX_BLOCKS: u32 = 3;
 
+/// How many files one file may extend.
+const MAX_EXTENDED: usize = 16;
+
+/// Whose patterns are checked when a config is read: an event needs its own only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patterns {
+    All,
+    Of(EventKind),
+}
+
 /// The configuration of conclaude, `.conclaude.yaml` in the project's root.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ConclaudeConfig {
+    /// Files whose values come before those of this file: paths relative to it, or `pack:NAME`. Maps merge, lists append, other
+    /// values override.
+    #[schemars(length(max = 16))]
+    pub extends: Option<Vec<Name>>,
     /// How often the stop of one agent may be blocked before it is allowed anyway. Default: 3.
     pub max_blocks: Option<Bounded<1, 7>>,
     /// The sections of events, such as `subagentStop`.
@@ -82,6 +99,7 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                 let mut config = ConclaudeConfig::default();
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
+                        "extends" => config.extends = map.next_value()?,
                         "maxBlocks" => config.max_blocks = map.next_value()?,
                         "notifications" => config.notifications = map.next_value()?,
                         "des" => config.des = map.next_value()?,
@@ -142,50 +160,57 @@ impl ConclaudeConfig {
         self.notifications.iter().flat_map(NotificationsConfig::named).collect()
     }
 
-    /// Reads the config from its text, and checks the patterns of this event's section. The path is for messages alone.
-    ///
-    /// # Errors
-    /// Lists every problem of the file with its position.
-    pub(crate) fn parse_for(event: EventKind, text: &str, path: &Path) -> Result<Self, ConfigError> {
-        Self::parse_with(text, path, |config| {
-            let section = config.section(event);
-            section.is_none_or(|section| section.check_patterns().is_ok())
-        })
-    }
-
     /// Reads the config from its text, and checks the patterns of every section.
     ///
     /// # Errors
     /// Lists every problem of the file with its position.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        Self::parse_with(text, path, |config| {
-            config.sections.iter().all(|(_, section)| section.check_patterns().is_ok())
-        })
+        Self::read(text, path, Patterns::All).map(|(config, _)| config)
     }
 
-    /// The section `notifications` of a config that has broken patterns and is valid otherwise.
+    /// Only the section `notifications`, of a config that has broken patterns and is valid otherwise.
     #[must_use]
-    pub(crate) fn notifications_in(text: &str) -> Option<NotificationsConfig> {
-        let tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
-        Option::<ConclaudeConfig>::deserialize(&tree).ok()??.notifications
+    pub(crate) fn notifications_in(text: &str) -> Option<(Self, Spanned<Node>)> {
+        let mut tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
+        let config = Option::<ConclaudeConfig>::deserialize(&tree).ok()??;
+        if let Node::Map(entries) = &mut tree.value {
+            entries.retain(|(key, _)| key.value == "notifications");
+        }
+        let notifications = config.notifications?;
+        Some((ConclaudeConfig { notifications: Some(notifications), ..ConclaudeConfig::default() }, tree))
     }
 
-    /// The structs are made from the tree, and stop at the first error; then the tree is walked for all problems.
-    fn parse_with(
+    /// Reads one file, and keeps its tree. The structs are made from it, and stop at the first error; then the tree is walked for
+    /// all problems. The path is for messages alone.
+    ///
+    /// # Errors
+    /// Lists every problem of the file with its position.
+    pub(crate) fn read(
         text: &str,
         path: &Path,
-        are_patterns_valid: impl Fn(&Self) -> bool,
-    ) -> Result<Self, ConfigError> {
+        patterns: Patterns,
+    ) -> Result<(Self, Spanned<Node>), ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
         let config = Option::<ConclaudeConfig>::deserialize(&tree)
             .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?
             .unwrap_or_default();
-        if config.is_within_bounds() && are_patterns_valid(&config) && config.blocks_only_where_possible() {
-            Ok(config)
+        if config.is_within_bounds() && config.are_valid(patterns) && config.blocks_only_where_possible() {
+            Ok((config, tree))
         } else {
             Err(diagnose::explain(&tree, text, path, None))
         }
+    }
+
+    fn are_valid(&self, patterns: Patterns) -> bool {
+        let is_asked = |event: EventKind| patterns == Patterns::All || patterns == Patterns::Of(event);
+        let mut asked = self.sections.iter().filter(|(event, _)| is_asked(*event));
+        asked.all(|(_, section)| section.check_patterns().is_ok())
+    }
+
+    /// The files and packs that come before this one.
+    pub(crate) fn extended(&self) -> impl Iterator<Item = &str> {
+        self.extends.iter().flatten().map(Name::as_str)
     }
 
     /// The counts that the schema limits.
@@ -194,6 +219,7 @@ impl ConclaudeConfig {
         self.sections.iter().all(|(_, section)| section.is_within_bounds())
             && self.des.as_ref().is_none_or(DesConfig::is_within_bounds)
             && hooks.map(Vec::len).all(|count| count <= MAX_NAMES)
+            && self.extends.as_ref().is_none_or(|files| files.len() <= MAX_EXTENDED)
     }
 
     fn blocks_only_where_possible(&self) -> bool {

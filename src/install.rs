@@ -8,6 +8,7 @@ pub(crate) mod backups;
 pub(crate) mod change;
 pub(crate) mod duplicates;
 pub(crate) mod import;
+pub(crate) mod local_file;
 pub(crate) mod purge;
 pub(crate) mod registration;
 pub(crate) mod schema_file;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::config::{ConclaudeConfig, GateConfig, JudgeConfig, PreToolUseConfig, Reaction, Show};
+use crate::config::{ConclaudeConfig, GateConfig, JudgeConfig, Origins, PreToolUseConfig, Reaction, Show};
 use crate::event::EventKind;
 use crate::file_pattern::Location;
 use crate::pattern::PatternError;
@@ -29,8 +29,8 @@ pub(crate) struct Facts<'a> {
     /// The agents that still run in the background, at a stop of the main thread.
     pub(crate) running: &'a [String],
     pub(crate) config: &'a ConclaudeConfig,
-    /// Why nothing of the config may run here.
-    pub(crate) untrusted: Option<&'a str>,
+    /// The files that the values of the config came from, and whether they may run.
+    pub(crate) origins: &'a Origins,
     pub(crate) gate: Option<&'a GateFacts>,
     /// Where commands run.
     pub(crate) work: &'a Path,
@@ -315,16 +315,18 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let judge = judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) });
     // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
     // One that Gate 1 remembered was trusted then.
-    let (remembered, of_now) = if at_call.is_some() { (judge, None) } else { (None, judge) };
-    of_config.extend(of_now);
-    let untrusted = match facts.untrusted {
-        Some(why) => Some(Untrusted { why: why.to_owned(), steps: of_config }),
-        None => {
-            steps.extend(of_config);
-            None
+    let untrusted_judge = facts.origins.untrusted(&["des", "judge"]).filter(|_| at_call.is_none());
+    of_config.extend(judge.map(|judge| (judge, untrusted_judge)));
+    let mut untrusted: Option<Untrusted> = None;
+    for (step, why) in of_config {
+        match why {
+            None => steps.push(step),
+            Some(why) => untrusted
+                .get_or_insert_with(|| Untrusted { why: why.to_owned(), steps: Vec::new() })
+                .steps
+                .push(step),
         }
-    };
-    steps.extend(remembered);
+    }
     Ok(Plan {
         event,
         agent: facts.agent.cloned(),
@@ -338,13 +340,20 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     })
 }
 
+/// A step, and why it may not run.
+type Planned<'a> = (Step, Option<&'a str>);
+
 /// What the main thread's stop does beside its commands. While background agents run there is more to come, and the stop comes
 /// again after it.
-fn at_stop(facts: &Facts<'_>, mut steps: Vec<Step>) -> Vec<Step> {
+fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a>> {
     let infinite = facts.config.stop.infinite().map(|message| Action::Continue(message.to_owned()));
-    steps.extend(infinite.map(|action| Step { reason: Reason::Itself, action }));
+    let untrusted = facts.origins.untrusted(&["stop", "infinite"]);
+    steps.extend(infinite.map(|action| (Step { reason: Reason::Itself, action }, untrusted)));
     if steps.is_empty() || facts.running.is_empty() {
         return steps;
     }
-    vec![Step { reason: Reason::Itself, action: Action::Wait(facts.running.to_vec()) }]
+    // One that may run is enough to wait for.
+    let untrusted = steps.iter().map(|(_, why)| *why).min().flatten();
+    let action = Action::Wait(facts.running.to_vec());
+    vec![(Step { reason: Reason::Itself, action }, untrusted)]
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{ConclaudeConfig, ConfigError};
+use crate::config::ConfigError;
 use crate::store::trust::{self, TrustStatus};
 use crate::{files, log};
 
@@ -59,18 +59,6 @@ impl Root {
         let work = worktree.filter(is_own).unwrap_or_else(|| folder.clone());
         Root { folder, config, work, untrusted }
     }
-
-    /// The config; none is an empty one.
-    ///
-    /// # Errors
-    /// When there is one that cannot be used.
-    pub(crate) fn load(&self) -> Result<ConclaudeConfig, ConfigError> {
-        match (&self.config, &self.untrusted) {
-            (Some(path), _) => load(path),
-            (None, Some(error)) => Err(error.clone()),
-            (None, None) => Ok(ConclaudeConfig::default()),
-        }
-    }
 }
 
 /// Where Claude Code keeps what is the user's: settings and agents.
@@ -95,7 +83,7 @@ fn own_folder(start: &Path) -> Option<&Path> {
     start.ancestors().find(|folder| files::is_real_folder(&folder.join(crate::store::FOLDER)))
 }
 
-fn git_top_level(start: &Path) -> Option<&Path> {
+pub(crate) fn git_top_level(start: &Path) -> Option<&Path> {
     start.ancestors().find(|folder| folder.join(".git").exists())
 }
 
@@ -119,17 +107,11 @@ fn check_owner(path: &Path, start: &Path) -> Result<(), ConfigError> {
         .filter(|top| path.parent().is_some_and(|folder| *top != folder && top.starts_with(folder)))
         .map(|top| format!("it is above the repository {}", top.display()));
     let Some(why) = above.or_else(|| other_owner(path)) else { return Ok(()) };
-    match files::read_text(path, MAX_BYTES).map(|text| trust::status(path, &text)) {
-        Ok(TrustStatus::Trusted) => Ok(()),
-        Ok(TrustStatus::Changed) => {
-            Err(ConfigError::untrusted(path, &format!("{why}, and has changed since you trusted it")))
-        }
-        _ => Err(ConfigError::untrusted(path, &why)),
-    }
+    read_trusted(path, &why).map(drop)
 }
 
 /// Why a file is not the user's own. A link counts as well: relative paths are those of its folder.
-fn other_owner(path: &Path) -> Option<String> {
+pub(crate) fn other_owner(path: &Path) -> Option<String> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -150,10 +132,26 @@ pub(crate) fn read(path: &Path) -> Result<String, ConfigError> {
     let text = read_any(path)?;
     // Another user may have replaced it since it was found.
     match other_owner(path) {
-        Some(why) if trust::status(path, &text) != TrustStatus::Trusted => {
-            Err(ConfigError::untrusted(path, &why))
+        Some(why) => trusted(path, text, &why),
+        None => Ok(text),
+    }
+}
+
+/// Reads a config file that needs the user's agreement, for this reason.
+///
+/// # Errors
+/// When the file cannot be read, or is not trusted.
+pub(crate) fn read_trusted(path: &Path, why: &str) -> Result<String, ConfigError> {
+    trusted(path, read_any(path)?, why)
+}
+
+fn trusted(path: &Path, text: String, why: &str) -> Result<String, ConfigError> {
+    match trust::status(path, &text) {
+        TrustStatus::Trusted => Ok(text),
+        TrustStatus::Changed => {
+            Err(ConfigError::untrusted(path, &format!("{why}, and has changed since you trusted it")))
         }
-        _ => Ok(text),
+        TrustStatus::Unknown => Err(ConfigError::untrusted(path, why)),
     }
 }
 
@@ -163,12 +161,6 @@ pub(crate) fn read(path: &Path) -> Result<String, ConfigError> {
 /// When the file cannot be read.
 pub(crate) fn read_any(path: &Path) -> Result<String, ConfigError> {
     files::read_text(path, MAX_BYTES).map_err(|error| ConfigError::unreadable(path, &error.to_string()))
-}
-
-/// # Errors
-/// When the file cannot be read, or breaks a rule.
-pub(crate) fn load(path: &Path) -> Result<ConclaudeConfig, ConfigError> {
-    ConclaudeConfig::parse(&read(path)?, path)
 }
 
 #[cfg(test)]

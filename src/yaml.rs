@@ -6,9 +6,11 @@ use std::ops::Range;
 
 mod build;
 mod deserialize;
+mod emit;
 mod located;
 
 pub(crate) use deserialize::ValueError;
+pub(crate) use emit::emit;
 pub(crate) use located::Located;
 
 /// Beyond what is written by hand.
@@ -43,6 +45,40 @@ impl Span {
 pub(crate) struct Spanned<T> {
     pub(crate) value: T,
     pub(crate) span: Span,
+}
+
+impl Spanned<Node> {
+    /// Says in which of several files all of it is.
+    pub(crate) fn set_source(&mut self, source: usize) {
+        let mut pending = if source == 0 { Vec::new() } else { vec![self] };
+        while let Some(node) = pending.pop() {
+            node.span.source = source;
+            match &mut node.value {
+                Node::Map(entries) => pending.extend(entries.iter_mut().map(|(key, value)| {
+                    key.span.source = source;
+                    value
+                })),
+                Node::List(items) => pending.extend(items),
+                _ => {}
+            }
+        }
+    }
+
+    /// Removes what has this key.
+    pub(crate) fn remove(&mut self, key: &str) {
+        if let Node::Map(entries) = &mut self.value {
+            entries.retain(|(own, _)| own.value != key);
+        }
+    }
+
+    /// The entry of a list below this key.
+    pub(crate) fn entry(&self, key: &str, index: usize) -> Option<&Spanned<Node>> {
+        let Node::Map(entries) = &self.value else { return None };
+        match &entries.iter().find(|(own, _)| own.value == key)?.1.value {
+            Node::List(items) => items.get(index),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -7,15 +7,16 @@ use clap::Args;
 
 use super::{diff, root};
 use crate::cli::out::Out;
-use crate::config::ConclaudeConfig;
+use crate::config::{ConclaudeConfig, Patterns};
 use crate::event::Registered;
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::change::{Change, Removal};
 use crate::install::purge::Leftovers;
 use crate::install::registration;
-use crate::install::schema_file;
 use crate::install::scope::{Scope, session_folder};
+use crate::install::{local_file, schema_file};
+use crate::load;
 use crate::root::Root;
 use crate::store;
 
@@ -85,6 +86,9 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     if let Some(problem) = schema_file::refreshed(root.config.as_deref()) {
         writeln!(out, "warning: {problem}")?;
     }
+    if let Some(problem) = local_file::not_ignored(&root.folder) {
+        writeln!(out, "warning: {problem}")?;
+    }
     if scope == Scope::User {
         return Ok(Exit::Success);
     }
@@ -107,7 +111,7 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
 
 /// The project's config; none is an empty one.
 fn config(root: &Root) -> io::Result<ConclaudeConfig> {
-    root.load().map_err(|error| io::Error::other(error.to_string()))
+    load::all(root, Patterns::All).complete().map_err(|error| io::Error::other(error.to_string()))
 }
 
 pub(super) fn show(out: &mut Out<'_>, change: &Change) -> io::Result<()> {

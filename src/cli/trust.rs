@@ -6,8 +6,9 @@ use clap::Args;
 
 use super::root;
 use crate::cli::out::Out;
-use crate::config::{ConclaudeConfig, ConfigError, DesConfig};
+use crate::config::{ConclaudeConfig, DesConfig, Layer, Source};
 use crate::exit::Exit;
+use crate::load;
 use crate::store;
 use crate::store::trust::{self, TrustStatus};
 use crate::text::{indent, visible};
@@ -31,40 +32,68 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return list(&mut out);
     }
     let root = root()?;
-    let found = root.config.as_deref().or(root.untrusted.as_ref().map(ConfigError::path));
-    let Some(path) = found else {
+    let loaded = load::untrusted(&root);
+    if let Some(error) = loaded.errors.first().filter(|_| !request.revoke) {
+        return Err(io::Error::other(error.to_string()));
+    }
+    let files: Vec<&Source> = loaded.origins.sources().iter().filter(|source| needs_trust(source)).collect();
+    if files.is_empty() {
         return Err(io::Error::other("there is no .conclaude.yaml here or above: nothing to trust"));
-    };
+    }
     if request.revoke {
-        let word = if trust::revoke(path)? { "is trusted no longer" } else { "was not trusted" };
-        writeln!(out, "{} {word}", path.display())?;
+        for source in files {
+            let word = if trust::revoke(&source.path)? { "is trusted no longer" } else { "was not trusted" };
+            writeln!(out, "{} {word}", source.path.display())?;
+        }
         return Ok(Exit::Success);
     }
-    // What is shown is what is agreed to: the file is read once.
-    let text = crate::root::read_any(path).map_err(|error| io::Error::other(error.to_string()))?;
-    let config = ConclaudeConfig::parse(&text, path).map_err(|error| io::Error::other(error.to_string()))?;
-    match trust::status(path, &text) {
-        TrustStatus::Trusted => {
-            writeln!(out, "{} is trusted already", path.display())?;
-            return Ok(Exit::Success);
-        }
-        TrustStatus::Changed => {
-            writeln!(out, "{} has changed since you trusted it. It runs:", path.display())?
-        }
-        TrustStatus::Unknown => writeln!(out, "{} runs:", path.display())?,
+    // What is shown is what is agreed to: each file is read once.
+    let (trusted, others): (Vec<&Source>, Vec<&Source>) =
+        files.into_iter().partition(|source| status(source) == TrustStatus::Trusted);
+    for source in trusted {
+        writeln!(out, "{} is trusted already", source.path.display())?;
     }
-    for line in contents(&config) {
-        writeln!(out, "{line}")?;
+    if others.is_empty() {
+        return Ok(Exit::Success);
+    }
+    for source in &others {
+        show(&mut out, source)?;
     }
     if !request.yes && !agrees(&mut out)? {
         writeln!(out, "not trusted: nothing of it runs where conclaude is registered with --user")?;
         return Ok(Exit::Failure);
     }
-    trust::grant(path, &text)?;
+    for source in &others {
+        trust::grant(&source.path, &source.text)?;
+    }
     // A project that is trusted is used.
     store::expect_arrivals(&root.folder);
-    writeln!(out, "trusted, until the file changes; scripts that it calls are not watched")?;
+    let what = if others.len() == 1 { "the file changes" } else { "one of the files changes" };
+    writeln!(out, "trusted, until {what}; scripts that it calls are not watched")?;
     Ok(Exit::Success)
+}
+
+/// Whether a file is not the user's own config, nor part of the program.
+fn needs_trust(source: &Source) -> bool {
+    !source.is_pack() && (source.layer != Layer::User || crate::root::other_owner(&source.path).is_some())
+}
+
+fn status(source: &Source) -> TrustStatus {
+    trust::status(&source.path, &source.text)
+}
+
+/// Every script of a file.
+fn show(out: &mut Out<'_>, source: &Source) -> io::Result<()> {
+    let path = source.path.display();
+    match status(source) {
+        TrustStatus::Changed => writeln!(out, "{path} has changed since you trusted it. It runs:")?,
+        _ => writeln!(out, "{path} runs:")?,
+    }
+    let config = ConclaudeConfig::parse(&source.text, &source.path).unwrap_or_default();
+    for line in contents(&config) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 fn list(out: &mut Out<'_>) -> io::Result<Exit> {

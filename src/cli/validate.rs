@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 
 use crate::cli::out::{Coloured, Out, Paint};
-use crate::config::{self, ConclaudeConfig, ConfigError, DesConfig, EventConfig};
+use crate::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns};
 use crate::exit::Exit;
-use crate::hooks::Environment;
 use crate::install::registration::over_limit;
-use crate::install::schema_file;
-use crate::root::{self, FILE_NAMES};
+use crate::install::{local_file, schema_file};
+use crate::load::{self, Loaded};
+use crate::root::{FILE_NAMES, Root};
 use crate::text::count;
 
 mod machine;
@@ -45,10 +45,21 @@ enum Format {
 
 /// What was found.
 struct Checked {
-    /// None if there is no config.
+    /// The file that was asked for, or the project's; none if there is no config at all.
     path: Option<PathBuf>,
-    result: Result<ConclaudeConfig, ConfigError>,
+    loaded: Loaded,
     warnings: Vec<String>,
+}
+
+impl Checked {
+    fn is_valid(&self) -> bool {
+        self.path.is_some() && self.loaded.errors.is_empty()
+    }
+
+    /// The files that are valid, the outermost first.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        self.loaded.origins.sources().iter().map(|source| source.path.as_path())
+    }
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
@@ -59,18 +70,32 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         Format::Json => machine::json(&mut out, &checked)?,
         Format::Github => machine::github(&mut out, &checked)?,
     }
-    Ok(if checked.path.is_some() && checked.result.is_ok() { Exit::Success } else { Exit::Failure })
+    Ok(if checked.is_valid() { Exit::Success } else { Exit::Failure })
 }
 
 fn check(path: Option<&Path>) -> io::Result<Checked> {
-    let Some(path) = locate(path)? else {
-        return Ok(Checked { path: None, result: Ok(ConclaudeConfig::default()), warnings: Vec::new() });
+    let (path, local, loaded) = match path {
+        Some(file) if !file.is_dir() => {
+            let folder = std::path::absolute(file)?.parent().map(Path::to_owned).unwrap_or_default();
+            (Some(file.to_owned()), None, load::one(file, &Root::find(None, &folder)))
+        }
+        folder => {
+            let root = match folder {
+                Some(folder) => Root::find(None, &std::path::absolute(folder)?),
+                None => super::root()?,
+            };
+            let loaded = load::all(&root, Patterns::All);
+            let first = || loaded.origins.sources().first().map(|source| source.path.clone());
+            let broken = || loaded.errors.first().map(|error| error.path().to_owned());
+            let local = local_file::not_ignored(&root.folder);
+            (root.config.or_else(first).or_else(broken), local, loaded)
+        }
     };
-    let schema = schema_file::refreshed(Some(&path));
-    let result = root::read(&path).and_then(|text| ConclaudeConfig::parse(&text, &path));
-    let warnings = result.as_ref().map(warnings).unwrap_or_default();
-    let warnings = warnings.into_iter().chain(second_file(&path)).chain(schema).collect();
-    Ok(Checked { path: Some(path), result, warnings })
+    let schema = schema_file::refreshed(path.as_deref());
+    let warnings = if loaded.errors.is_empty() { warnings(&loaded.config) } else { Vec::new() };
+    let second = path.as_deref().and_then(second_file);
+    let warnings = warnings.into_iter().chain(second).chain(local).chain(schema).collect();
+    Ok(Checked { path, loaded, warnings })
 }
 
 /// What is valid, and probably a mistake.
@@ -79,28 +104,30 @@ pub(super) fn warnings(config: &ConclaudeConfig) -> Vec<String> {
 }
 
 fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
-    let Some(path) = &checked.path else {
+    if checked.path.is_none() {
         return writeln!(out, "{BAD}error{BAD:#}: {}", no_config());
-    };
-    let config = match &checked.result {
-        Ok(config) => config,
-        Err(error) => {
-            let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
-            let report = error.report(style);
-            if !report.is_empty() {
-                writeln!(out, "{}\n", Coloured(&report))?;
-            }
-            return writeln!(out, "{BAD}error{BAD:#}: {}", error.summary());
+    }
+    for error in &checked.loaded.errors {
+        let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
+        let report = error.report(style);
+        if !report.is_empty() {
+            writeln!(out, "{}\n", Coloured(&report))?;
         }
-    };
+        writeln!(out, "{BAD}error{BAD:#}: {}", error.summary())?;
+    }
+    if !checked.is_valid() {
+        return Ok(());
+    }
     for warning in &checked.warnings {
         writeln!(out, "{WARNING}warning{WARNING:#}: {warning}")?;
     }
-    writeln!(out, "{GOOD}valid{GOOD:#}: {}", path.display())?;
-    for line in contents(config) {
+    for file in checked.files() {
+        writeln!(out, "{GOOD}valid{GOOD:#}: {}", file.display())?;
+    }
+    for line in contents(&checked.loaded.config) {
         writeln!(out, "  {line}")?;
     }
-    if contents(config) == [NO_RULES] {
+    if contents(&checked.loaded.config) == [NO_RULES] {
         let help = "add `subagentStop:` with commands, or uncomment what `conclaude init` wrote; prompts with markers are gated without any rule";
         writeln!(out, "  = help: {help}")?;
     }
@@ -109,18 +136,6 @@ fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
 
 fn no_config() -> String {
     format!("no config: neither {} here nor in a folder above", FILE_NAMES.join(" nor "))
-}
-
-fn locate(path: Option<&Path>) -> io::Result<Option<PathBuf>> {
-    let start = match path {
-        Some(path) if !path.is_dir() => return Ok(Some(path.to_owned())),
-        Some(folder) => std::path::absolute(folder)?,
-        None => match Environment::of_process().project_dir {
-            Some(folder) => folder,
-            None => std::env::current_dir()?,
-        },
-    };
-    Ok(root::find_upward(&start))
 }
 
 /// A second config beside the first would be a rule that silently does nothing.

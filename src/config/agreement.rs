@@ -90,6 +90,7 @@ fn full() -> Value {
         "agent": "c*", "files": ["src/**", "!*.md"], "context": true,
     });
     json!({
+        "extends": ["base.yaml"],
         "maxBlocks": 3,
         "subagentStart": { "match": "all", "commands": { "*": [command] } },
         "subagentStop": { "match": "first", "commands": { "coder": [command, { "run": "y" }], "a*": null } },
@@ -178,6 +179,7 @@ fn what_is_too_long_is_rejected_by_both() {
     let list = |count: usize| json!(names(count).collect::<Vec<_>>());
     let map = |count: usize| Value::Object(names(count).map(|name| (name, Value::Null)).collect());
     for (pointer, good, bad) in [
+        ("/extends", list(16), list(17)),
         ("/des/phases", list(100), list(101)),
         ("/des/phases", json!(["x".repeat(200)]), json!(["x".repeat(201)])),
         ("/des/requiredSections", list(100), list(101)),

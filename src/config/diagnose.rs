@@ -50,11 +50,16 @@ impl ConfigError {
     }
 
     #[must_use]
+    pub(crate) fn is_untrusted(&self) -> bool {
+        matches!(self.kind, Kind::Untrusted(_))
+    }
+
+    #[must_use]
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    fn invalid(path: &Path, text: &str, problems: Vec<Problem>) -> Self {
+    pub(crate) fn invalid(path: &Path, text: &str, problems: Vec<Problem>) -> Self {
         ConfigError { path: path.to_owned(), kind: Kind::Invalid { text: text.to_owned(), problems } }
     }
 
@@ -92,7 +97,7 @@ impl ConfigError {
     #[must_use]
     pub(crate) fn located(&self) -> Vec<Located<'_>> {
         let Kind::Invalid { text, problems } = &self.kind else { return Vec::new() };
-        problems.iter().map(|problem| Located::of(problem, text)).collect()
+        problems.iter().map(|problem| Located::of(problem, text, &self.path)).collect()
     }
 
     /// Every problem with its position and the line itself.
@@ -117,6 +122,7 @@ impl ConfigError {
 /// A problem with its position, counted from 1; columns are characters.
 #[derive(Serialize)]
 pub(crate) struct Located<'a> {
+    pub(crate) path: &'a Path,
     pub(crate) line: usize,
     pub(crate) column: usize,
     pub(crate) end_column: usize,
@@ -129,10 +135,11 @@ pub(crate) struct Located<'a> {
 }
 
 impl<'a> Located<'a> {
-    fn of(problem: &'a Problem, text: &str) -> Self {
+    fn of(problem: &'a Problem, text: &str, path: &'a Path) -> Self {
         let Line { start, number, text: line } = Line::of(problem, text);
         let column = |at: usize| line.get(..at - start).unwrap_or(line).chars().count() + 1;
         Located {
+            path,
             line: number,
             column: column(problem.span.start),
             end_column: column(problem.span.end.max(problem.span.start)),

@@ -23,14 +23,14 @@ const MAX_SUGGESTIONS: usize = 100;
 const MAX_TITLE_CHARS: usize = 300;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     /// In bytes of the text.
-    pub(super) span: Range<usize>,
-    pub(super) title: String,
+    pub(crate) span: Range<usize>,
+    pub(crate) title: String,
     /// What is at this position.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// What to do.
-    pub(super) help: Option<String>,
+    pub(crate) help: Option<String>,
 }
 
 /// All problems of the tree, in the order of the file.

@@ -59,9 +59,10 @@ mod tests {
             (event.row().section.to_owned(), section)
         });
         let properties = root["properties"].as_object_mut().unwrap();
-        // In the order of the reference: the limit, the events, the rest.
-        let (limit, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(properties).into_iter().partition(|(key, _)| key == "maxBlocks");
+        // In the order of the reference: what it extends, the limit, the events, the rest.
+        let (limit, rest): (Vec<_>, Vec<_>) = std::mem::take(properties)
+            .into_iter()
+            .partition(|(key, _)| ["extends", "maxBlocks"].contains(&key.as_str()));
         properties.extend(limit.into_iter().chain(sections).chain(rest));
         without_null_defaults(&mut root);
         root

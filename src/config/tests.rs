@@ -267,7 +267,7 @@ frobnicate: 1
     20 | frobnicate: 1
        | ^^^^^^^^^^ not a key of this section
        |
-       = help: allowed here: `maxBlocks`, `notifications`, `des`, `audit`, and events in camelCase, such as `subagentStop`
+       = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, and events in camelCase, such as `subagentStop`
     "#
     );
 }
@@ -333,7 +333,7 @@ fn probable_mistakes_are_warnings() {
 fn files_that_are_no_config_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".conclaude.yaml");
-    let error = |path: &Path| crate::root::load(path).unwrap_err().to_string();
+    let error = |path: &Path| crate::root::read(path).unwrap_err().to_string();
     assert!(error(&path).contains("cannot read the config"));
     std::fs::create_dir(&path).unwrap();
     assert!(error(&path).contains("not a regular file"));

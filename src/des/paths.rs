@@ -64,7 +64,10 @@ pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
 pub fn is_protected(path: &str) -> bool {
     let path = folded(path);
     path.strip_prefix(".claude/").is_some_and(is_settings)
-        || matches!(path.as_str(), ".conclaude.yaml" | ".conclaude.yml" | ".conclaude")
+        || matches!(
+            path.as_str(),
+            ".conclaude.yaml" | ".conclaude.yml" | ".conclaude.local.yaml" | ".conclaude"
+        )
         || path.starts_with(".conclaude/")
 }
 
@@ -94,7 +97,7 @@ pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -
         let rests = [named.strip_prefix(folded_path(base)), real.strip_prefix(folded_path(&real_path(base)))];
         rests.into_iter().flatten().any(|rest| is(&rest.to_string_lossy()))
     };
-    let leads_to = |folder: PathBuf| real.starts_with(folded_path(&real_path(&folder)));
+    let leads_to = |path: PathBuf| real.starts_with(folded_path(&real_path(&path)));
     let home = std::env::home_dir();
     let names = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
     // Also one in a folder below: a config that appears there would be another root, with another memory.
@@ -103,6 +106,7 @@ pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -
     [Some(root), Some(work), home.as_deref()].into_iter().flatten().any(|base| below(base, is_protected))
         || claude_folder().is_some_and(|folder| below(&folder, is_settings))
         || crate::store::outside().is_some_and(leads_to)
+        || crate::load::user_file().is_some_and(leads_to)
         || is_config(&named)
         || is_config(&real)
         || names.iter().any(|name| leads_to(root.join(name)))

@@ -2,20 +2,23 @@
 
 use super::rules::{Action, CommandPattern, FileRule, FileRules, Origin, Rules, Switch, ToolRule, Whom};
 use crate::config::{
-    CommandMatch, FileGlob, FileRuleConfig, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
+    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
 };
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, GlobError, Kind};
 use crate::yaml::Located;
 
-/// What a config's sources are called, the outermost layer first.
-pub(crate) struct Sources<'a>(pub(crate) &'a [String]);
+/// What the files of a config are called, and whose they are.
+pub(crate) struct Sources<'a>(pub(crate) &'a [(String, Layer)]);
 
 impl Sources<'_> {
     fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
-        let file = self.0.get(at.source).map_or("the config", String::as_str);
-        Origin { key, position: format!("{file}:{}", at.line), layer: at.source }
+        let (file, layer) = match self.0.get(at.source) {
+            Some((file, layer)) => (file.as_str(), *layer),
+            None => ("the config", Layer::Project),
+        };
+        Origin { key, position: format!("{file}:{}", at.line), layer }
     }
 }
 

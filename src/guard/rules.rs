@@ -1,5 +1,6 @@
 //! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
 
+use crate::config::Layer;
 use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
 use crate::glob::{Glob, Kind};
@@ -11,8 +12,7 @@ pub(crate) struct Origin {
     pub(crate) key: &'static str,
     /// The file and the line.
     pub(crate) position: String,
-    /// The layer of the config, the outermost first.
-    pub(crate) layer: usize,
+    pub(crate) layer: Layer,
 }
 
 /// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.

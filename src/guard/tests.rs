@@ -41,7 +41,7 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
         message: None,
         whom: Whom::new(None),
         overridable: false,
-        origin: Origin { key, position: ".conclaude.yaml:1".into(), layer: 1 },
+        origin: Origin { key, position: ".conclaude.yaml:1".into(), layer: crate::config::Layer::Project },
     };
     FileRules(patterns.iter().map(rule).collect())
 }
@@ -137,7 +137,9 @@ fn packs_block_what_they_are_for_and_leave_the_rest_alone() {
         ),
     ] {
         let config = crate::config::ConclaudeConfig::parse(pack, Path::new("pack")).unwrap();
-        let rules = Rules::of(&config.guards, &Sources(&["pack".to_owned()]), Some("/home/me")).unwrap();
+        let rules =
+            Rules::of(&config.guards, &Sources(&[("pack".to_owned(), Layer::Project)]), Some("/home/me"))
+                .unwrap();
         let count = |answers: &[&str]| {
             table.lines().filter(|line| answers.iter().any(|answer| line.starts_with(answer))).count()
         };

@@ -10,7 +10,7 @@ use super::gate_facts::{self, GateContext, Search};
 use super::{changes, config_error};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
-use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig};
+use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig, Origins, Patterns};
 use crate::decide::{Cause, Count};
 use crate::des::call::Call;
 use crate::des::markers;
@@ -18,11 +18,11 @@ use crate::dialect::claude::fields;
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
 use crate::git::WorkTree;
+use crate::load::{self, Loaded};
 use crate::log;
 use crate::messages;
 use crate::plan::{self, Facts, Plan};
-use crate::root::{self, Root};
-use crate::store::trust::{self, TrustStatus};
+use crate::root::Root;
 use crate::store::{self, Session};
 use crate::transcript::{self, identity};
 use crate::types::{Event, HookPayload, PayloadError, derived_transcript};
@@ -53,10 +53,10 @@ pub(super) struct Context<'a> {
 #[derive(Default)]
 pub(super) struct Config {
     pub(super) settings: ConclaudeConfig,
-    /// Why it cannot be read.
+    /// The files and lines of its values.
+    pub(super) origins: Origins,
+    /// Why one of its files cannot be used.
     pub(super) error: Option<ConfigError>,
-    /// Why its commands and its judge do not run.
-    pub(super) untrusted: Option<String>,
 }
 
 impl<'a> Context<'a> {
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
             changed: &changed,
             running: &running,
             config: &self.config.settings,
-            untrusted: self.config.untrusted.as_deref(),
+            origins: &self.config.origins,
             gate: self.gate.as_ref().map(|gate| &gate.facts),
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
@@ -160,7 +160,7 @@ impl<'a> Context<'a> {
     /// A judge that nobody trusts is none.
     pub(super) fn gate_config_now(&self) -> GateConfig {
         let mut config = GateConfig::of(&self.config.settings);
-        if self.config.untrusted.is_some() {
+        if self.config.origins.untrusted(&["des", "judge"]).is_some() {
             config.des.judge = None;
         }
         config
@@ -329,44 +329,18 @@ impl Config {
         event: EventKind,
         environment: &Environment,
     ) -> Result<Config, ConfigError> {
-        let Some(path) = &root.config else {
-            return match &root.untrusted {
-                Some(error) if event == EventKind::SessionStart => Err(error.clone()),
-                error => Ok(Config { error: error.clone(), ..Config::default() }),
-            };
+        let patterns = match event {
+            EventKind::SessionStart => Patterns::All,
+            event => Patterns::Of(event),
         };
-        let text = match root::read(path) {
-            Ok(text) => text,
-            Err(error) if event == EventKind::SessionStart => return Err(error),
-            Err(error) => return Ok(Config { error: Some(error), ..Config::default() }),
-        };
-        let parsed = match event {
-            EventKind::SessionStart => ConclaudeConfig::parse(&text, path),
-            _ => ConclaudeConfig::parse_for(event, &text, path),
-        };
-        match parsed {
-            Ok(settings) => {
-                let runs_code = settings.commands() > 0 || settings.judge().is_some();
-                let untrusted = (environment.only_if_trusted && runs_code)
-                    .then(|| trust::status(path, &text))
-                    .and_then(|status| why_untrusted(status, path));
-                Ok(Config { settings, error: None, untrusted })
-            }
-            Err(error) if event == EventKind::SessionStart => Err(error),
-            // A broken pattern must not keep the user from being notified of it.
-            Err(error) => {
-                let notifications = ConclaudeConfig::notifications_in(&text);
-                let settings = ConclaudeConfig { notifications, ..ConclaudeConfig::default() };
-                Ok(Config { settings, error: Some(error), untrusted: None })
-            }
+        let Loaded { config: settings, mut origins, errors } = load::all(root, patterns);
+        let error = errors.into_iter().next();
+        if let Some(error) = error.clone().filter(|_| event == EventKind::SessionStart) {
+            return Err(error);
         }
-    }
-}
-
-fn why_untrusted(status: TrustStatus, path: &Path) -> Option<String> {
-    match status {
-        TrustStatus::Trusted => None,
-        TrustStatus::Changed => Some(format!("{} has changed since you trusted it", path.display())),
-        TrustStatus::Unknown => Some(format!("{} is not trusted", path.display())),
+        if environment.only_if_trusted && (settings.commands() > 0 || settings.judge().is_some()) {
+            origins.check_trust(load::why_untrusted);
+        }
+        Ok(Config { settings, origins, error })
     }
 }

@@ -21,7 +21,9 @@ const MAIN: &str = "main";
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let HookPayload::PreToolUse(tool) = context.payload() else { return Vec::new() };
     let home = files::home();
-    let sources = context.root.config.iter().map(|path| name_of(path)).collect::<Vec<_>>();
+    let used = context.config.origins.sources();
+    let sources =
+        used.iter().map(|source| (name_of(&source.path, context), source.layer)).collect::<Vec<_>>();
     let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
         Ok(rules) => rules,
         // The config was checked when it was read.
@@ -43,7 +45,8 @@ pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>)
         // Gate 2 protects them from an agent with a step.
         is_own: &|path| {
             !is_gated
-                && paths::is_protected_anywhere(&context.root.folder, work, cwd, &path.to_string_lossy())
+                && (paths::is_protected_anywhere(&context.root.folder, work, cwd, &path.to_string_lossy())
+                    || used.iter().any(|source| source.path == path))
         },
         is_ignored: &|path| git::ignores(work, path),
     };
@@ -57,8 +60,9 @@ fn agent_of(tool: &PreToolUsePayload, context: &Context<'_>) -> String {
     named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
 }
 
-fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+/// A file of the project by its path there, any other by its whole path.
+fn name_of(path: &Path, context: &Context<'_>) -> String {
+    path.strip_prefix(&context.root.folder).unwrap_or(path).display().to_string()
 }
 
 /// What the tool would do, and the text of a shell command.

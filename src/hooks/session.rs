@@ -40,11 +40,13 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
         log::warn(|| problem);
     }
     let settings = &context.config.settings;
-    let untrusted = context
-        .config
-        .untrusted
-        .as_ref()
-        .map(|why| messages::untrusted_session(why, settings.commands(), settings.judge().is_some()));
+    let origins = &context.config.origins;
+    let (commands, judge) = (origins.untrusted_commands(settings), origins.untrusted(&["des", "judge"]));
+    let untrusted = commands
+        .first()
+        .copied()
+        .or(judge)
+        .map(|why| messages::untrusted_session(why, commands.len(), judge.is_some()));
     let problems = registration::out_of_sync(&registration::found(&context.project), settings);
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::environment::{self, FILES, Variable};
-use super::{Action, Command, Facts, Reason, Step};
+use super::{Action, Command, Facts, Planned, Reason, Step};
 use crate::config::{Bounded, CommandConfig, EventConfig, FileGlob, NonBlank, Reaction};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
@@ -22,35 +22,47 @@ const MAIN: &str = "main";
 /// The placeholder for the changed files.
 const PLACEHOLDER: &str = "{files}";
 
-/// The commands that run, and values that do not fit into their environment.
-pub(super) fn commands(facts: &Facts<'_>, is_gated: bool) -> Result<(Vec<Step>, Vec<String>), PatternError> {
+/// A command that concerns the event.
+struct Wanted<'a> {
+    pattern: &'a Pattern,
+    /// Among the commands of the pattern.
+    index: usize,
+    config: &'a CommandConfig,
+    files: Option<Vec<String>>,
+}
+
+/// The commands of the event, each with the reason why it may not run, and values that do not fit into their environment.
+pub(super) fn commands<'a>(
+    facts: &Facts<'a>,
+    is_gated: bool,
+) -> Result<(Vec<Planned<'a>>, Vec<String>), PatternError> {
     let event = facts.event.kind;
     let Some(section) = facts.config.section(event) else { return Ok((Vec::new(), Vec::new())) };
     let (subject, selected) = select(facts, section)?;
-    let wanted: Vec<(&Pattern, &CommandConfig, Option<Vec<String>>)> = selected
+    let wanted: Vec<Wanted<'_>> = selected
         .into_iter()
-        .flat_map(|(pattern, commands)| commands.iter().map(move |config| (pattern, config)))
-        .filter(|(_, config)| is_for_agent(facts, config))
-        .filter_map(|(pattern, config)| Some((pattern, config, files_for(facts, config)?)))
+        .flat_map(|(pattern, commands)| commands.iter().enumerate().map(move |one| (pattern, one)))
+        .filter(|(_, (_, config))| is_for_agent(facts, config))
+        .filter_map(|(pattern, (index, config))| {
+            Some(Wanted { pattern, index, config, files: files_for(facts, config)? })
+        })
         .collect();
     if wanted.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
     let (env, mut warnings) = environment::environment(facts, is_gated);
     let mut steps = Vec::new();
-    for (pattern, config, files) in wanted {
-        let reason = Reason::Pattern {
-            section: event.row().section,
-            pattern: pattern.as_str().to_owned(),
-            subject: subject.clone(),
-        };
+    for Wanted { pattern, index, config, files } in wanted {
+        let (section, pattern) = (event.row().section, pattern.as_str());
+        let reason = Reason::Pattern { section, pattern: pattern.to_owned(), subject: subject.clone() };
         let mut command = command(config, event, facts.work);
-        command.pattern = pattern.as_str().to_owned();
+        command.pattern = pattern.to_owned();
         command.env = env.clone();
         if let Some(files) = files {
             with_files(&mut command, &files, &mut warnings);
         }
-        steps.push(Step { reason, action: Action::Command(command) });
+        let untrusted = facts.origins.untrusted(&[section, "commands", pattern, &index.to_string()]);
+        steps.push((Step { reason, action: Action::Command(command) }, untrusted));
     }
     Ok((steps, warnings))
 }

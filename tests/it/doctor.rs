@@ -154,7 +154,7 @@ fn as_json_every_check_has_its_fix_and_every_answer_its_streams() {
         {
           "about": "patterns",
           "status": "warning",
-          "text": "subagentStop: \"coder\" matches no agent that is known here",
+          "text": "subagentStop: \"coder\" matches no agent that is known here (.conclaude.yaml:1)",
           "fix": "known are: none of your own; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide"
         },
         {
@@ -400,8 +400,8 @@ fn patterns_that_match_no_known_agent_are_named() {
     let yaml = "subagentStop: {commands: {codr: [{run: x}], \"Expl*\": [{run: x}], \"*\": [{run: x}], \"my:plugin\": [{run: x}], zzz: [{run: x}]}}\n";
     insta::assert_snapshot!(checks(&healthy().config(yaml), "patterns"), @r#"
     exit 0
-    warning: subagentStop: "codr" matches no agent that is known here → did you mean "coder"?
-    warning: subagentStop: "zzz" matches no agent that is known here → known are: coder; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide
+    warning: subagentStop: "codr" matches no agent that is known here (.conclaude.yaml:1) → did you mean "coder"?
+    warning: subagentStop: "zzz" matches no agent that is known here (.conclaude.yaml:1) → known are: coder; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide
     "#);
 }
 
@@ -487,7 +487,7 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     run_in(&test.root(), &["install", "--user"]);
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 1
-    problem: the config is not trusted: its commands do not run → conclaude trust
+    problem: [ROOT]/.conclaude.yaml is not trusted: its commands do not run → conclaude trust
     ");
     insta::assert_snapshot!(checks(&test, "call"), @"
     exit 1
@@ -501,7 +501,7 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     let test = test.config(&CONFIG.replace("ran", "other"));
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 1
-    problem: the config has changed since it was trusted: its commands do not run → conclaude trust
+    problem: [ROOT]/.conclaude.yaml has changed since you trusted it: its commands do not run → conclaude trust
     ");
 }
 

@@ -80,6 +80,9 @@ fn hostile_step() -> Value {
 /// Every subcommand, with what makes it show text of others. `STEP` is the step file, `HOSTILE` the text.
 const CALLS: &[&[&str]] = &[
     &["demo"],
+    &["config", "show"],
+    &["config", "show", "--origin"],
+    &["config", "show", "--json"],
     &["validate"],
     &["validate", "--json"],
     &["validate", "HOSTILE"],
@@ -353,7 +356,7 @@ fn listed(help: &str) -> BTreeSet<String> {
 fn no_subcommand_is_left_out() {
     let folder = scratch();
     let help = |arguments: &[&str]| listed(&run_in(folder.path(), arguments).1);
-    for (parents, depth) in [(&[][..], 0), (&["des"][..], 1), (&["audit"][..], 1)] {
+    for (parents, depth) in [(&[][..], 0), (&["des"][..], 1), (&["audit"][..], 1), (&["config"][..], 1)] {
         let arguments: Vec<&str> = parents.iter().copied().chain(["--help"]).collect();
         let called: BTreeSet<String> = CALLS
             .iter()

@@ -13,6 +13,7 @@ mod cli;
 mod clients;
 mod commands;
 mod config;
+mod config_layers;
 mod corpus;
 mod des_check;
 mod des_cli;

@@ -348,9 +348,11 @@ fn validate_prints_json() {
     {
       "valid": false,
       "path": "[ROOT]/.conclaude.yaml",
+      "files": [],
       "error": "invalid config [ROOT]/.conclaude.yaml: 3 problems",
       "problems": [
         {
+          "path": "[ROOT]/.conclaude.yaml",
           "line": 4,
           "column": 9,
           "end_column": 13,
@@ -359,6 +361,7 @@ fn validate_prints_json() {
           "help": "did you mean `run`?"
         },
         {
+          "path": "[ROOT]/.conclaude.yaml",
           "line": 4,
           "column": 9,
           "end_column": 13,
@@ -366,6 +369,7 @@ fn validate_prints_json() {
           "label": "`run` is required here"
         },
         {
+          "path": "[ROOT]/.conclaude.yaml",
           "line": 5,
           "column": 18,
           "end_column": 22,
@@ -381,6 +385,9 @@ fn validate_prints_json() {
     {
       "valid": true,
       "path": "[ROOT]/.conclaude.yaml",
+      "files": [
+        "[ROOT]/.conclaude.yaml"
+      ],
       "error": null,
       "problems": [],
       "warnings": [
@@ -395,6 +402,7 @@ fn validate_prints_json() {
     {
       "valid": false,
       "path": null,
+      "files": [],
       "error": "no config: neither .conclaude.yaml nor .conclaude.yml here nor in a folder above",
       "problems": [],
       "warnings": [],
@@ -405,6 +413,7 @@ fn validate_prints_json() {
     {
       "valid": false,
       "path": "missing.yaml",
+      "files": [],
       "error": "cannot read the config missing.yaml: No such file or directory (os error 2)",
       "problems": [],
       "warnings": [],

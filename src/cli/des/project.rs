@@ -9,33 +9,32 @@ use serde_json::Value;
 use crate::audit::{self, Record};
 use crate::cli::out::Out;
 use crate::cli::root;
-use crate::config::ConclaudeConfig;
+use crate::config::{ConclaudeConfig, Origins, Patterns};
 use crate::des::call::Call;
 use crate::des::record::{self, Change};
 use crate::des::{paths, step};
 use crate::hooks::Environment;
 use crate::install::registration;
 use crate::install::scope::session_folder;
+use crate::load::{self, Loaded};
 use crate::root::Root;
 use crate::store::Session;
-use crate::store::trust::{self, TrustStatus};
 use crate::text::clean_line;
 
 pub(super) struct Project {
     pub(super) root: Root,
-    /// The defaults, if the file cannot be read.
+    /// As far as its files can be read.
     pub(super) config: ConclaudeConfig,
+    origins: Origins,
     config_error: Option<String>,
 }
 
 impl Project {
     pub(super) fn find() -> io::Result<Project> {
         let root = root()?;
-        let (config, config_error) = match root.load() {
-            Ok(config) => (config, None),
-            Err(error) => (ConclaudeConfig::default(), Some(error.to_string())),
-        };
-        Ok(Project { root, config, config_error })
+        let Loaded { config, origins, errors } = load::all(&root, Patterns::All);
+        let config_error = errors.first().map(ToString::to_string);
+        Ok(Project { root, config, origins, config_error })
     }
 
     /// For subcommands whose output depends on the config: with the defaults it would be wrong.
@@ -111,21 +110,18 @@ impl Project {
 
     /// Commands of the config run where those at a stop run: not in a project that the user has yet to trust.
     pub(super) fn require_trust(&self) -> io::Result<()> {
-        let Some(path) = &self.root.config else { return Ok(()) };
         let project = session_folder(Environment::of_process().project_dir, &self.root.folder)?;
         if !registration::asks_for_trust(&registration::found(&project)) {
             return Ok(());
         }
-        let text = crate::root::read(path).map_err(|error| io::Error::other(error.to_string()))?;
-        let why = match trust::status(path, &text) {
-            TrustStatus::Trusted => return Ok(()),
-            TrustStatus::Changed => "has changed since it was trusted",
-            TrustStatus::Unknown => "is not trusted",
-        };
-        Err(io::Error::other(format!(
-            "{} {why}, so its commands do not run: look at the file, then run `conclaude trust`",
-            path.display()
-        )))
+        let mut origins = self.origins.clone();
+        origins.check_trust(load::why_untrusted);
+        match origins.untrusted(&["des", "evidence"]) {
+            None => Ok(()),
+            Some(why) => Err(io::Error::other(format!(
+                "{why}, so its commands do not run: look at the file, then run `conclaude trust`"
+            ))),
+        }
     }
 
     /// Changes a step file under its lock, and returns the step's name.

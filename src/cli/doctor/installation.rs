@@ -3,11 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::{ConclaudeConfig, ConfigError};
+use crate::config::{ConclaudeConfig, Patterns};
 use crate::hooks::Environment;
 use crate::install::agents;
 use crate::install::registration::{self, Found, locations};
 use crate::install::scope::{Scope, session_folder};
+use crate::load::{self, Loaded};
 use crate::root::Root;
 
 /// What the checks look at, gathered once.
@@ -15,7 +16,8 @@ pub(super) struct Installation {
     pub(super) root: Root,
     /// Where Claude Code looks for the project's settings.
     pub(super) project: PathBuf,
-    pub(super) config: Option<Result<ConclaudeConfig, ConfigError>>,
+    /// As far as its files can be read; the defaults are what the gates use otherwise.
+    pub(super) loaded: Loaded,
     pub(super) settings_files: Vec<Found>,
     /// The names of the project's own agents.
     pub(super) agents: Vec<String>,
@@ -24,11 +26,11 @@ pub(super) struct Installation {
 impl Installation {
     pub(super) fn here() -> io::Result<Installation> {
         let root = crate::cli::root()?;
-        let config = (root.config.is_some() || root.untrusted.is_some()).then(|| root.load());
+        let loaded = load::all(&root, Patterns::All);
         let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
         let settings_files = registration::found(&project);
         let agents = agents::names(&project, Scope::Project);
-        Ok(Installation { root, project, config, settings_files, agents })
+        Ok(Installation { root, project, loaded, settings_files, agents })
     }
 
     /// The settings files in which conclaude is registered.
@@ -42,9 +44,8 @@ impl Installation {
         format!("conclaude install {flag}").trim_end().to_owned()
     }
 
-    /// The config as far as it can be read; its defaults are what the gates use otherwise.
     pub(super) fn effective_config(&self) -> ConclaudeConfig {
-        self.config.as_ref().and_then(|config| config.as_ref().ok()).cloned().unwrap_or_default()
+        self.loaded.config.clone()
     }
 
     /// The program that a registered command line starts in a session here, and whether it is this one.

@@ -1,16 +1,19 @@
 //! The config and what it needs: patterns, trust, the judge.
 
+use std::path::Path;
+
 use super::check::{Check, short};
 use super::installation::Installation;
 use crate::cli::validate;
+use crate::config::{ConfigError, Layer};
 use crate::event;
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
-use crate::install::schema_file;
 use crate::install::scope::Scope;
+use crate::install::{local_file, schema_file};
+use crate::load::{self, Loaded};
 use crate::pattern::Pattern;
 use crate::store;
-use crate::store::trust::{self, TrustStatus};
 use crate::text::count;
 
 /// The types of agents that Claude Code itself has.
@@ -26,40 +29,43 @@ const BUILT_IN: [&str; 7] = [
 
 /// A config that can be read, and means what it says.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {
-    if let Some(error) = &installation.root.untrusted {
-        return vec![Check::problem("config", error.summary(), "conclaude trust")];
-    }
-    let Some(path) = &installation.root.config else {
+    let Loaded { config, origins, errors } = &installation.loaded;
+    if origins.sources().is_empty() && errors.is_empty() {
         let text = "there is no .conclaude.yaml: only the gates of marked prompts do anything";
         return vec![Check::warning("config", text, "conclaude init")];
-    };
-    let name = short(path, &installation.root.folder);
-    match &installation.config {
-        Some(Err(error)) => {
-            let text = format!("{name} is not valid: {}", error.summary());
-            vec![Check::problem("config", text, "conclaude validate")]
-        }
-        _ => {
-            let settings = installation.effective_config();
-            let what = validate::contents(&settings).join("; ");
-            let warnings = validate::warnings(&settings).into_iter();
-            let warnings =
-                warnings.map(|what| Check::warning("config", what, format!("edit {}", path.display())));
-            // For whoever cloned the project: git ignores it.
-            let schema = schema_file::refreshed(Some(path));
-            let schema = schema.map(|what| {
-                Check::warning(
-                    "config",
-                    what,
-                    format!("ls -ld {}", installation.root.folder.join(store::FOLDER).display()),
-                )
-            });
-            std::iter::once(Check::good("config", format!("{name} is valid: {what}")))
-                .chain(warnings)
-                .chain(schema)
-                .collect()
-        }
     }
+    let folder = &installation.root.folder;
+    let mut checks: Vec<Check> = errors.iter().map(|error| broken(error, folder)).collect();
+    let files =
+        origins.sources().iter().filter(|source| !errors.iter().any(|error| error.path() == source.path));
+    let names: Vec<String> = files.map(|source| short(&source.path, folder)).collect();
+    if !names.is_empty() {
+        let what = validate::contents(config).join("; ");
+        let is = if names.len() == 1 { "is" } else { "are" };
+        checks.push(Check::good("config", format!("{} {is} valid: {what}", names.join(", "))));
+    }
+    if errors.is_empty() {
+        let innermost = origins.sources().last().map(|source| source.path.display().to_string());
+        let fix = format!("edit {}", innermost.unwrap_or_default());
+        checks.extend(
+            validate::warnings(config).into_iter().map(|what| Check::warning("config", what, fix.clone())),
+        );
+        let local = local_file::not_ignored(folder);
+        checks.extend(local.map(|what| Check::warning("config", what, "tell git to ignore it")));
+        // For whoever cloned the project: git ignores it.
+        let schema = schema_file::refreshed(installation.root.config.as_deref());
+        let fix = format!("ls -ld {}", folder.join(store::FOLDER).display());
+        checks.extend(schema.map(|what| Check::warning("config", what, fix)));
+    }
+    checks
+}
+
+fn broken(error: &ConfigError, folder: &Path) -> Check {
+    if error.is_untrusted() {
+        return Check::problem("config", error.summary(), "conclaude trust");
+    }
+    let text = format!("{} is not valid: {}", short(error.path(), folder), error.summary());
+    Check::problem("config", text, "conclaude validate")
 }
 
 /// Names of agents that exist, as far as files tell.
@@ -95,7 +101,11 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
     }
     dead.into_iter()
         .map(|(section, pattern)| {
-            let text = format!("{section}: \"{pattern}\" matches no agent that is known here");
+            let origin = installation.loaded.origins.of(&[section, "commands", pattern.as_str()]);
+            let folder = &installation.root.folder;
+            let at = origin.map(|origin| format!(" ({}:{})", short(origin.path, folder), origin.line));
+            let at = at.unwrap_or_default();
+            let text = format!("{section}: \"{pattern}\" matches no agent that is known here{at}");
             let own = known.iter().skip(BUILT_IN.len()).map(String::as_str);
             let fix = match crate::text::nearest(pattern.as_str(), known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
@@ -112,23 +122,20 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
 
 /// Where conclaude is registered for all projects, whether this one may run anything.
 pub(super) fn trusted(installation: &Installation) -> Option<Check> {
-    let path = installation.root.config.as_ref()?;
-    let settings = installation.effective_config();
-    let runs_code = settings.commands() > 0 || settings.judge().is_some();
-    if !asks_for_trust(&installation.settings_files) || !runs_code {
+    if !asks_for_trust(&installation.settings_files) {
         return None;
     }
-    let text = crate::root::read(path).ok()?;
-    Some(match trust::status(path, &text) {
-        TrustStatus::Trusted => Check::good("trust", "what the config runs was agreed to"),
-        TrustStatus::Changed => Check::problem(
-            "trust",
-            "the config has changed since it was trusted: its commands do not run",
-            "conclaude trust",
-        ),
-        TrustStatus::Unknown => {
-            Check::problem("trust", "the config is not trusted: its commands do not run", "conclaude trust")
-        }
+    let settings = installation.effective_config();
+    let mut origins = installation.loaded.origins.clone();
+    let of_project = origins.sources().iter().any(|source| source.layer != Layer::User && !source.is_pack());
+    if !of_project || (settings.commands() == 0 && settings.judge().is_none()) {
+        return None;
+    }
+    origins.check_trust(load::why_untrusted);
+    let why = origins.untrusted_commands(&settings).first().copied().or(origins.untrusted(&["des", "judge"]));
+    Some(match why {
+        None => Check::good("trust", "what the config runs was agreed to"),
+        Some(why) => Check::problem("trust", format!("{why}: its commands do not run"), "conclaude trust"),
     })
 }
 

@@ -7,20 +7,23 @@ use serde_json::json;
 
 use super::{Checked, contents, no_config};
 use crate::cli::out::Out;
+use crate::config::ConfigError;
 
 pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
-    let error = match (&checked.path, &checked.result) {
+    let errors = &checked.loaded.errors;
+    let error = match (&checked.path, errors.first()) {
         (None, _) => Some(no_config()),
-        (_, Err(error)) => Some(error.summary()),
-        (_, Ok(_)) => None,
+        (_, Some(error)) => Some(error.summary()),
+        (_, None) => None,
     };
     let report = json!({
         "valid": error.is_none(),
         "path": checked.path,
+        "files": checked.files().collect::<Vec<_>>(),
         "error": error,
-        "problems": checked.result.as_ref().err().map(|error| error.located()).unwrap_or_default(),
+        "problems": errors.iter().flat_map(ConfigError::located).collect::<Vec<_>>(),
         "warnings": checked.warnings,
-        "contents": checked.result.as_ref().ok().filter(|_| error.is_none()).map(contents).unwrap_or_default(),
+        "contents": if error.is_none() { contents(&checked.loaded.config) } else { Vec::new() },
     });
     out.json(&report)
 }
@@ -30,11 +33,17 @@ pub(super) fn github(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     let Some(path) = &checked.path else {
         return writeln!(out, "::error::{}", escaped(&no_config()));
     };
-    let file = escaped_property(&in_repository(path).display().to_string());
+    let file = |path: &Path| escaped_property(&in_repository(path).display().to_string());
     for warning in &checked.warnings {
-        writeln!(out, "::warning file={file}::{}", escaped(warning))?;
+        writeln!(out, "::warning file={}::{}", file(path), escaped(warning))?;
     }
-    let Err(error) = &checked.result else { return Ok(()) };
+    for error in &checked.loaded.errors {
+        annotate(out, error, &file(error.path()))?;
+    }
+    Ok(())
+}
+
+fn annotate(out: &mut Out<'_>, error: &ConfigError, file: &str) -> io::Result<()> {
     let problems = error.located();
     if problems.is_empty() {
         return writeln!(out, "::error file={file}::{}", escaped(&error.summary()));

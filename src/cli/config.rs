@@ -1,0 +1,104 @@
+//! `conclaude config show`: the config as all its files make it, and where each value came from.
+
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::out::Out;
+use super::root;
+use crate::config::{Origins, Patterns};
+use crate::exit::Exit;
+use crate::load::{self, Loaded};
+use crate::text::visible;
+use crate::yaml::{self, Node, Spanned};
+
+#[derive(clap::Subcommand)]
+pub(super) enum Subcommand {
+    /// Print the config as all its files make it, as YAML
+    ///
+    /// The files are, later ones win: config.yaml in $XDG_CONFIG_HOME/conclaude, .conclaude.yaml, .conclaude.local.yaml, each after what
+    /// it extends. Exits with 1 if one of them cannot be used.
+    Show {
+        /// Say behind each value which line of which file it came from
+        #[arg(long)]
+        origin: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl Subcommand {
+    pub(super) fn run(self) -> io::Result<Exit> {
+        let Subcommand::Show { origin, json } = self;
+        let root = root()?;
+        let loaded = load::all(&root, Patterns::All);
+        let mut out = Out::stdout();
+        if json {
+            out.json(&as_json(&loaded, origin))?;
+        } else {
+            print(&mut out, &loaded.origins, origin.then_some(root.folder.as_path()))?;
+        }
+        for error in &loaded.errors {
+            writeln!(Out::stderr(), "conclaude: {}", error.brief())?;
+        }
+        Ok(if loaded.errors.is_empty() { Exit::Success } else { Exit::Failure })
+    }
+}
+
+/// The files as comments, then the values; with their origins relative to a folder, if there is one.
+fn print(out: &mut Out<'_>, origins: &Origins, relative_to: Option<&Path>) -> io::Result<()> {
+    for source in origins.sources() {
+        writeln!(out, "# {:<7}  {}", source.layer.name(), visible(&source.path.display().to_string()))?;
+    }
+    if matches!(origins.tree().value, Node::Null) {
+        return writeln!(out, "# no values: the defaults apply");
+    }
+    let text = yaml::emit(origins.tree(), |span| {
+        let (origin, folder) = origins.at(span).zip(relative_to)?;
+        let path = origin.path.strip_prefix(folder).unwrap_or(origin.path);
+        Some(visible(&format!("{}:{}", path.display(), origin.line)))
+    });
+    write!(out, "{text}")
+}
+
+fn as_json(loaded: &Loaded, with_origins: bool) -> Value {
+    let Loaded { origins, errors, .. } = loaded;
+    let files =
+        origins.sources().iter().map(|source| json!({"layer": source.layer.name(), "path": source.path}));
+    let mut report = json!({
+        "files": files.collect::<Vec<_>>(),
+        "config": <Value as serde::Deserialize>::deserialize(origins.tree()).unwrap_or_default(),
+        "errors": errors.iter().map(|error| json!({"path": error.path(), "message": error.summary()})).collect::<Vec<_>>(),
+    });
+    if with_origins && let Some(report) = report.as_object_mut() {
+        let mut found = Map::new();
+        collect(origins, origins.tree(), String::new(), &mut found);
+        report.insert("origins".into(), Value::Object(found));
+    }
+    report
+}
+
+/// The origins of all values that contain no others, by JSON pointer.
+fn collect(origins: &Origins, node: &Spanned<Node>, pointer: String, found: &mut Map<String, Value>) {
+    let below = |key: &str| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+    match &node.value {
+        Node::Map(entries) if !entries.is_empty() => {
+            for (key, value) in entries {
+                collect(origins, value, below(&key.value), found);
+            }
+        }
+        Node::List(items) if !items.is_empty() => {
+            for (index, item) in items.iter().enumerate() {
+                collect(origins, item, below(&index.to_string()), found);
+            }
+        }
+        _ => {
+            if let Some(origin) = origins.at(node.span) {
+                let origin = json!({"layer": origin.layer.name(), "path": origin.path, "line": origin.line});
+                found.insert(pointer, origin);
+            }
+        }
+    }
+}

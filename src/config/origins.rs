@@ -1,0 +1,293 @@
+//! Several files make one config: maps merge, lists append, scalars override. Every value keeps the file and the line that it
+//! came from.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::{ConclaudeConfig, ConfigError};
+use crate::yaml::{Node, Span, Spanned, ValueError};
+
+/// Whose file it is, the outermost first: later ones win. What a file extends belongs to its layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Layer {
+    /// `config.yaml` in the user's config folder.
+    User,
+    /// `.conclaude.yaml`
+    #[default]
+    Project,
+    /// `.conclaude.local.yaml`
+    Local,
+}
+
+impl Layer {
+    #[must_use]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Layer::User => "user",
+            Layer::Project => "project",
+            Layer::Local => "local",
+        }
+    }
+}
+
+/// A file, or a pack, that contributes to the config.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) layer: Layer,
+    /// `pack:name` for a pack.
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    /// Why nothing of it may run.
+    pub(crate) untrusted: Option<String>,
+}
+
+/// The prefix of what is part of the program.
+pub(crate) const PACK: &str = "pack:";
+
+impl Source {
+    /// Whether it is part of the program.
+    #[must_use]
+    pub(crate) fn is_pack(&self) -> bool {
+        self.path.to_string_lossy().starts_with(PACK)
+    }
+}
+
+type Entry = (Spanned<String>, Spanned<Node>);
+
+/// A file that is valid, with its values.
+pub(crate) struct Part {
+    pub(crate) source: Source,
+    pub(crate) config: ConclaudeConfig,
+    pub(crate) tree: Spanned<Node>,
+}
+
+/// Where the values of a config came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origins {
+    tree: Spanned<Node>,
+    sources: Vec<Source>,
+}
+
+impl Default for Origins {
+    fn default() -> Self {
+        Origins { tree: Spanned { value: Node::Null, span: Span::default() }, sources: Vec::new() }
+    }
+}
+
+/// The file and the line of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin<'a> {
+    pub(crate) layer: Layer,
+    pub(crate) path: &'a Path,
+    pub(crate) line: usize,
+}
+
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.line)
+    }
+}
+
+impl Origins {
+    /// The values as they are merged.
+    #[must_use]
+    pub(crate) fn tree(&self) -> &Spanned<Node> {
+        &self.tree
+    }
+
+    /// All files that contribute, the outermost first.
+    #[must_use]
+    pub(crate) fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Decides for each file whether anything of it may run.
+    pub(crate) fn check_trust(&mut self, why_untrusted: impl Fn(&Source) -> Option<String>) {
+        for source in &mut self.sources {
+            source.untrusted = why_untrusted(source);
+        }
+    }
+
+    /// Where a value came from, named by its keys and indices: `["preToolUse", "uneditableFiles", "0"]`. Of a map or list
+    /// that several files fill, the first of them.
+    #[must_use]
+    pub(crate) fn of(&self, keys: &[&str]) -> Option<Origin<'_>> {
+        self.at(self.node(keys)?.span)
+    }
+
+    #[must_use]
+    pub(crate) fn at(&self, span: Span) -> Option<Origin<'_>> {
+        let source = self.sources.get(span.source)?;
+        Some(Origin { layer: source.layer, path: &source.path, line: span.line })
+    }
+
+    /// Why a value may not run: one of the files that it came from is not trusted.
+    #[must_use]
+    pub(crate) fn untrusted(&self, keys: &[&str]) -> Option<&str> {
+        if self.sources.iter().all(|source| source.untrusted.is_none()) {
+            return None;
+        }
+        let mut pending = vec![self.node(keys)?];
+        while let Some(node) = pending.pop() {
+            let source = self.sources.get(node.span.source);
+            match &node.value {
+                Node::Map(entries) => pending.extend(entries.iter().map(|(_, value)| value)),
+                Node::List(items) => pending.extend(items),
+                _ => {
+                    if let Some(why) = source.and_then(|source| source.untrusted.as_deref()) {
+                        return Some(why);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Why commands of this config may not run, for each that may not.
+    #[must_use]
+    pub(crate) fn untrusted_commands(&self, config: &ConclaudeConfig) -> Vec<&str> {
+        let mut found = Vec::new();
+        for (event, section) in &config.sections {
+            for (pattern, commands) in section.entries() {
+                found.extend((0..commands.len()).filter_map(|index| {
+                    self.untrusted(&[event.row().section, "commands", pattern.as_str(), &index.to_string()])
+                }));
+            }
+        }
+        found
+    }
+
+    fn node(&self, keys: &[&str]) -> Option<&Spanned<Node>> {
+        keys.iter().try_fold(&self.tree, |node, key| match &node.value {
+            Node::Map(entries) => entries.iter().find(|(own, _)| own.value == *key).map(|(_, value)| value),
+            // A plain list of commands is that of `*`.
+            Node::List(_) if *key == "*" => Some(node),
+            Node::List(items) => items.get(key.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+}
+
+/// Makes one config of several files, the outermost first. A file that is valid alone and not together with those before it
+/// is left out, and is an error: it must not switch off what is outside of it.
+#[must_use]
+pub(crate) fn merge(parts: Vec<Part>) -> (ConclaudeConfig, Origins, Vec<ConfigError>) {
+    let mut merged: Option<(ConclaudeConfig, Spanned<Node>)> = None;
+    let (mut sources, mut errors) = (Vec::with_capacity(parts.len()), Vec::new());
+    for mut part in parts {
+        part.tree.remove("extends");
+        part.tree.set_source(sources.len());
+        let together = match &merged {
+            None => Ok((part.config, part.tree)),
+            Some((_, outer)) => {
+                let layers: Vec<Layer> =
+                    sources.iter().chain([&part.source]).map(|source: &Source| source.layer).collect();
+                let mut merging = Merging { layers: &layers, keys: Vec::new() };
+                let tree = merging.values(outer.clone(), part.tree);
+                whole(&tree).map(|config| (config, tree))
+            }
+        };
+        match together {
+            Ok(together) => {
+                merged = Some(together);
+                sources.push(part.source);
+            }
+            Err(why) => {
+                let why = format!("together with the files before it, {why}");
+                errors.push(ConfigError::unreadable(&part.source.path, &why));
+            }
+        }
+    }
+    let (config, tree) = merged.unwrap_or_else(|| (ConclaudeConfig::default(), Origins::default().tree));
+    (config, Origins { tree, sources }, errors)
+}
+
+fn whole(tree: &Spanned<Node>) -> Result<ConclaudeConfig, String> {
+    let config: Result<Option<ConclaudeConfig>, ValueError> = serde::Deserialize::deserialize(tree);
+    let config = config.map_err(|error| error.to_string())?.unwrap_or_default();
+    if config.is_within_bounds() {
+        Ok(config)
+    } else {
+        Err("it has more entries than a section may have".into())
+    }
+}
+
+/// Guards that are on or off.
+const SWITCHES: [&str; 3] = ["preventRootAdditions", "preventUpdateGitIgnored", "worktreeFence"];
+
+struct Merging<'a> {
+    /// Of each file.
+    layers: &'a [Layer],
+    /// Of the current values.
+    keys: Vec<String>,
+}
+
+impl Merging<'_> {
+    /// `null` equals absent.
+    fn values(&mut self, outer: Spanned<Node>, inner: Spanned<Node>) -> Spanned<Node> {
+        if self.is_held(&outer, &inner) {
+            return outer;
+        }
+        let span = outer.span;
+        let outer = as_commands(outer, &inner, &self.keys);
+        let inner = as_commands(inner, &outer, &self.keys);
+        match (outer.value, inner.value) {
+            (outer, Node::Null) => Spanned { value: outer, span },
+            (Node::Map(entries), Node::Map(more)) => {
+                Spanned { value: Node::Map(self.entries(entries, more)), span }
+            }
+            (Node::List(mut items), Node::List(more)) if appends(&self.keys) => {
+                items.extend(more);
+                Spanned { value: Node::List(items), span }
+            }
+            (_, value) => Spanned { value, span: inner.span },
+        }
+    }
+
+    fn entries(&mut self, mut entries: Vec<Entry>, more: Vec<Entry>) -> Vec<Entry> {
+        for (key, value) in more {
+            match entries.iter_mut().find(|(known, _)| known.value == key.value) {
+                Some((_, old)) => {
+                    self.keys.push(key.value);
+                    let outer = std::mem::replace(old, Spanned { value: Node::Null, span: value.span });
+                    *old = self.values(outer, value);
+                    self.keys.pop();
+                }
+                None => entries.push((key, value)),
+            }
+        }
+        entries
+    }
+
+    /// Whether a guard of an outer layer is on, and does not say that an inner one may switch it off.
+    fn is_held(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
+        let layer = |node: &Spanned<Node>| self.layers.get(node.span.source).copied().unwrap_or_default();
+        let is_switch = matches!(self.keys.as_slice(), [section, key] if section == "preToolUse" && SWITCHES.contains(&key.as_str()));
+        let field = |key: &str| match &outer.value {
+            Node::Map(entries) => {
+                entries.iter().any(|(own, value)| own.value == key && value.value == Node::Bool(true))
+            }
+            value => key == "enabled" && *value == Node::Bool(true),
+        };
+        is_switch && layer(outer) < layer(inner) && field("enabled") && !field("overridable")
+    }
+}
+
+/// The phases are one value: their order is that of the work.
+fn appends(keys: &[String]) -> bool {
+    keys != ["des", "phases"]
+}
+
+/// A plain list of commands is that of `*`, where the other file has a map.
+fn as_commands(node: Spanned<Node>, other: &Spanned<Node>, keys: &[String]) -> Spanned<Node> {
+    let is_list = matches!((&node.value, &other.value), (Node::List(_), Node::Map(_)));
+    if !is_list || keys.last().is_none_or(|key| key != "commands") {
+        return node;
+    }
+    let span = node.span;
+    let key = Spanned { value: "*".to_owned(), span };
+    Spanned { value: Node::Map(vec![(key, node)]), span }
+}
+
+#[cfg(test)]
+mod tests;

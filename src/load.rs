@@ -1,0 +1,258 @@
+//! Reads the files that make the config: the user's, the project's, the local one, and what each of them extends.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{
+    ConclaudeConfig, ConfigError, Layer, Origins, PACK, Part, Patterns, Problem, Source, merge,
+};
+use crate::files::expand_home;
+use crate::packs;
+use crate::root::{self, Root};
+use crate::store::trust::{self, TrustStatus};
+
+/// The user's own config of a project, which git ignores.
+pub(crate) const LOCAL: &str = ".conclaude.local.yaml";
+
+/// How deep files may extend files, and how many may contribute.
+const MAX_DEPTH: usize = 8;
+const MAX_FILES: usize = 32;
+
+/// A config, made of all its files that are valid.
+#[derive(Default)]
+pub(crate) struct Loaded {
+    pub(crate) config: ConclaudeConfig,
+    pub(crate) origins: Origins,
+    /// Why some files are not used, each with its name.
+    pub(crate) errors: Vec<ConfigError>,
+}
+
+impl Loaded {
+    /// The config, if all of it is valid.
+    ///
+    /// # Errors
+    /// The first error.
+    pub(crate) fn complete(self) -> Result<ConclaudeConfig, ConfigError> {
+        self.errors.into_iter().next().map_or(Ok(self.config), Err)
+    }
+}
+
+/// `$XDG_CONFIG_HOME/conclaude/config.yaml`, or below `~/.config`.
+#[must_use]
+pub(crate) fn user_file() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = named.or_else(|| std::env::home_dir().map(|home| home.join(".config")));
+    folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("conclaude/config.yaml"))
+}
+
+/// Reads all layers.
+#[must_use]
+pub(crate) fn all(root: &Root, patterns: Patterns) -> Loaded {
+    let mut loader = Loader::new(root, patterns);
+    if let Some(path) = user_file() {
+        loader.optional(Layer::User, path);
+    }
+    match &root.config {
+        Some(path) => loader.required(Layer::Project, path.clone()),
+        None => loader.errors.extend(root.untrusted.clone()),
+    }
+    loader.optional(Layer::Local, root.folder.join(LOCAL));
+    loader.finish()
+}
+
+/// Reads one file with what it extends, as a project's.
+#[must_use]
+pub(crate) fn one(path: &Path, root: &Root) -> Loaded {
+    let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
+    loader.required(Layer::Project, path.to_owned());
+    loader.finish()
+}
+
+/// Reads all layers for the user to look at, also what is not trusted yet.
+#[must_use]
+pub(crate) fn untrusted(root: &Root) -> Loaded {
+    let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
+    if let Some(path) = user_file() {
+        loader.optional(Layer::User, path);
+    }
+    if let Some(path) = root.config.as_deref().or(root.untrusted.as_ref().map(ConfigError::path)) {
+        loader.required(Layer::Project, path.to_owned());
+    }
+    loader.optional(Layer::Local, root.folder.join(LOCAL));
+    loader.finish()
+}
+
+/// Why nothing of a file may run. The user's own files and packs need no agreement.
+#[must_use]
+pub(crate) fn why_untrusted(source: &Source) -> Option<String> {
+    if source.layer == Layer::User || source.is_pack() {
+        return None;
+    }
+    let path = source.path.display();
+    match trust::status(&source.path, &source.text) {
+        TrustStatus::Trusted => None,
+        TrustStatus::Changed => Some(format!("{path} has changed since you trusted it")),
+        TrustStatus::Unknown => Some(format!("{path} is not trusted")),
+    }
+}
+
+struct Loader<'a> {
+    root: &'a Root,
+    patterns: Patterns,
+    parts: Vec<Part>,
+    errors: Vec<ConfigError>,
+    /// The files that extend the current one, from the first.
+    chain: Vec<PathBuf>,
+    /// What the current layer has extended already: twice adds nothing.
+    extended: Vec<PathBuf>,
+    files: usize,
+    /// Files of others are read only if the user agreed to them.
+    asks_trust: bool,
+}
+
+/// One entry of `extends`.
+struct Named<'a> {
+    name: &'a str,
+    by: &'a Source,
+    at: crate::yaml::Span,
+}
+
+impl Named<'_> {
+    fn problem(&self, title: String, label: &str, help: String) -> Problem {
+        let span = self.at.first_line(&self.by.text);
+        Problem { span, title, label: label.to_owned(), help: Some(help) }
+    }
+}
+
+impl<'a> Loader<'a> {
+    fn new(root: &'a Root, patterns: Patterns) -> Self {
+        Loader {
+            root,
+            patterns,
+            parts: Vec::new(),
+            errors: Vec::new(),
+            chain: Vec::new(),
+            extended: Vec::new(),
+            files: 0,
+            asks_trust: true,
+        }
+    }
+
+    /// A file that need not be there.
+    fn optional(&mut self, layer: Layer, path: PathBuf) {
+        // Anything of that name is meant to be read: an error is better than silence.
+        if path.symlink_metadata().is_ok() {
+            self.required(layer, path);
+        }
+    }
+
+    fn required(&mut self, layer: Layer, path: PathBuf) {
+        self.extended.clear();
+        match self.read(&path) {
+            Ok(text) => self.add(Source { layer, path, text, untrusted: None }),
+            Err(error) => self.errors.push(error),
+        }
+    }
+
+    /// What a file extends comes before it: its own values win.
+    fn add(&mut self, source: Source) {
+        self.files += 1;
+        match ConclaudeConfig::read(&source.text, &source.path, self.patterns) {
+            Ok((config, tree)) => {
+                let mut problems = Vec::new();
+                for (index, name) in config.extended().enumerate() {
+                    let at = tree.entry("extends", index).map_or(tree.span, |entry| entry.span);
+                    problems.extend(self.extend(&Named { name, by: &source, at }).err());
+                }
+                if !problems.is_empty() {
+                    self.errors.push(ConfigError::invalid(&source.path, &source.text, problems));
+                }
+                self.parts.push(Part { source, config, tree });
+            }
+            Err(error) => {
+                // A broken pattern must not keep the user from being notified of it.
+                if let Some((config, tree)) = ConclaudeConfig::notifications_in(&source.text) {
+                    self.parts.push(Part { source, config, tree });
+                }
+                self.errors.push(error);
+            }
+        }
+    }
+
+    fn read(&self, path: &Path) -> Result<String, ConfigError> {
+        if self.asks_trust { root::read(path) } else { root::read_any(path) }
+    }
+
+    fn read_outside(&self, path: &Path) -> Result<String, ConfigError> {
+        let why = "it is outside the project";
+        if self.asks_trust { root::read_trusted(path, why) } else { root::read_any(path) }
+    }
+
+    fn extend(&mut self, named: &Named<'_>) -> Result<(), Problem> {
+        let name = named.name;
+        if self.files >= MAX_FILES || self.chain.len() >= MAX_DEPTH {
+            let help = format!("at most {MAX_FILES} files contribute, {MAX_DEPTH} deep");
+            return Err(named.problem(format!("`{name}` is one file too many"), "not read", help));
+        }
+        let source = match name.strip_prefix(PACK) {
+            Some(pack) => self.pack(pack, named)?,
+            None => self.file(named)?,
+        };
+        if self.extended.contains(&source.path) {
+            return Ok(());
+        }
+        self.extended.push(source.path.clone());
+        self.chain.push(real(&named.by.path));
+        self.add(source);
+        self.chain.pop();
+        Ok(())
+    }
+
+    fn pack(&self, name: &str, named: &Named<'_>) -> Result<Source, Problem> {
+        let text = packs::find(name.trim())
+            .map_err(|help| named.problem(format!("there is no pack `{name}`"), "unknown pack", help))?;
+        Ok(Source {
+            layer: named.by.layer,
+            path: format!("{PACK}{}", name.trim()).into(),
+            text: text.to_owned(),
+            untrusted: None,
+        })
+    }
+
+    /// A file, relative to the one that names it.
+    fn file(&self, named: &Named<'_>) -> Result<Source, Problem> {
+        let Named { name, by, .. } = named;
+        let folder = by.path.parent().unwrap_or(Path::new(""));
+        let path = folder.join(expand_home(name));
+        let own = real(&path);
+        if self.chain.contains(&own) || own == real(&by.path) {
+            let help = "a file cannot extend itself, also not by way of others".to_owned();
+            return Err(named.problem(format!("`{name}` extends this file"), "a circle", help));
+        }
+        let layer = by.layer;
+        let read = if layer == Layer::User || self.is_inside(&own) {
+            self.read(&path)
+        } else {
+            self.read_outside(&path)
+        };
+        let text = read.map_err(|error| {
+            let help = format!("paths are relative to {}", folder.display());
+            named.problem(format!("`{name}` cannot be used"), &error.summary(), help)
+        })?;
+        Ok(Source { layer, path: own, text, untrusted: None })
+    }
+
+    /// Whether a file is part of the project: what is not may be anything that the user can read.
+    fn is_inside(&self, path: &Path) -> bool {
+        let top = root::git_top_level(&self.root.folder).unwrap_or(&self.root.folder);
+        path.starts_with(real(top))
+    }
+
+    fn finish(self) -> Loaded {
+        let (config, origins, more) = merge(self.parts);
+        Loaded { config, origins, errors: self.errors.into_iter().chain(more).collect() }
+    }
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
