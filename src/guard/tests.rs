@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::rules::{CommandPattern, FileRule, FileRules, Origin, ToolRule, Whom};
 use super::*;
+use crate::config::Layer;
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, Kind};
 use crate::shell;
@@ -41,7 +42,7 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
         message: None,
         whom: Whom::new(None),
         overridable: false,
-        origin: Origin { key, position: ".conclaude.yaml:1".into(), layer: crate::config::Layer::Project },
+        origin: Origin { key, position: ".conclaude.yaml:1".into(), layer: Layer::Project },
     };
     FileRules(patterns.iter().map(rule).collect())
 }
