@@ -55,6 +55,14 @@ pub(super) fn transcript(bytes: &[u8]) {
     let _ = transcript::call_of(path, None, Some("coder"));
     let _ = (transcript::last_time(path), transcript::is_foreign(path), transcript::writes(path));
     let _ = transcript::worked_since(path, "2026-01-01T00:00:00.000Z");
+    let mut stream = transcript::stream::Stream::of(bytes);
+    let read = stream.each(|entry| {
+        let _ = (entry.prompt(), entry.calls().count());
+        entry.results().for_each(|result| drop((result.answer(100), result.is_denied_by_hook())));
+        Ok(())
+    });
+    assert!(read.is_ok(), "bytes in memory can always be read");
+    assert!(stream.counts.bytes <= bytes.len() as u64);
     if let Some(prompt) = transcript::first_prompt(path) {
         marker(prompt.text.as_bytes());
     }

@@ -12,6 +12,8 @@ mod changes;
 mod ending;
 pub mod identity;
 mod lines;
+pub mod sessions;
+pub mod stream;
 mod writes;
 
 pub use calls::{AgentCall, Found, call_of, last_agent_call};

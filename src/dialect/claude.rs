@@ -13,6 +13,7 @@ use crate::types::{Event, PayloadError};
 pub mod abilities;
 pub mod fields;
 pub(crate) mod tools;
+pub mod transcript;
 
 use abilities::Blocking;
 

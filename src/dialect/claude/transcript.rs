@@ -1,0 +1,278 @@
+//! One line of Claude Code's transcripts. Most bytes of a transcript say nothing of what happened (snapshots of requests,
+//! listings, results of tools), so a line is read no further than it takes to know that.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+mod head;
+mod scalar;
+
+pub use scalar::{Content, Scalar};
+
+/// Kinds of lines that are known and say nothing of what happened.
+const IGNORED: [&str; 26] = [
+    "agent-color",
+    "agent-name",
+    "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "artifact-autoreact-ledger",
+    "atis-latch",
+    "bridge-session",
+    "content-replacement",
+    "custom-title",
+    "file-history-delta",
+    "file-history-snapshot",
+    "frame-link",
+    "history-suppression",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "repl-mode",
+    "resume-head-vouch",
+    "summary",
+    "tag",
+    "tools-used",
+];
+
+/// Kinds of lines that are read.
+const READ: [&str; 5] = ["user", "assistant", "system", "attachment", "cost-state"];
+
+/// Attachments that are read begin with this.
+const HOOK: &str = "hook_";
+
+/// What a line came to.
+#[derive(Debug)]
+pub enum Line<'a> {
+    Entry(Box<Entry<'a>>),
+    /// It is of a kind that says nothing of what happened.
+    Ignored,
+    /// It is of a kind that this version does not know.
+    Unknown(Cow<'a, str>),
+    /// It is JSON, and not in the form that this version knows.
+    OtherForm,
+    Malformed,
+}
+
+/// A line that says what happened. Fields of another type than expected are as good as absent.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub subtype: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub timestamp: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub session_id: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub agent_id: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub cwd: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub version: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub permission_mode: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub prompt_id: Scalar<'a>,
+    /// Claude Code wrote it itself: feedback of a hook, a reminder.
+    #[serde(borrow, default)]
+    pub is_meta: Scalar<'a>,
+    /// The summary that follows a compaction, which nobody typed.
+    #[serde(borrow, default)]
+    pub is_compact_summary: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub is_api_error_message: Scalar<'a>,
+    /// What a session cost until then, by Claude Code's own prices.
+    #[serde(rename = "totalCostUSD", borrow, default)]
+    pub total_cost: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub message: Option<Message<'a>>,
+    #[serde(borrow, default)]
+    pub attachment: Option<Attachment<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Message<'a> {
+    /// The same on all lines of one answer, of which each has one block.
+    #[serde(borrow, default)]
+    pub id: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub model: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub content: Content<'a>,
+    #[serde(default)]
+    pub usage: Option<Usage>,
+}
+
+/// A block of a message: a text, a call of a tool, or its result.
+#[derive(Debug, Deserialize)]
+pub struct Block<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub text: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub id: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub name: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub tool_use_id: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub is_error: Scalar<'a>,
+    /// What a tool answered: a text, or blocks with texts.
+    #[serde(borrow, default)]
+    pub content: Option<&'a RawValue>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cache_read_input_tokens: u64,
+    pub cache_creation_input_tokens: u64,
+    pub cache_creation: Option<CacheCreation>,
+}
+
+/// What was written to the cache, by how long it is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct CacheCreation {
+    pub ephemeral_1h_input_tokens: u64,
+}
+
+/// What became of a hook.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attachment<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub hook_name: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub hook_event: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub command: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub stderr: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub exit_code: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub duration_ms: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub timed_out: Scalar<'a>,
+}
+
+impl<'a> Line<'a> {
+    pub fn read(line: &'a [u8]) -> Line<'a> {
+        let head = head::scan(line);
+        match (head.kind, head.attachment) {
+            (Some(kind), _) if IGNORED.contains(&kind) => return Line::Ignored,
+            (Some(kind), _) if !READ.contains(&kind) => return Line::of_unknown(line, Cow::Borrowed(kind)),
+            (_, Some(attachment)) if !attachment.starts_with(HOOK) => return Line::Ignored,
+            _ => {}
+        }
+        match serde_json::from_slice::<Entry<'a>>(line) {
+            Ok(entry) => Line::of(entry),
+            Err(_) if is_json(line) => Line::OtherForm,
+            Err(_) => Line::Malformed,
+        }
+    }
+
+    fn of(entry: Entry<'a>) -> Line<'a> {
+        match entry.kind.text() {
+            Some(kind) if IGNORED.contains(&kind) => Line::Ignored,
+            Some(kind) if READ.contains(&kind) => Line::Entry(Box::new(entry)),
+            Some(kind) => Line::Unknown(Cow::Owned(kind.to_owned())),
+            None => Line::OtherForm,
+        }
+    }
+
+    fn of_unknown(line: &'a [u8], kind: Cow<'a, str>) -> Line<'a> {
+        if is_json(line) { Line::Unknown(kind) } else { Line::Malformed }
+    }
+}
+
+fn is_json(line: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(line).is_ok()
+}
+
+impl<'a> Entry<'a> {
+    pub fn is(&self, kind: &str) -> bool {
+        self.kind.text() == Some(kind)
+    }
+
+    pub fn blocks(&self) -> &[Block<'a>] {
+        match self.message.as_ref().map(|message| &message.content) {
+            Some(Content::Blocks(blocks)) => blocks,
+            _ => &[],
+        }
+    }
+
+    /// What the user typed, or what a subagent was given as its task.
+    pub fn prompt(&self) -> Option<Cow<'_, str>> {
+        if !self.is("user") || self.is_meta.is_true() || self.is_compact_summary.is_true() {
+            return None;
+        }
+        let texts = || self.blocks().iter().filter_map(|block| block.text.text());
+        match &self.message.as_ref()?.content {
+            Content::Text(text) => Some(Cow::Borrowed(text)),
+            // A line with the result of a tool is none of the user's, whatever texts are beside it.
+            Content::Blocks(blocks) if blocks.iter().all(|block| block.tool_use_id.text().is_none()) => {
+                let texts: Vec<&str> = texts().collect();
+                (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+            }
+            _ => None,
+        }
+    }
+
+    /// The calls of tools: id, name, input.
+    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &'a RawValue)> {
+        let is_call = |block: &&Block<'a>| self.is("assistant") && block.kind.text() == Some("tool_use");
+        self.blocks()
+            .iter()
+            .filter(is_call)
+            .filter_map(|block| Some((block.id.text().unwrap_or_default(), block.name.text()?, block.input?)))
+    }
+
+    /// The results of tools.
+    pub fn results(&self) -> impl Iterator<Item = &Block<'a>> {
+        let is_result = |block: &&Block<'a>| block.kind.text() == Some("tool_result");
+        self.blocks().iter().filter(is_result)
+    }
+}
+
+impl Block<'_> {
+    /// The start of what a tool answered, if it is a text.
+    pub fn answer(&self, max: usize) -> Option<String> {
+        let raw = self.content?.get();
+        let text = match serde_json::from_str::<Content<'_>>(raw).ok()? {
+            Content::Text(text) => text.into_owned(),
+            Content::Blocks(blocks) => blocks.iter().find_map(|block| block.text.text())?.to_owned(),
+            Content::Other => return None,
+        };
+        Some(text.chars().take(max).collect())
+    }
+
+    /// Whether a hook is why the tool was not used. Claude Code writes so in the result that the model reads.
+    pub fn is_denied_by_hook(&self) -> bool {
+        const START: &str = "PreToolUse:";
+        self.is_error.is_true()
+            && self.content.is_some_and(|raw| raw.get().contains(START))
+            && self.answer(400).is_some_and(|text| text.starts_with(START) && text.contains(" hook "))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Which transcripts there are: a session has one of its main thread, and one of each subagent in a folder beside it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::identity::Meta;
+use super::stream::Stream;
+
+/// How deep transcripts are looked for: `projects/<project>/<session>/subagents/agent-<id>.jsonl`.
+const MAX_DEPTH: u32 = 6;
+
+/// Claude Code cuts longer names of project folders, and adds a hash.
+const MAX_FOLDER_NAME: usize = 200;
+
+/// The first line that has a folder is among these.
+const MAX_LINES_TO_CWD: usize = 100;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFiles {
+    pub id: String,
+    /// None where only transcripts of subagents are left.
+    pub main: Option<PathBuf>,
+    /// By id.
+    pub agents: Vec<AgentFile>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentFile {
+    pub id: String,
+    pub path: PathBuf,
+    pub meta: Meta,
+}
+
+impl SessionFiles {
+    /// All files, that of the main thread first.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.main.iter().map(PathBuf::as_path).chain(self.agents.iter().map(|agent| agent.path.as_path()))
+    }
+
+    /// The bytes of all files.
+    pub fn size(&self) -> u64 {
+        self.paths().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
+    }
+}
+
+/// The sessions whose transcripts are in this folder or below it, by id; what cannot be listed is passed over.
+pub fn in_folder(folder: &Path) -> Vec<SessionFiles> {
+    let mut files = Vec::new();
+    walk(folder, MAX_DEPTH, &mut files);
+    of_files(files)
+}
+
+/// The session of a file: of the main thread with its subagents, or of one subagent alone.
+pub fn of_file(path: &Path) -> SessionFiles {
+    let mut files = vec![path.to_owned()];
+    if agent_of(path).is_none() {
+        walk(&path.with_extension(""), 1, &mut files);
+    }
+    of_files(files).into_iter().next().unwrap_or_default()
+}
+
+/// The sessions of the project with this root: those that were started in it or below it.
+pub fn of_project(claude: &Path, root: &Path) -> Vec<SessionFiles> {
+    let name = folder_name(root);
+    let name = name.get(..MAX_FOLDER_NAME).unwrap_or(&name);
+    let folders = std::fs::read_dir(claude.join("projects")).into_iter().flatten().flatten();
+    let mut found: Vec<SessionFiles> = folders
+        .filter(|folder| folder.file_name().to_string_lossy().starts_with(name))
+        .flat_map(|folder| in_folder(&folder.path()))
+        .filter(|session| session.paths().find_map(first_cwd).is_some_and(|cwd| cwd.starts_with(root)))
+        .collect();
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    found
+}
+
+/// The name of the folder in which Claude Code keeps the transcripts of a project.
+pub fn folder_name(project: &Path) -> String {
+    let text = project.to_string_lossy();
+    text.chars()
+        .flat_map(|c| std::iter::repeat_n(if c.is_ascii_alphanumeric() { c } else { '-' }, c.len_utf16()))
+        .collect()
+}
+
+/// The folder in which a session was started.
+fn first_cwd(path: &Path) -> Option<PathBuf> {
+    let (mut found, mut lines) = (None, 0);
+    let read: io::Result<()> = Stream::open(path).and_then(|mut stream| {
+        stream.until(|entry| {
+            lines += 1;
+            found = entry.cwd.text().map(PathBuf::from);
+            let is_over = found.is_some() || lines >= MAX_LINES_TO_CWD;
+            Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+    });
+    read.ok().and(found)
+}
+
+fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        if kind.is_dir() && depth > 0 {
+            walk(&path, depth - 1, found);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
+            found.push(path);
+        }
+    }
+}
+
+/// The session's folder and the agent's id, if this is the transcript of a subagent.
+fn agent_of(path: &Path) -> Option<(&Path, &str)> {
+    let id = path.file_stem()?.to_str()?.strip_prefix("agent-")?;
+    let folder = path.parent()?;
+    let is_beside = folder.file_name().is_some_and(|name| name == "subagents");
+    Some((if is_beside { folder.parent()? } else { folder }, id))
+}
+
+fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
+    let mut sessions: BTreeMap<PathBuf, SessionFiles> = BTreeMap::new();
+    let id = |folder: &Path| {
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    for path in files {
+        match agent_of(&path) {
+            Some((folder, agent)) => {
+                let meta = Meta::beside(&path).unwrap_or_default();
+                let agent = AgentFile { id: agent.to_owned(), meta, path: path.clone() };
+                sessions.entry(folder.to_owned()).or_default().agents.push(agent);
+            }
+            None => {
+                let folder = path.with_extension("");
+                sessions.entry(folder).or_default().main = Some(path);
+            }
+        }
+    }
+    let finished = |(folder, mut session): (PathBuf, SessionFiles)| {
+        session.id = id(&folder);
+        session.agents.sort_by(|a, b| a.id.cmp(&b.id));
+        session
+    };
+    sessions.into_iter().map(finished).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, name: &str, text: &str) {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn line(cwd: &str) -> String {
+        format!("{{\"type\":\"queue-operation\"}}\n{{\"type\":\"user\",\"cwd\":{cwd:?}}}\n")
+    }
+
+    #[test]
+    fn a_session_is_its_main_thread_and_its_subagents() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        write(root, "projects/-p/s1.jsonl", &line("/p"));
+        write(root, "projects/-p/s1/subagents/agent-b.jsonl", &line("/p"));
+        write(root, "projects/-p/s1/subagents/agent-a.jsonl", &line("/p"));
+        write(root, "projects/-p/s1/subagents/agent-a.meta.json", r#"{"agentType":"coder"}"#);
+        write(root, "projects/-p/s2/subagents/agent-c.jsonl", &line("/p"));
+        write(root, "projects/-p/memory/notes.md", "");
+        let all = in_folder(root);
+        let shown: Vec<_> = all
+            .iter()
+            .map(|session| (session.id.as_str(), session.main.is_some(), session.agents.len()))
+            .collect();
+        assert_eq!(shown, [("s1", true, 2), ("s2", false, 1)]);
+        assert_eq!(all[0].agents[0].meta.agent_type.as_deref(), Some("coder"));
+        assert_eq!(of_file(&root.join("projects/-p/s1.jsonl")), all[0]);
+        assert_eq!(of_file(&all[0].agents[1].path).agents, all[0].agents[1..]);
+    }
+
+    #[test]
+    fn sessions_of_a_project_are_those_that_started_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        write(root, "projects/-home-u-a-b/s1.jsonl", &line("/home/u/a.b"));
+        write(root, "projects/-home-u-a-b/other.jsonl", &line("/home/u/a-b"));
+        write(root, "projects/-home-u-a-b-sub/s2.jsonl", &line("/home/u/a.b/sub"));
+        write(root, "projects/-home-u-a-bc/s3.jsonl", &line("/home/u/a.bc"));
+        write(root, "projects/-home-u-a-b/empty.jsonl", "");
+        let ids = |project: &str| -> Vec<String> {
+            of_project(root, Path::new(project)).into_iter().map(|session| session.id).collect()
+        };
+        assert_eq!(ids("/home/u/a.b"), ["s1", "s2"]);
+        assert_eq!(ids("/home/u/nothing"), [""; 0]);
+        assert_eq!(folder_name(Path::new("/tmp/ä😀_x")), "-tmp-----x");
+    }
+}
