@@ -29,6 +29,7 @@ pub use stats::Stats;
 pub use verify::{Verdict, verify};
 
 use crate::config::AuditConfig;
+use crate::rule::Rule;
 use crate::store;
 
 /// The size at which a new file is started, unless the config says otherwise.
@@ -48,6 +49,9 @@ pub struct Record {
     pub agent_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The tool call, at the events of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolRecord>,
     /// The step file, relative to the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
@@ -64,6 +68,18 @@ pub struct Record {
     pub findings: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
+    /// What applied and was not done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skip>,
+    /// The limit on blocks, where a stop was to be blocked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Blocks>,
+    /// The desktop was notified of a success or a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification: Option<&'static str>,
+    /// What is wrong with the config, whose rules do not count then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config_error: Option<Value>,
     /// What was run for a phase, as proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Value>,
@@ -71,7 +87,7 @@ pub struct Record {
     pub judge: Option<Value>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CommandRecord {
     pub pattern: String,
     pub run: String,
@@ -80,6 +96,50 @@ pub struct CommandRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     pub duration_ms: u64,
+    /// What that does: `pass`, `warn` or `block`.
+    pub verdict: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+    /// What the pattern matched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+}
+
+/// Something that applied and was not done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Skip {
+    pub what: String,
+    pub why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+}
+
+/// How often an agent was blocked, and may be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Blocks {
+    pub count: u32,
+    pub max: u32,
+    pub rule: Rule,
+}
+
+/// A tool call, by what the guards look at: its file or its shell command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ToolRecord {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub use_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The command is longer than what is recorded of it.
+    #[serde(rename = "cut", skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// Where relative paths start, unless that is the project's root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
 }
 
 #[derive(Clone, Debug)]

@@ -121,6 +121,19 @@ pub(crate) enum Count {
     Exhausted,
 }
 
+/// What was decided, in a word, and what counting it as a block came to.
+pub(crate) struct Decided {
+    pub(crate) result: HookResult,
+    pub(crate) word: Word,
+    pub(crate) count: Option<Count>,
+}
+
+impl Decided {
+    fn of(result: HookResult, word: Word) -> Decided {
+        Decided { result, word, count: None }
+    }
+}
+
 /// What blocks an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cause {
@@ -147,31 +160,37 @@ pub(crate) fn decide(
     outcomes: &[Outcome],
     is_first_stop: bool,
     count: impl FnOnce() -> io::Result<Count>,
-) -> (HookResult, Word) {
+) -> Decided {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     match abilities::blocking(plan.event) {
         Blocking::Tool if wants_block => {
             let reason = messages::deny_reason(plan, outcomes);
-            (HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+            Decided::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
         }
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
             let reason = messages::ask_reason(outcomes);
             if plan.can_ask {
-                (HookResult { decision: Decision::Ask(reason), ..HookResult::success() }, Word::Asked)
+                Decided::of(HookResult { decision: Decision::Ask(reason), ..HookResult::success() }, Word::Asked)
             } else {
                 let reason =
                     format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.");
-                (HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+                Decided::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
             }
         }
-        Blocking::Stop if wants_block => at_limit(plan, outcomes, is_first_stop, count()),
+        Blocking::Stop if wants_block => {
+            let count = count();
+            let counted = count.as_ref().ok().copied();
+            Decided { count: counted, ..at_limit(plan, outcomes, is_first_stop, count) }
+        }
         Blocking::Never => allow(plan, outcomes),
-        _ if wants_block => (HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked),
+        _ if wants_block => {
+            Decided::of(HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked)
+        }
         _ => allow(plan, outcomes),
     }
 }
 
-fn allow(plan: &Plan, outcomes: &[Outcome]) -> (HookResult, Word) {
+fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
     let word = if outcomes.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
         Word::AllowedFailed
     } else if outcomes.iter().any(|outcome| outcome.as_finding().is_some()) {
@@ -181,7 +200,7 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> (HookResult, Word) {
     };
     let shown = messages::shown(outcomes);
     let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
-    (HookResult { message, ..HookResult::success() }, word)
+    Decided::of(HookResult { message, ..HookResult::success() }, word)
 }
 
 fn at_limit(
@@ -189,12 +208,12 @@ fn at_limit(
     outcomes: &[Outcome],
     is_first_stop: bool,
     count: io::Result<Count>,
-) -> (HookResult, Word) {
+) -> Decided {
     let max = plan.max_blocks;
     let despite = |why: String| {
         let text = messages::allowed_despite(&messages::shown(outcomes), &why);
         let message = Some(messages::message(plan, &text));
-        (HookResult { message, ..HookResult::success() }, Word::AllowedDespiteFailure)
+        Decided::of(HookResult { message, ..HookResult::success() }, Word::AllowedDespiteFailure)
     };
     match count {
         Ok(Count::Blocks(nth)) => {
@@ -202,14 +221,14 @@ fn at_limit(
                 Some(message) => messages::go_on(message, nth, max),
                 None => messages::block_reason(plan, outcomes, nth, max),
             };
-            (HookResult::blocked(reason), Word::Blocked)
+            Decided::of(HookResult::blocked(reason), Word::Blocked)
         }
         // That was its purpose, and no failure.
         Ok(Count::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
             let times = text::count(max.into(), "time");
             let message = format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now");
             let message = Some(messages::message(plan, &message));
-            (HookResult { message, ..HookResult::success() }, Word::Allowed)
+            Decided::of(HookResult { message, ..HookResult::success() }, Word::Allowed)
         }
         Ok(Count::Exhausted) => {
             despite(format!("it was blocked {} already (maxBlocks)", text::count(max.into(), "time")))
@@ -218,7 +237,7 @@ fn at_limit(
         Err(error) if is_first_stop => {
             let note = Outcome::note(format!("blocks cannot be counted: {error}"));
             let outcomes: Vec<Outcome> = outcomes.iter().cloned().chain([note]).collect();
-            (HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
+            Decided::of(HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
         }
         Err(error) => {
             despite(format!("it may have been blocked before, and blocks cannot be counted: {error}"))

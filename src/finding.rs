@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::rule::{Rule, Written};
+
 macro_rules! codes {
     ($($(#[doc = $doc:expr])* $name:ident = $text:literal,)*) => {
         /// The kind of a finding.
@@ -87,6 +89,43 @@ codes! {
     Unfinished = "UNFINISHED",
 }
 
+impl Code {
+    /// Where the rule of a finding is written that does not name one.
+    #[must_use]
+    pub(crate) fn written(self) -> Written {
+        match self {
+            Code::StepFileMissing | Code::StepFileInvalid | Code::StepFileOutsideProject => {
+                Written::Prompt("DES-STEP-FILE")
+            }
+            Code::MarkerMissing | Code::MarkerInvalid => Written::Prompt("DES-VALIDATION"),
+            Code::AgentMismatch => Written::Prompt("DES-AGENT"),
+            Code::SectionMissing => Written::Config(&["des", "requiredSections"]),
+            Code::RulesChanged => Written::BuiltIn("what Gate 1 saw counts until the agent has stopped"),
+            Code::StepBusy => Written::BuiltIn("one agent works on a step at a time"),
+            Code::StepDone | Code::StateMismatch => Written::Step("state"),
+            Code::UnsafeStep => Written::Step("safety"),
+            Code::MissingPhase | Code::UnknownPhase | Code::PhaseOrder => Written::Config(&["des", "phases"]),
+            Code::SilentCompletion
+            | Code::AbandonedPhase
+            | Code::IncompletePhase
+            | Code::DuplicatePhase
+            | Code::UnknownStatus
+            | Code::MissingOutcome
+            | Code::InvalidOutcome
+            | Code::FailedPhase
+            | Code::InvalidSkip
+            | Code::DeferredSkip => Written::Step("phase_execution_log"),
+            Code::TurnLimitExceeded => Written::Step("max_turns"),
+            Code::TimeoutExceeded => Written::Step("duration_minutes"),
+            Code::EvidenceMissing => Written::Config(&["des", "evidence"]),
+            Code::ScopeViolation => Written::Step("allowed_file_patterns"),
+            Code::JudgeRefused | Code::JudgeFailed => Written::Config(&["des", "judge"]),
+            Code::NotJudged | Code::Unfinished => Written::BuiltIn("a gated agent is judged when it stops"),
+            Code::GuardDenied | Code::GuardAsks => Written::BuiltIn("guards"),
+        }
+    }
+}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -110,13 +149,34 @@ pub struct Finding {
     pub phase: Option<String>,
     pub what: String,
     pub fix: String,
+    /// What it was found by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// What the rule matched: a path, a command, a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
 }
 
 impl Finding {
     /// A finding that blocks.
     #[must_use]
     pub fn new(code: Code, what: impl Into<String>, fix: impl Into<String>) -> Finding {
-        Finding { code, weight: Weight::Block, phase: None, what: what.into(), fix: fix.into() }
+        let (what, fix) = (what.into(), fix.into());
+        Finding { code, weight: Weight::Block, phase: None, what, fix, rule: None, matched: None }
+    }
+
+    /// The same, with the rule that found it and what that matched.
+    #[must_use]
+    pub(crate) fn by(mut self, rule: Option<Rule>, matched: impl Into<String>) -> Finding {
+        self.rule = rule;
+        self.matching(matched)
+    }
+
+    /// The same, with what its rule matched.
+    #[must_use]
+    pub(crate) fn matching(mut self, matched: impl Into<String>) -> Finding {
+        self.matched = Some(matched.into()).filter(|matched| !matched.is_empty());
+        self
     }
 
     /// The same, about a phase.

@@ -4,11 +4,15 @@ mod check;
 mod compile;
 mod resolve;
 mod rules;
+mod tools;
+mod undecided;
+mod watch;
 
 pub(crate) use check::{Call, Finding, check};
 pub(crate) use compile::Sources;
 pub(crate) use resolve::{Effects, Ground};
 pub(crate) use rules::{Action, Rules};
+pub(crate) use watch::{Compared, Watch};
 
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,7 @@ mod gate_facts;
 mod gates;
 mod guards;
 mod panics;
+mod record;
 mod remember;
 mod run;
 mod session;

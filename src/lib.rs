@@ -33,6 +33,7 @@ pub(crate) mod pattern;
 pub(crate) mod plan;
 pub mod process;
 pub(crate) mod root;
+pub mod rule;
 pub mod shell;
 pub mod store;
 pub mod text;

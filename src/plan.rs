@@ -9,6 +9,7 @@ use crate::config::{ConclaudeConfig, GateConfig, JudgeConfig, Origins, PreToolUs
 use crate::event::EventKind;
 use crate::file_pattern::Location;
 use crate::pattern::PatternError;
+use crate::rule::Rule;
 use crate::types::Event;
 
 mod commands;
@@ -73,11 +74,22 @@ pub(crate) struct Step {
     pub(crate) action: Action,
 }
 
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.action {
+            Action::Command(command) => {
+                write!(f, "{} runs: {} matches {:?}", self.action, command.rule, command.subject)
+            }
+            action => write!(f, "{action} runs: {}", self.reason),
+        }
+    }
+}
+
 /// Why a step applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// A pattern of the event's section matches.
-    Pattern { section: &'static str, pattern: String, subject: String },
+    /// The pattern of its rule matches.
+    Pattern,
     /// The prompt's markers ask for a gate.
     Markers { step_file: String },
     /// The call comes from an agent that is gated.
@@ -91,9 +103,7 @@ pub(crate) enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Pattern { section, pattern, subject } => {
-                write!(f, "{section}: pattern {pattern:?} matches {subject:?}")
-            }
+            Reason::Pattern => f.write_str("its pattern matches"),
             Reason::Markers { step_file } => write!(f, "the prompt's markers name the step file {step_file}"),
             Reason::GatedCaller { step_file } => write!(f, "its caller is gated by {step_file}"),
             Reason::Judge => f.write_str("des.judge is configured"),
@@ -191,7 +201,10 @@ impl Gate {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
-    pub(crate) pattern: String,
+    /// The entry of the config that it is, with its pattern.
+    pub(crate) rule: Rule,
+    /// What the pattern matched.
+    pub(crate) subject: String,
     pub(crate) script: String,
     pub(crate) shell: String,
     pub(crate) cwd: PathBuf,

@@ -310,6 +310,7 @@ fn filters_and_counts() {
             status: "x".into(),
             exit_code: Some(1),
             duration_ms: 7,
+            ..CommandRecord::default()
         }],
         ..record(3)
     };

@@ -88,6 +88,12 @@ impl fmt::Display for Origin<'_> {
     }
 }
 
+/// A file of the project by its path there, any other by its whole path.
+#[must_use]
+pub(crate) fn file_name(path: &Path, root: Option<&Path>) -> String {
+    root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path).display().to_string()
+}
+
 impl Origins {
     /// The values as they are merged.
     #[must_use]
@@ -113,6 +119,13 @@ impl Origins {
     #[must_use]
     pub(crate) fn of(&self, keys: &[&str]) -> Option<Origin<'_>> {
         self.at(self.node(keys)?.span)
+    }
+
+    /// The name of the file and the line of a value.
+    #[must_use]
+    pub(crate) fn position(&self, keys: &[&str], root: Option<&Path>) -> Option<(String, usize)> {
+        let origin = self.of(keys)?;
+        Some((file_name(origin.path, root), origin.line))
     }
 
     #[must_use]

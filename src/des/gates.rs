@@ -12,6 +12,7 @@ use super::step::{self, Step};
 use super::{paths, phases};
 use crate::config::DesConfig;
 use crate::finding::{Code, Finding};
+use crate::rule::Rule;
 
 /// A step that was found and read.
 #[derive(Clone, Debug)]
@@ -75,7 +76,8 @@ pub fn before(calling: &Calling<'_>) -> Seen {
     }
     for section in des.required_sections().into_iter().filter(|section| !has_section(prompt, section)) {
         let fix = format!("add a heading `## {section}` or `<!-- DES-SECTION: {section} -->`");
-        found.push(Finding::new(Code::SectionMissing, format!("the prompt has no section {section}"), fix));
+        let what = format!("the prompt has no section {section}");
+        found.push(Finding::new(Code::SectionMissing, what, fix).matching(section));
     }
     let opened = markers.step_file.as_deref().map(|step_file| open_step(root, step_file));
     let opened = match opened {
@@ -123,7 +125,7 @@ fn outside_of_caller(caller: &Call, opened: &Opened) -> Option<Finding> {
 }
 
 pub(super) fn mismatch(marker: &str, agent: &str, fix: &str) -> Finding {
-    Finding::new(Code::AgentMismatch, format!("DES-AGENT is {marker}, but this is {agent}"), fix)
+    Finding::new(Code::AgentMismatch, format!("DES-AGENT is {marker}, but this is {agent}"), fix).matching(agent)
 }
 
 /// A heading of any level with this name, or a marker of it.
@@ -232,6 +234,7 @@ pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
     paths::is_protected_anywhere(writing.root, writing.work, writing.cwd, writing.file).then(|| {
         let what = format!("{} belongs to the gates and is not for agents to write", writing.file);
         Finding::new(Code::ScopeViolation, what, "leave it as it is")
+            .by(Some(Rule::built_in("what belongs to the gates")), writing.file)
     })
 }
 
@@ -266,7 +269,7 @@ pub fn during(writing: &Writing<'_>) -> Option<Finding> {
         let fix = format!(
             "write only to {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
         );
-        Finding::new(Code::ScopeViolation, what, fix)
+        Finding::new(Code::ScopeViolation, what, fix).matching(path.as_deref().unwrap_or(writing.file))
     })
 }
 

@@ -14,11 +14,13 @@ pub(crate) struct Sources<'a>(pub(crate) &'a [(String, Layer)]);
 
 impl Sources<'_> {
     fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
-        let (file, layer) = match self.0.get(at.source) {
-            Some((file, layer)) => (file.as_str(), *layer),
-            None => ("the config", Layer::Project),
-        };
-        Origin { key, position: format!("{file}:{}", at.line), layer }
+        let source = self.0.get(at.source);
+        Origin {
+            key,
+            file: source.map(|(file, _)| file.clone()),
+            line: at.line,
+            layer: source.map(|(_, layer)| *layer).unwrap_or_default(),
+        }
     }
 }
 

@@ -1,18 +1,29 @@
 //! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
 
+use super::watch::Watch;
 use crate::config::Layer;
 use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
 use crate::glob::{Glob, Kind};
+use crate::rule::Rule;
 
 /// Where a rule was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The key, such as `uneditableFiles`.
     pub(crate) key: &'static str,
-    /// The file and the line.
-    pub(crate) position: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: usize,
     pub(crate) layer: Layer,
+}
+
+impl Origin {
+    /// The rule as records name it.
+    pub(crate) fn rule(&self, written: &str) -> Rule {
+        let pattern = Some(written.to_owned()).filter(|written| !written.is_empty());
+        let line = self.file.as_ref().map(|_| self.line);
+        Rule { key: format!("preToolUse.{}", self.key), pattern, file: self.file.clone(), line }
+    }
 }
 
 /// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
@@ -27,6 +38,11 @@ impl Whom {
 
     pub(crate) fn is(&self, agent: &str) -> bool {
         self.0.as_ref().is_none_or(|glob| glob.matches(agent).unwrap_or(true))
+    }
+
+    /// Why a rule does not count for an agent.
+    pub(super) fn other(agent: &str) -> String {
+        format!("is for other agents than {agent}")
     }
 }
 
@@ -55,16 +71,34 @@ impl FileRules {
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
     /// only what an outer one lets it.
-    pub(crate) fn protecting(&self, location: &Location, agent: &str) -> Option<&FileRule> {
+    pub(crate) fn protecting(
+        &self,
+        location: &Location,
+        agent: &str,
+        watch: Watch<'_>,
+    ) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
-        for rule in self.0.iter().filter(|rule| rule.whom.is(agent)) {
+        for rule in &self.0 {
+            let (named, subject) = ((&rule.origin, rule.written.as_str()), location.shown());
+            if !rule.whom.is(agent) {
+                watch.missed(named, subject, || Whom::other(agent));
+                continue;
+            }
             // Out of time, everything is protected.
             if !deadline::is_over() && !rule.pattern.covers(location) {
+                watch.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
             }
             if rule.allows {
                 protecting.retain(|held| held.origin.layer < rule.origin.layer && !held.overridable);
+                watch.matched(named, subject, || match protecting.last() {
+                    None => format!("frees {subject}"),
+                    Some(held) => {
+                        format!("covers {subject}, but cannot free it from `{}` of an outer layer", held.written)
+                    }
+                });
             } else {
+                watch.matched(named, subject, || format!("covers {subject}"));
                 protecting.push(rule);
             }
         }
@@ -72,8 +106,13 @@ impl FileRules {
     }
 
     /// The same for something with several names: one protected name is enough.
-    pub(crate) fn protecting_any(&self, names: &[Location], agent: &str) -> Option<&FileRule> {
-        names.iter().find_map(|location| self.protecting(location, agent))
+    pub(crate) fn protecting_any(
+        &self,
+        names: &[Location],
+        agent: &str,
+        watch: Watch<'_>,
+    ) -> Option<&FileRule> {
+        names.iter().find_map(|location| self.protecting(location, agent, watch))
     }
 }
 

@@ -42,7 +42,7 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
         message: None,
         whom: Whom::new(None),
         overridable: false,
-        origin: Origin { key, position: ".conclaude.yaml:1".into(), layer: Layer::Project },
+        origin: Origin { key, file: Some(".conclaude.yaml".into()), line: 1, layer: Layer::Project },
     };
     FileRules(patterns.iter().map(rule).collect())
 }
@@ -86,6 +86,7 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         worktree: None,
         is_own: &|_| false,
         is_ignored: &|_| false,
+        watch: Watch::default(),
     };
     let found = check(rules, &call, &effects);
     (found.iter().map(|finding| finding.action).max(), found)

@@ -135,7 +135,8 @@ pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<(usize, Output)>, cont
 fn log_run(run: &CommandRun) {
     let level = if run.is_success { log::Level::Info } else { log::Level::Warn };
     log::line(level, || {
-        let (pattern, script) = (&run.command.pattern, messages::short(&run.command.script));
+        let pattern = run.command.rule.pattern.as_deref().unwrap_or_default();
+        let script = messages::short(&run.command.script);
         format!("pattern {pattern:?}: `{script}` {} in {} ms", run.status, run.duration.as_millis())
     });
 }

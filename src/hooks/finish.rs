@@ -2,17 +2,14 @@
 
 use std::io::Write;
 
-use serde_json::Value;
-
 use super::context::{Context, concerns};
-use super::{after_blocks, config_error, delivery, remember, unread};
-use crate::audit::{CommandRecord, Record};
-use crate::decide::{Decision, HookResult, Word};
-use crate::des::DesContext;
+use super::{after_blocks, config_error, delivery, record, remember, unread};
+use crate::audit::Record;
+use crate::decide::{Decided, Decision, HookResult};
 use crate::dialect::claude::abilities;
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
-use crate::outcome::{CommandRun, Evidence, Outcome};
+use crate::outcome::Outcome;
 use crate::plan::{Gate, Plan};
 use crate::store::Session;
 use crate::text::{LIMIT, head_and_tail};
@@ -22,10 +19,12 @@ pub(super) fn finish(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
-    (result, word): (HookResult, Word),
+    decided: Decided,
 ) -> Result<HookResult> {
-    let recorded =
-        record(context, plan, outcomes, word.as_str()).map_or(Ok(None), |record| context.audit(&record));
+    let recorded = record::of_decision(context, plan, outcomes, &decided)
+        .map(|record| Record { notification: notification(context, plan, outcomes, &decided.result), ..record })
+        .map_or(Ok(None), |record| context.audit(&record));
+    let Decided { result, word, .. } = decided;
     let config_error = report_config_error(context);
     let result = after_blocks::report(context, outcomes, word, result);
     let result = match result.decision {
@@ -149,7 +148,7 @@ pub(super) fn interrupted(
 ) -> HookError {
     let error = HookError::Interrupted(messages::interrupted(plan, outcomes, signal));
     delivery::keep_error(context, &error);
-    let recorded = record(context, plan, outcomes, "interrupted").map(|record| context.audit(&record));
+    let recorded = record::of(context, plan, outcomes, "interrupted").map(|record| context.audit(&record));
     let error = match recorded {
         Some(Err(unrecorded)) => unrecorded,
         _ => error,
@@ -158,58 +157,18 @@ pub(super) fn interrupted(
     error
 }
 
-/// The record of the event, if there is anything to record.
-fn record(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
-    // What a report found has records of its own.
-    let findings: Vec<Value> = outcomes
-        .iter()
-        .filter(|_| plan.gate().is_some() || plan.event == EventKind::PreToolUse)
-        .filter_map(Outcome::as_finding)
-        .filter_map(|finding| serde_json::to_value(finding).ok())
-        .collect();
-    let commands: Vec<CommandRecord> = outcomes.iter().filter_map(Outcome::run).map(of_command).collect();
-    match plan.gate() {
-        Some(Gate::Helper { .. }) => return None,
-        Some(Gate::Write { .. }) if findings.is_empty() => return None,
-        None if commands.is_empty() && findings.is_empty() => return None,
-        _ => {}
-    }
-    let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {
-        Evidence::Judge(value, _) => Some(value.clone()),
-        _ => None,
-    });
-    let agent = remember::recorded_agent(plan, context);
-    Some(Record {
-        // At a call, the payload's id is that of the caller.
-        agent_id: context
-            .payload()
-            .agent_id()
-            .filter(|_| agent.is_some() && !matches!(plan.gate(), Some(Gate::Call { .. })))
-            .map(str::to_owned),
-        agent,
-        step: remember::recorded_step(plan, context),
-        des: context.gate.as_ref().and_then(|gate| {
-            let des = DesContext::of(&gate.markers);
-            let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
-            let des = if is_stop { des.with_times(&gate.paths, &gate.origin) } else { des };
-            serde_json::to_value(des).ok()
-        }),
-        decision: decision.into(),
-        findings,
-        commands,
-        judge,
-        ..context.record()
-    })
-}
-
-fn of_command(run: &CommandRun) -> CommandRecord {
-    CommandRecord {
-        pattern: run.command.pattern.clone(),
-        run: run.command.script.clone(),
-        status: run.status.clone(),
-        exit_code: run.exit_code,
-        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
-    }
+/// How the event went, where the user is notified of it.
+fn notification(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    result: &HookResult,
+) -> Option<&'static str> {
+    let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
+    let is_good = !has_failed && result.is_allowed() && context.config.error.is_none();
+    let (outcome, name) =
+        if is_good { (notify::Outcome::Success, "success") } else { (notify::Outcome::Failure, "failure") };
+    notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome).then_some(name)
 }
 
 fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], result: &Result<HookResult>) {

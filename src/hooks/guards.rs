@@ -9,7 +9,8 @@ use crate::dialect::claude::tools::{self, Use};
 use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git;
-use crate::guard::{Action, Call, Effects, Ground, Rules, Sources, check};
+use crate::glob::GlobError;
+use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Watch, check};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
 use crate::shell;
@@ -19,15 +20,36 @@ use crate::types::{HookPayload, PreToolUsePayload};
 const MAIN: &str = "main";
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
-    let HookPayload::PreToolUse(tool) = context.payload() else { return Vec::new() };
+    match inspect(config, plan, context, Watch::default()) {
+        Some(Ok(seen)) => seen.findings.into_iter().map(outcome).collect(),
+        // The config was checked when it was read.
+        Some(Err(error)) => vec![Outcome::note(format!("a guard cannot be evaluated: {error}"))],
+        None => Vec::new(),
+    }
+}
+
+/// A call as the guards see it.
+pub(super) struct Inspected {
+    pub(super) rules: Rules,
+    pub(super) effects: Effects,
+    pub(super) findings: Vec<guard::Finding>,
+}
+
+/// What the guards find. None where there is no tool.
+pub(super) fn inspect(
+    config: &PreToolUseConfig,
+    plan: &Plan,
+    context: &Context<'_>,
+    watch: Watch<'_>,
+) -> Option<Result<Inspected, GlobError>> {
+    let HookPayload::PreToolUse(tool) = context.payload() else { return None };
     let home = files::home();
     let used = context.config.origins.sources();
     let sources =
         used.iter().map(|source| (name_of(&source.path, context), source.layer)).collect::<Vec<_>>();
     let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
         Ok(rules) => rules,
-        // The config was checked when it was read.
-        Err(error) => return vec![Outcome::note(format!("a guard cannot be evaluated: {error}"))],
+        Err(error) => return Some(Err(error)),
     };
     let cwd = Path::new(&tool.base.cwd);
     let ground = Ground { root: &context.root.folder, cwd };
@@ -49,8 +71,10 @@ pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>)
                     || used.iter().any(|source| source.path == path))
         },
         is_ignored: &|path| git::ignores(work, path),
+        watch,
     };
-    check(&rules, &call, &effects).into_iter().map(outcome).collect()
+    let findings = check(&rules, &call, &effects);
+    Some(Ok(Inspected { rules, effects, findings }))
 }
 
 /// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.
@@ -80,13 +104,14 @@ fn effects<'a>(
     }
 }
 
-fn outcome(found: crate::guard::Finding) -> Outcome {
+pub(super) fn outcome(found: guard::Finding) -> Outcome {
     let (verdict, code) = match found.action {
         Action::Block => (Verdict::Block, Code::GuardDenied),
         Action::Ask | Action::Allow => (Verdict::Ask, Code::GuardAsks),
     };
     let what = crate::text::clean(&format!("{}: {}", found.what, found.rule));
-    let finding = Finding::new(code, what, crate::text::clean(&found.advice));
+    let finding =
+        Finding::new(code, what, crate::text::clean(&found.advice)).by(Some(found.origin), found.matched);
     Outcome {
         verdict,
         message: format!("{} {finding}", verdict.mark()),

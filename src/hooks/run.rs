@@ -21,7 +21,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     let mut tree = gates::tree_before_commands(plan, context);
     let mut outputs = Vec::new();
     for step in &plan.steps {
-        log::debug(|| format!("{} runs: {}", step.action, step.reason));
+        log::debug(|| step.to_string());
         let more = match &step.action {
             Action::Guards(guards) => super::guards::run(guards, plan, context),
             Action::Gate(gate) => gates::run(gate, plan, context),

@@ -12,6 +12,7 @@ use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
 use crate::pattern::{self, Pattern, PatternError};
+use crate::rule::Rule;
 
 /// The shell when the config names none.
 pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
@@ -53,16 +54,20 @@ pub(super) fn commands<'a>(
     let (env, mut warnings) = environment::environment(facts, is_gated);
     let mut steps = Vec::new();
     for Wanted { pattern, index, config, files } in wanted {
-        let (section, pattern) = (event.row().section, pattern.as_str());
-        let reason = Reason::Pattern { section, pattern: pattern.to_owned(), subject: subject.clone() };
+        let (section, pattern, index) = (event.row().section, pattern.as_str(), index.to_string());
+        let keys = [section, "commands", pattern, &index];
         let mut command = command(config, event, facts.work);
-        command.pattern = pattern.to_owned();
+        command.rule = Rule::key(format!("{section}.commands")).pattern(pattern);
+        if let Some((file, line)) = facts.origins.position(&keys, facts.config_dir) {
+            command.rule = command.rule.at(file, Some(line));
+        }
+        command.subject.clone_from(&subject);
         command.env = env.clone();
         if let Some(files) = files {
             with_files(&mut command, &files, &mut warnings);
         }
-        let untrusted = facts.origins.untrusted(&[section, "commands", pattern, &index.to_string()]);
-        steps.push((Step { reason, action: Action::Command(command) }, untrusted));
+        let step = Step { reason: Reason::Pattern, action: Action::Command(command) };
+        steps.push((step, facts.origins.untrusted(&keys)));
     }
     Ok((steps, warnings))
 }
@@ -160,7 +165,8 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     };
     let (show_stdout, show_stderr) = config.streams();
     Command {
-        pattern: String::new(),
+        rule: Rule::default(),
+        subject: String::new(),
         script: config.run.as_str().to_owned(),
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
         cwd: config.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path())),

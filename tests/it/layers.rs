@@ -20,6 +20,7 @@ const LAYERS: &[&str] = &[
     "agent",
     "config",
     "packs",
+    "rule",
     "finding",
     "plan",
     "outcome",

@@ -131,7 +131,7 @@ fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, sco
     let fix = format!(
         "revert it, or let the user widen allowed_file_patterns (now {scope}) and call the agent again"
     );
-    let finding = |what: String| Finding::new(Code::ScopeViolation, what, fix);
+    let finding = |what: String| Finding::new(Code::ScopeViolation, what, fix).matching(path);
     // What belongs to the gates may be changed by the user or by Claude Code itself; the agent's own tools cannot.
     if paths::is_protected(path) {
         return finding(format!("{path} was changed meanwhile, which belongs to the gates")).warning();

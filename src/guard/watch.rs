@@ -1,0 +1,54 @@
+//! What was compared with what, for whoever explains a decision. In a hook nobody watches, and nothing is noted.
+
+use std::cell::RefCell;
+
+use super::rules::Origin;
+use crate::rule::Rule;
+
+/// One comparison of a rule with something that a call does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub(crate) rule: Rule,
+    /// The path, the simple command or the tool.
+    pub(crate) subject: String,
+    pub(crate) is_match: bool,
+    /// In words that follow the rule.
+    pub(crate) why: String,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Watch<'a>(Option<&'a RefCell<Vec<Compared>>>);
+
+impl<'a> Watch<'a> {
+    pub(crate) fn into(seen: &'a RefCell<Vec<Compared>>) -> Watch<'a> {
+        Watch(Some(seen))
+    }
+
+    pub(crate) fn is_watched(self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn matched(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {
+        self.note(rule, subject, true, why);
+    }
+
+    pub(crate) fn missed(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {
+        self.note(rule, subject, false, why);
+    }
+
+    fn note(
+        self,
+        (origin, written): (&Origin, &str),
+        subject: &str,
+        is_match: bool,
+        why: impl FnOnce() -> String,
+    ) {
+        let Some(seen) = self.0 else { return };
+        let compared =
+            Compared { rule: origin.rule(written), subject: subject.to_owned(), is_match, why: why() };
+        let mut seen = seen.borrow_mut();
+        if !seen.contains(&compared) {
+            seen.push(compared);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The record of an event: what was decided, and for everything that led to it the rule, what it matched and what that did.
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::remember;
+use crate::audit::{Blocks, CommandRecord, Record, Skip, ToolRecord};
+use crate::config::ConfigError;
+use crate::decide::{Count, Decided};
+use crate::des::DesContext;
+use crate::dialect::claude::tools::{self, Use};
+use crate::event::EventKind;
+use crate::files;
+use crate::finding::Finding;
+use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::plan::{Action, Gate, Plan, Step};
+use crate::process;
+use crate::rule::{Rule, Written};
+use crate::text::head_and_tail;
+
+/// Of a tool's shell command this much is recorded.
+const MAX_COMMAND: usize = 4_000;
+
+/// The record of a decision, if there is anything to record.
+pub(super) fn of_decision(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    decided: &Decided,
+) -> Option<Record> {
+    let record = of(context, plan, outcomes, decided.word.as_str())?;
+    let blocks = decided.count.map(|count| Blocks {
+        count: match count {
+            Count::Blocks(nth) => nth,
+            Count::Exhausted => plan.max_blocks,
+        },
+        max: plan.max_blocks,
+        rule: config_rule(context, &["maxBlocks"]),
+    });
+    Some(Record { blocks, ..record })
+}
+
+/// The same where nothing was decided, for this reason.
+pub(super) fn of(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    decision: &str,
+) -> Option<Record> {
+    let findings = findings(context, plan, outcomes);
+    let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
+    let skipped = skipped(plan, outcomes);
+    match plan.gate() {
+        Some(Gate::Helper { .. }) => return None,
+        Some(Gate::Write { .. }) if findings.is_empty() => return None,
+        None if commands.is_empty() && findings.is_empty() && skipped.is_empty() => return None,
+        _ => {}
+    }
+    let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {
+        Evidence::Judge(value, _) => Some(value.clone()),
+        _ => None,
+    });
+    let agent = remember::recorded_agent(plan, context);
+    Some(Record {
+        // At a call, the payload's id is that of the caller.
+        agent_id: context
+            .payload()
+            .agent_id()
+            .filter(|_| agent.is_some() && !matches!(plan.gate(), Some(Gate::Call { .. })))
+            .map(str::to_owned),
+        agent,
+        tool: tool(context),
+        step: remember::recorded_step(plan, context),
+        des: context.gate.as_ref().and_then(|gate| {
+            let des = DesContext::of(&gate.markers);
+            let is_stop = matches!(plan.gate(), Some(Gate::Stop { .. }));
+            let des = if is_stop { des.with_times(&gate.paths, &gate.origin) } else { des };
+            serde_json::to_value(des).ok()
+        }),
+        decision: decision.into(),
+        findings,
+        commands,
+        skipped,
+        config_error: context.config.error.as_ref().map(config_error),
+        judge,
+        ..context.record()
+    })
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Warn => "warn",
+        Verdict::Ask => "ask",
+        Verdict::Block => "block",
+    }
+}
+
+/// What a report found has records of its own.
+fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Value> {
+    if plan.gate().is_none() && plan.event != EventKind::PreToolUse {
+        return Vec::new();
+    }
+    let with_finding = outcomes.iter().filter_map(|outcome| Some((outcome.verdict, outcome.as_finding()?)));
+    let record = |(verdict, finding): (Verdict, &Finding)| {
+        let rule = finding.rule.clone().unwrap_or_else(|| rule_of(finding, plan, context));
+        let mut value = serde_json::to_value(Finding { rule: Some(rule), ..finding.clone() }).ok()?;
+        value.as_object_mut()?.insert("verdict".into(), word(verdict).into());
+        Some(value)
+    };
+    with_finding.filter_map(record).collect()
+}
+
+/// The rule of a gate's finding: in the config, in the prompt or in the step.
+fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
+    match finding.code.written() {
+        Written::Config(keys) => config_rule(context, keys),
+        Written::Prompt(marker) => Rule::key(marker),
+        Written::BuiltIn(what) => Rule::built_in(what),
+        Written::Step(field) => {
+            let Some(step) = remember::recorded_step(plan, context) else { return Rule::key(field) };
+            let text = files::read_text(&context.root.work.join(&step), 1 << 20).unwrap_or_default();
+            let named = finding.phase.as_deref().unwrap_or(field);
+            let line = text.lines().position(|line| line.contains(&format!("\"{named}\"")));
+            Rule::key(field).at(step, line.map(|index| index + 1))
+        }
+    }
+}
+
+/// A value of the config; without a position where the default counts.
+fn config_rule(context: &Context<'_>, keys: &[&str]) -> Rule {
+    let rule = Rule::key(keys.join("."));
+    match context.config.position(keys, &context.root.folder) {
+        Some((file, line)) => rule.at(file, Some(line)),
+        None => rule,
+    }
+}
+
+fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
+    let run: &CommandRun = outcome.run()?;
+    Some(CommandRecord {
+        pattern: run.command.rule.pattern.clone().unwrap_or_default(),
+        run: run.command.script.clone(),
+        status: run.status.clone(),
+        exit_code: run.exit_code,
+        duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+        verdict: word(outcome.verdict).into(),
+        timed_out: run.is_timeout,
+        matched: Some(run.command.subject.clone()).filter(|subject| !subject.is_empty()),
+        rule: Some(run.command.rule.clone()),
+    })
+}
+
+/// What applied and was not done.
+fn skipped(plan: &Plan, outcomes: &[Outcome]) -> Vec<Skip> {
+    let skip = |step: &Step, why: &str| {
+        let rule = match &step.action {
+            Action::Command(command) => Some(command.rule.clone()),
+            Action::Judge(_) => Some(Rule::key("des.judge")),
+            _ => None,
+        };
+        Skip { what: step.action.to_string(), rule, why: why.to_owned() }
+    };
+    let untrusted =
+        plan.untrusted.iter().flat_map(|untrusted| untrusted.steps.iter().map(|step| skip(step, &untrusted.why)));
+    let mut skips: Vec<Skip> = untrusted.collect();
+    let signal = process::stop_signal();
+    let mut ran = outcomes.iter().filter_map(Outcome::run).count();
+    for step in &plan.steps {
+        match &step.action {
+            Action::Wait(agents) => {
+                skips.push(skip(step, &format!("background agents still run: {}", agents.join(", "))));
+            }
+            Action::Command(_) if ran > 0 => ran -= 1,
+            Action::Command(_) => {
+                skips.extend(signal.map(|signal| skip(step, &format!("stopped by {signal}"))));
+            }
+            Action::Judge(_) => skips.extend(not_judged(outcomes, signal).map(|why| skip(step, &why))),
+            _ => {}
+        }
+    }
+    skips
+}
+
+fn not_judged(outcomes: &[Outcome], signal: Option<&str>) -> Option<String> {
+    let is = |test: fn(&Evidence) -> bool| outcomes.iter().any(|outcome| test(&outcome.evidence));
+    if is(|evidence| matches!(evidence, Evidence::Judge(..))) {
+        return None;
+    }
+    Some(match signal {
+        Some(signal) => format!("stopped by {signal}"),
+        None if is(|evidence| *evidence == Evidence::HonestFailure) => "the step admits its failure".into(),
+        None => "something else was found, and the judge can only add a block".into(),
+    })
+}
+
+/// The tool call of an event, by what identifies it and what guards look at.
+fn tool(context: &Context<'_>) -> Option<ToolRecord> {
+    let fields = &context.event.fields;
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+    let name = text("tool_name")?;
+    let input = fields.get("tool_input").and_then(Value::as_object);
+    let (file, command) = match input.map(|input| tools::what(&name, input)) {
+        Some(Use::File { path, .. }) => (Some(path.to_owned()), None),
+        Some(Use::Shell(command)) => (None, Some(command)),
+        _ => (None, None),
+    };
+    let cut = command.and_then(|command| head_and_tail(command, MAX_COMMAND));
+    let cwd = context.payload().cwd();
+    Some(ToolRecord {
+        use_id: text("tool_use_id"),
+        file,
+        is_cut: cut.is_some(),
+        command: match cut {
+            Some((head, tail, between)) => Some(format!("{head} … {between} characters … {tail}")),
+            None => command.map(str::to_owned),
+        },
+        cwd: (context.root.folder.to_str() != Some(cwd)).then(|| cwd.to_owned()),
+        name,
+    })
+}
+
+/// The file, the lines and what is wrong in them.
+fn config_error(error: &ConfigError) -> Value {
+    json!({ "file": error.path(), "message": error.summary(), "problems": error.located() })
+}
