@@ -45,13 +45,15 @@ pub struct Environment {
     pub project_dir: Option<PathBuf>,
     /// Commands and the judge run only if the user trusts the config.
     pub only_if_trusted: bool,
+    /// Nothing is written: the event is only looked at.
+    pub is_rehearsal: bool,
 }
 
 impl Environment {
     #[must_use]
     pub fn of_process() -> Self {
         let project_dir = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty());
-        Environment { project_dir: project_dir.map(PathBuf::from), only_if_trusted: false }
+        Environment { project_dir: project_dir.map(PathBuf::from), ..Environment::default() }
     }
 }
 

@@ -79,13 +79,15 @@ impl<'a> Context<'a> {
             return Ok(None);
         }
         let session = Session::new(&root.folder, payload.session_id());
+        let session = if environment.is_rehearsal { session.read_only() } else { session };
         if kind == EventKind::SessionStart {
             session.resume();
         }
         let config =
             Config::load(&root, kind, environment).map_err(|error| config_error::shown(&session, error))?;
         // Where a broken config is an error of the event, nothing is written.
-        if config.error.as_ref().is_none_or(|error| !concerns(error, kind)) {
+        let is_broken = config.error.as_ref().is_some_and(|error| concerns(error, kind));
+        if !is_broken && !environment.is_rehearsal {
             store::touch_last(&root.folder, kind.name());
         }
         let (agent, gate, unknown_gate) = who_and_which_gate(&event, &session, &config.settings);

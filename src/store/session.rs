@@ -44,6 +44,7 @@ pub struct Session {
     folder: PathBuf,
     /// The folder outside the project; none without a home.
     outside: Option<PathBuf>,
+    is_read_only: bool,
 }
 
 impl Session {
@@ -56,7 +57,14 @@ impl Session {
             // By the session alone: a config that appears or disappears moves the root.
             outside: outside().map(|folder| folder.join(kept::FOLDER).join(&name)),
             folder: root.join(FOLDER).join("state").join(name),
+            is_read_only: false,
         }
+    }
+
+    /// The same for whoever only looks: what would be written is not.
+    #[must_use]
+    pub(crate) fn read_only(self) -> Session {
+        Session { is_read_only: true, ..self }
     }
 
     /// Counts a block of the agent, unless it has reached the limit, and remembers what blocked it.
@@ -128,6 +136,9 @@ impl Session {
     }
 
     pub(crate) fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         make_folder(&self.root, &self.folder)?;
         make_folder(&self.root, &self.last())?;
         files::write_atomically(&self.folder.join(format!("{name}.json")), &serde_json::to_vec(value)?)
@@ -167,6 +178,9 @@ impl Session {
 
     /// Removes the mark of the session's end.
     pub(crate) fn resume(&self) {
+        if self.is_read_only {
+            return;
+        }
         for folder in self.folders() {
             let _ = fs::remove_file(folder.join("ended"));
         }

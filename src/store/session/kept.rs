@@ -21,6 +21,9 @@ impl Session {
     /// # Errors
     /// When it can be written neither outside the project nor in it.
     pub(crate) fn keep<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let Some(folder) = &self.outside else { return self.write(name, value) };
         let text = serde_json::to_vec(value)?;
         let path = folder.join(format!("{name}.json"));
