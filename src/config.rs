@@ -35,7 +35,7 @@ pub(crate) use guards::{
     CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
 };
 pub use notifications::{HookName, NotificationsConfig};
-pub(crate) use origins::{Layer, Origins, PACK, Part, Source, merge};
+pub(crate) use origins::{Layer, Origins, PACK, Part, Source, file_name, merge};
 pub use patterns::{FileGlob, NameGlob};
 pub(crate) use rules::Problem;
 pub(crate) use schema::schema_text;

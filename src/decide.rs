@@ -165,16 +165,25 @@ pub(crate) fn decide(
     match abilities::blocking(plan.event) {
         Blocking::Tool if wants_block => {
             let reason = messages::deny_reason(plan, outcomes);
-            Decided::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+            Decided::of(
+                HookResult { decision: Decision::Deny(reason), ..HookResult::success() },
+                Word::Denied,
+            )
         }
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
             let reason = messages::ask_reason(outcomes);
             if plan.can_ask {
-                Decided::of(HookResult { decision: Decision::Ask(reason), ..HookResult::success() }, Word::Asked)
+                Decided::of(
+                    HookResult { decision: Decision::Ask(reason), ..HookResult::success() },
+                    Word::Asked,
+                )
             } else {
                 let reason =
                     format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.");
-                Decided::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+                Decided::of(
+                    HookResult { decision: Decision::Deny(reason), ..HookResult::success() },
+                    Word::Denied,
+                )
             }
         }
         Blocking::Stop if wants_block => {
@@ -203,12 +212,7 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
     Decided::of(HookResult { message, ..HookResult::success() }, word)
 }
 
-fn at_limit(
-    plan: &Plan,
-    outcomes: &[Outcome],
-    is_first_stop: bool,
-    count: io::Result<Count>,
-) -> Decided {
+fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<Count>) -> Decided {
     let max = plan.max_blocks;
     let despite = |why: String| {
         let text = messages::allowed_despite(&messages::shown(outcomes), &why);

@@ -12,7 +12,7 @@ pub(crate) use check::{Call, Finding, check};
 pub(crate) use compile::Sources;
 pub(crate) use resolve::{Effects, Ground};
 pub(crate) use rules::{Action, Rules};
-pub(crate) use watch::{Compared, Watch};
+pub(crate) use watch::Watch;
 
 #[cfg(test)]
 mod tests;

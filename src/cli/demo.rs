@@ -96,7 +96,8 @@ fn play(out: &mut Out<'_>, event: EventKind, folder: &Path, again: bool) -> io::
     let log_lines = log::take();
     let result = match traced {
         Ok(Trace { plan, outcomes, result }) => {
-            let patterns: Vec<&str> = plan.commands().filter_map(|command| command.rule.pattern.as_deref()).collect();
+            let patterns: Vec<&str> =
+                plan.commands().filter_map(|command| command.rule.pattern.as_deref()).collect();
             writeln!(
                 out,
                 "  matched   {}",

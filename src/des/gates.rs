@@ -125,7 +125,8 @@ fn outside_of_caller(caller: &Call, opened: &Opened) -> Option<Finding> {
 }
 
 pub(super) fn mismatch(marker: &str, agent: &str, fix: &str) -> Finding {
-    Finding::new(Code::AgentMismatch, format!("DES-AGENT is {marker}, but this is {agent}"), fix).matching(agent)
+    Finding::new(Code::AgentMismatch, format!("DES-AGENT is {marker}, but this is {agent}"), fix)
+        .matching(agent)
 }
 
 /// A heading of any level with this name, or a marker of it.

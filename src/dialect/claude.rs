@@ -12,7 +12,6 @@ use crate::types::{Event, PayloadError};
 
 pub mod abilities;
 pub mod fields;
-pub(crate) mod sample;
 pub(crate) mod tools;
 pub mod transcript;
 

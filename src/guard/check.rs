@@ -143,7 +143,9 @@ fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>
     let is_temporary = call.ground.is_temporary(&touch.path);
     let real = crate::des::paths::real_path(worktree);
     if touch.access == Access::Read || is_temporary || touch.path.starts_with(real) {
-        call.watch.missed(named_rule, subject, || format!("leaves {subject} free: it is read, temporary or inside"));
+        call.watch.missed(named_rule, subject, || {
+            format!("leaves {subject} free: it is read, temporary or inside")
+        });
         return;
     }
     call.watch.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));

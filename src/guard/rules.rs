@@ -71,12 +71,7 @@ impl FileRules {
 
     /// The rule that protects this location from this agent. As in gitignore the last match decides, but an inner layer frees
     /// only what an outer one lets it.
-    pub(crate) fn protecting(
-        &self,
-        location: &Location,
-        agent: &str,
-        watch: Watch<'_>,
-    ) -> Option<&FileRule> {
+    pub(crate) fn protecting(&self, location: &Location, agent: &str, watch: Watch<'_>) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
         for rule in &self.0 {
             let (named, subject) = ((&rule.origin, rule.written.as_str()), location.shown());
@@ -94,7 +89,10 @@ impl FileRules {
                 watch.matched(named, subject, || match protecting.last() {
                     None => format!("frees {subject}"),
                     Some(held) => {
-                        format!("covers {subject}, but cannot free it from `{}` of an outer layer", held.written)
+                        format!(
+                            "covers {subject}, but cannot free it from `{}` of an outer layer",
+                            held.written
+                        )
                     }
                 });
             } else {

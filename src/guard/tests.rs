@@ -149,3 +149,53 @@ fn packs_block_what_they_are_for_and_leave_the_rest_alone() {
         judged(&rules, table);
     }
 }
+
+#[test]
+fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
+    let folder = project();
+    let root = folder.path().canonicalize().unwrap();
+    let script = shell::read("echo x > src/gen/keep.md && npm publish --tag x", None);
+    let ground = Ground { root: &root, cwd: &root };
+    let seen = std::cell::RefCell::new(Vec::new());
+    let call = Call {
+        ground,
+        tool: "Bash",
+        command: None,
+        agent: "main",
+        is_subagent: false,
+        worktree: None,
+        is_own: &|_| false,
+        is_ignored: &|_| false,
+        watch: Watch::into(&seen),
+    };
+    let found = check(&rules(), &call, &ground.of_script(&script));
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].origin.pattern.as_deref(), found[0].matched.as_str()),
+        (Some("npm publish"), "npm publish --tag x")
+    );
+    let seen = seen.into_inner();
+    let lines: Vec<String> = seen
+        .iter()
+        .map(|one| {
+            format!(
+                "{} {:?} {}",
+                if one.is_match { '✓' } else { '·' },
+                one.rule.pattern.as_deref().unwrap_or_default(),
+                one.why
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    · "*.lock" does not cover src/gen/keep.md
+    · ".env*" does not cover src/gen/keep.md
+    ✓ "src/gen/" covers src/gen/keep.md
+    ✓ "!src/gen/keep.md" frees src/gen/keep.md
+    · "git push --force*" does not match echo x
+    · "npm publish" does not match echo x
+    · "terraform apply" does not match echo x
+    · "git push --force*" does not match npm publish --tag x
+    ✓ "npm publish" matches npm publish --tag x, and blocks it
+    · "terraform apply" does not match npm publish --tag x
+    "#);
+}

@@ -25,12 +25,20 @@ pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear, found
             let is_guarded = if *access == Access::Read { has_unreadable } else { has_uneditable };
             if is_guarded {
                 let what = format!("{} `{}`", doing(*access), crate::text::clean_line(written));
-                ask(what, written, "which file that is cannot be known before it runs", "write the path itself");
+                ask(
+                    what,
+                    written,
+                    "which file that is cannot be known before it runs",
+                    "write the path itself",
+                );
             }
         }
         Unclear::WorkTree { command } => {
             let inside = first_below(call.ground.root, |path, is_directory| {
-                rules.uneditable.protecting(&call.ground.location(path, is_directory), call.agent, Watch::default()).is_some()
+                rules
+                    .uneditable
+                    .protecting(&call.ground.location(path, is_directory), call.agent, Watch::default())
+                    .is_some()
             });
             if has_uneditable && !matches!(inside, Some(None)) {
                 let what = format!("running `{}`", crate::text::clean_line(command));
@@ -82,9 +90,9 @@ fn guarded_word(rules: &Rules, call: &Call<'_>, text: &str) -> Option<String> {
     candidates.take(10_000).find_map(|word| {
         let touch = call.ground.touch(Access::Link, word);
         let guards = [&rules.uneditable, &rules.unreadable];
-        let is_guarded = guards.iter().any(|rules| {
-            rules.protecting_any(&touch.names, call.agent, Watch::default()).is_some()
-        });
+        let is_guarded = guards
+            .iter()
+            .any(|rules| rules.protecting_any(&touch.names, call.agent, Watch::default()).is_some());
         is_guarded.then(|| crate::text::clean_line(word))
     })
 }

@@ -325,8 +325,8 @@ fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) 
 
 impl Config {
     /// The file and the line of a value, if it is in the config.
-    pub(super) fn position(&self, _keys: &[&str], _root: &Path) -> Option<(String, usize)> {
-        None
+    pub(super) fn position(&self, keys: &[&str], root: &Path) -> Option<(String, usize)> {
+        self.origins.position(keys, Some(root))
     }
 
     /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees

@@ -22,7 +22,10 @@ pub(super) fn finish(
     decided: Decided,
 ) -> Result<HookResult> {
     let recorded = record::of_decision(context, plan, outcomes, &decided)
-        .map(|record| Record { notification: notification(context, plan, outcomes, &decided.result), ..record })
+        .map(|record| Record {
+            notification: notification(context, plan, outcomes, &decided.result),
+            ..record
+        })
         .map_or(Ok(None), |record| context.audit(&record));
     let Decided { result, word, .. } = decided;
     let config_error = report_config_error(context);

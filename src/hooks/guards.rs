@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::context::Context;
-use crate::config::PreToolUseConfig;
+use crate::config::{PreToolUseConfig, file_name};
 use crate::des::paths;
 use crate::dialect::claude::tools::{self, Use};
 use crate::files;
@@ -21,18 +21,11 @@ const MAIN: &str = "main";
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     match inspect(config, plan, context, Watch::default()) {
-        Some(Ok(seen)) => seen.findings.into_iter().map(outcome).collect(),
+        Some(Ok(findings)) => findings.into_iter().map(outcome).collect(),
         // The config was checked when it was read.
         Some(Err(error)) => vec![Outcome::note(format!("a guard cannot be evaluated: {error}"))],
         None => Vec::new(),
     }
-}
-
-/// A call as the guards see it.
-pub(super) struct Inspected {
-    pub(super) rules: Rules,
-    pub(super) effects: Effects,
-    pub(super) findings: Vec<guard::Finding>,
 }
 
 /// What the guards find. None where there is no tool.
@@ -41,12 +34,12 @@ pub(super) fn inspect(
     plan: &Plan,
     context: &Context<'_>,
     watch: Watch<'_>,
-) -> Option<Result<Inspected, GlobError>> {
+) -> Option<Result<Vec<guard::Finding>, GlobError>> {
     let HookPayload::PreToolUse(tool) = context.payload() else { return None };
     let home = files::home();
     let used = context.config.origins.sources();
-    let sources =
-        used.iter().map(|source| (name_of(&source.path, context), source.layer)).collect::<Vec<_>>();
+    let name_of = |path: &Path| file_name(path, Some(&context.root.folder));
+    let sources = used.iter().map(|source| (name_of(&source.path), source.layer)).collect::<Vec<_>>();
     let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
         Ok(rules) => rules,
         Err(error) => return Some(Err(error)),
@@ -73,8 +66,7 @@ pub(super) fn inspect(
         is_ignored: &|path| git::ignores(work, path),
         watch,
     };
-    let findings = check(&rules, &call, &effects);
-    Some(Ok(Inspected { rules, effects, findings }))
+    Some(Ok(check(&rules, &call, &effects)))
 }
 
 /// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.
@@ -82,11 +74,6 @@ fn agent_of(tool: &PreToolUsePayload, context: &Context<'_>) -> String {
     let Some(id) = &tool.agent_id else { return MAIN.to_owned() };
     let named = context.event.fields.get("agent_type").and_then(serde_json::Value::as_str);
     named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
-}
-
-/// A file of the project by its path there, any other by its whole path.
-fn name_of(path: &Path, context: &Context<'_>) -> String {
-    path.strip_prefix(&context.root.folder).unwrap_or(path).display().to_string()
 }
 
 /// What the tool would do, and the text of a shell command.

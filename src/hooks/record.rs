@@ -41,12 +41,7 @@ pub(super) fn of_decision(
 }
 
 /// The same where nothing was decided, for this reason.
-pub(super) fn of(
-    context: &Context<'_>,
-    plan: &Plan,
-    outcomes: &[Outcome],
-    decision: &str,
-) -> Option<Record> {
+pub(super) fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
     let findings = findings(context, plan, outcomes);
     let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
     let skipped = skipped(plan, outcomes);
@@ -161,8 +156,10 @@ fn skipped(plan: &Plan, outcomes: &[Outcome]) -> Vec<Skip> {
         };
         Skip { what: step.action.to_string(), rule, why: why.to_owned() }
     };
-    let untrusted =
-        plan.untrusted.iter().flat_map(|untrusted| untrusted.steps.iter().map(|step| skip(step, &untrusted.why)));
+    let untrusted = plan
+        .untrusted
+        .iter()
+        .flat_map(|untrusted| untrusted.steps.iter().map(|step| skip(step, &untrusted.why)));
     let mut skips: Vec<Skip> = untrusted.collect();
     let signal = process::stop_signal();
     let mut ran = outcomes.iter().filter_map(Outcome::run).count();

@@ -181,7 +181,7 @@ fn remember_helper(
     })
 }
 
-/// Who a record is about: the agent that is called, that writes, or that starts or stops.
+/// Who a record is about: the agent that is called, that uses a tool, or that starts or stops.
 pub(super) fn recorded_agent(plan: &Plan, context: &Context<'_>) -> Option<String> {
     match (plan.gate(), context.payload()) {
         (Some(Gate::Call { .. }), HookPayload::PreToolUse(tool)) => Some(called_agent(tool).to_owned()),
@@ -189,7 +189,7 @@ pub(super) fn recorded_agent(plan: &Plan, context: &Context<'_>) -> Option<Strin
             let known = context.gate.as_ref()?;
             known.origin.call.as_ref().map(|call| call.subagent_type.clone()).or(known.markers.agent.clone())
         }
-        _ => context.agent.as_ref().map(|agent| agent.name.clone()),
+        _ => context.agent.as_ref().or(context.caller.as_ref()).map(|agent| agent.name.clone()),
     }
 }
 

@@ -42,6 +42,7 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod processes;
 mod readme;
+mod records;
 mod security;
 mod subagent_stop;
 mod switch;

@@ -104,6 +104,10 @@ fn print_entry(out: &mut Out<'_>, entry: &Entry, clock: &Clock) -> io::Result<()
             status.unwrap_or_default()
         )?;
     }
+    for skip in list(record, "skipped") {
+        let (what, why) = (text(skip, "what"), text(skip, "why"));
+        writeln!(out, "        {} did not run: {}", what.unwrap_or_default(), why.unwrap_or_default())?;
+    }
     if let Some(evidence) = record.get("evidence") {
         let code = evidence.get("exit_code").and_then(Value::as_i64).unwrap_or(-1);
         let command = text(evidence, "command").unwrap_or_default();

@@ -1,0 +1,230 @@
+//! Every record answers "why": the rule with its file and line, what it matched, and what that did.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::common::workflow::{self, MARKERS};
+use crate::common::{Outcome, Test};
+
+/// What a record says of why, without what every record has.
+fn why(answer: &Outcome) -> String {
+    let mut record = answer.audit().pop().unwrap();
+    let fields = record.as_object_mut().unwrap();
+    for name in ["seq", "time", "prev", "hash", "session", "event", "agent_id", "des", "unanchored"] {
+        fields.remove(name);
+    }
+    for command in fields.get_mut("commands").and_then(Value::as_array_mut).into_iter().flatten() {
+        command.as_object_mut().unwrap().remove("duration_ms");
+    }
+    answer.steady(&format!("{record:#}"))
+}
+
+fn write(config: &str, file: &str) -> Test {
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type").config(config);
+    test.payload("tool_name", "Write")
+        .payload("tool_use_id", "toolu_1")
+        .payload("tool_input", json!({ "file_path": file }))
+}
+
+#[test]
+fn a_denied_write_names_the_rule_and_the_path_after_normalising() {
+    let config = "preToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n";
+    let answer = write(config, "sub/../Cargo.lock").run();
+    answer.tool("deny");
+    assert_snapshot!(why(&answer), @r#"
+    {
+      "decision": "denied",
+      "findings": [
+        {
+          "code": "GUARD_DENIED",
+          "weight": "block",
+          "what": "writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3",
+          "fix": "it may not be changed; do it another way, or ask the user",
+          "rule": {
+            "key": "preToolUse.uneditableFiles",
+            "pattern": "*.lock",
+            "file": ".conclaude.yaml",
+            "line": 3
+          },
+          "matched": "Cargo.lock",
+          "verdict": "block"
+        }
+      ],
+      "tool": {
+        "name": "Write",
+        "use_id": "toolu_1",
+        "file": "sub/../Cargo.lock"
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_denied_write_inside_a_subagent_names_the_agent() {
+    let config = "preToolUse: {uneditableFiles: [{pattern: '*.lock', agent: coder}]}\n";
+    let answer = write(config, "a.lock").payload("agent_id", "a1").payload("agent_type", "coder").run();
+    answer.tool("deny");
+    let record = answer.audit().pop().unwrap();
+    assert_eq!((&record["agent"], &record["agent_id"]), (&json!("coder"), &json!("a1")));
+}
+
+#[test]
+fn a_command_names_its_pattern_its_line_and_what_its_failure_does() {
+    let config = "maxBlocks: 2\nsubagentStop:\n  commands:\n    \"cod*\":\n      - run: exit 3\n        onFailure: block\n      - {run: 'true'}\n";
+    let answer = Test::stop().config(config).run();
+    answer.blocked();
+    assert_snapshot!(why(&answer), @r#"
+    {
+      "commands": [
+        {
+          "pattern": "cod*",
+          "run": "exit 3",
+          "status": "exited with code 3",
+          "exit_code": 3,
+          "rule": {
+            "key": "subagentStop.commands",
+            "pattern": "cod*",
+            "file": ".conclaude.yaml",
+            "line": 5
+          },
+          "verdict": "block",
+          "matched": "coder"
+        },
+        {
+          "pattern": "cod*",
+          "run": "true",
+          "status": "exited with code 0",
+          "exit_code": 0,
+          "rule": {
+            "key": "subagentStop.commands",
+            "pattern": "cod*",
+            "file": ".conclaude.yaml",
+            "line": 7
+          },
+          "verdict": "pass",
+          "matched": "coder"
+        }
+      ],
+      "blocks": {
+        "count": 1,
+        "max": 2,
+        "rule": {
+          "key": "maxBlocks",
+          "file": ".conclaude.yaml",
+          "line": 1
+        }
+      },
+      "agent": "coder",
+      "decision": "blocked"
+    }
+    "#);
+}
+
+#[test]
+fn a_command_of_the_local_layer_names_that_file() {
+    let test = Test::stop().config("subagentStop: {commands: {'*': [{run: 'true'}]}}\n");
+    let answer =
+        test.file(".conclaude.local.yaml", "subagentStop:\n  commands:\n    '*':\n    - run: ':'\n").run();
+    let record = answer.audit().pop().unwrap();
+    let positions: Vec<String> = record["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|command| format!("{}:{}", command["rule"]["file"].as_str().unwrap(), command["rule"]["line"]))
+        .collect();
+    assert_eq!(positions, [".conclaude.yaml:1", ".conclaude.local.yaml:4"]);
+}
+
+#[test]
+fn a_timeout_says_so() {
+    let config = "subagentStop: {commands: {coder: [{run: 'sleep 30', timeout: 1}]}}\n";
+    let answer = Test::stop().config(config).run();
+    answer.blocked();
+    let command = &answer.audit().pop().unwrap()["commands"][0];
+    assert_eq!((&command["timed_out"], &command["verdict"]), (&json!(true), &json!("block")));
+}
+
+#[test]
+fn what_an_untrusted_config_would_have_run_is_recorded_as_skipped() {
+    let config = "subagentStop:\n  commands:\n    coder: [{run: touch ran}]\n";
+    let answer = Test::stop().config(config).flag("--if-trusted").run().status(0);
+    assert!(!answer.has("ran"));
+    assert_snapshot!(why(&answer), @r#"
+    {
+      "decision": "allowed",
+      "skipped": [
+        {
+          "what": "`touch ran`",
+          "why": "[ROOT]/.conclaude.yaml is not trusted",
+          "rule": {
+            "key": "subagentStop.commands",
+            "pattern": "coder",
+            "file": ".conclaude.yaml",
+            "line": 3
+          }
+        }
+      ],
+      "agent": "coder"
+    }
+    "#);
+    assert_snapshot!(answer.again().shows(&["audit", "show"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
+            `touch ran` did not run: [ROOT]/.conclaude.yaml is not trusted
+    ");
+}
+
+#[test]
+fn a_finding_of_a_gate_names_the_field_of_the_step_or_of_the_config() {
+    let config = "des:\n  requiredSections: [Goal]\n";
+    let called = Test::stop().config(config).step(&workflow::todo()).call_agent(MARKERS).run();
+    called.tool("deny");
+    assert_snapshot!(why(&called), @r#"
+    {
+      "decision": "denied",
+      "findings": [
+        {
+          "code": "SECTION_MISSING",
+          "weight": "block",
+          "what": "the prompt has no section Goal",
+          "fix": "add a heading `## Goal` or `<!-- DES-SECTION: Goal -->`",
+          "rule": {
+            "key": "des.requiredSections",
+            "file": ".conclaude.yaml",
+            "line": 2
+          },
+          "matched": "Goal",
+          "verdict": "block"
+        }
+      ],
+      "step": "steps/01-01.json",
+      "tool": {
+        "name": "Agent",
+        "use_id": "toolu_1"
+      },
+      "agent": "coder"
+    }
+    "#);
+}
+
+#[test]
+fn a_phase_that_is_missing_names_its_line_in_the_step_file() {
+    let step = workflow::with(3, json!({"status": "IN_PROGRESS"}));
+    let answer = Test::gated_stop(&step).run();
+    answer.blocked();
+    let record = answer.audit().pop().unwrap();
+    let rule = record["findings"][0]["rule"].clone();
+    let text = answer.read("steps/01-01.json");
+    let line = text.lines().position(|line| line.contains(workflow::PHASES[3])).unwrap() + 1;
+    assert_eq!(rule, json!({"key": "phase_execution_log", "file": "steps/01-01.json", "line": line}));
+}
+
+#[test]
+fn a_broken_config_is_named_in_the_records_of_the_gates() {
+    let config = "maxBlocks: 99\n";
+    let answer = Test::gated_stop(&workflow::todo()).config(config).run();
+    answer.blocked();
+    let record = answer.audit().pop().unwrap();
+    assert_eq!(record["config_error"]["problems"][0]["line"], 1);
+}
