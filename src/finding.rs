@@ -151,7 +151,7 @@ pub struct Finding {
     pub fix: String,
     /// What it was found by.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Rule>,
+    pub rule: Option<Box<Rule>>,
     /// What the rule matched: a path, a command, a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<String>,
@@ -168,7 +168,7 @@ impl Finding {
     /// The same, with the rule that found it and what that matched.
     #[must_use]
     pub(crate) fn by(mut self, rule: Option<Rule>, matched: impl Into<String>) -> Finding {
-        self.rule = rule;
+        self.rule = rule.map(Box::new);
         self.matching(matched)
     }
 

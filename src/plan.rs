@@ -202,7 +202,7 @@ impl Gate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     /// The entry of the config that it is, with its pattern.
-    pub(crate) rule: Rule,
+    pub(crate) rule: Box<Rule>,
     /// What the pattern matched.
     pub(crate) subject: String,
     pub(crate) script: String,

@@ -98,7 +98,7 @@ fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Val
     }
     let with_finding = outcomes.iter().filter_map(|outcome| Some((outcome.verdict, outcome.as_finding()?)));
     let record = |(verdict, finding): (Verdict, &Finding)| {
-        let rule = finding.rule.clone().unwrap_or_else(|| rule_of(finding, plan, context));
+        let rule = finding.rule.clone().unwrap_or_else(|| Box::new(rule_of(finding, plan, context)));
         let mut value = serde_json::to_value(Finding { rule: Some(rule), ..finding.clone() }).ok()?;
         value.as_object_mut()?.insert("verdict".into(), word(verdict).into());
         Some(value)
@@ -142,7 +142,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         verdict: word(outcome.verdict).into(),
         timed_out: run.is_timeout,
         matched: Some(run.command.subject.clone()).filter(|subject| !subject.is_empty()),
-        rule: Some(run.command.rule.clone()),
+        rule: Some((*run.command.rule).clone()),
     })
 }
 
@@ -150,7 +150,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
 fn skipped(plan: &Plan, outcomes: &[Outcome]) -> Vec<Skip> {
     let skip = |step: &Step, why: &str| {
         let rule = match &step.action {
-            Action::Command(command) => Some(command.rule.clone()),
+            Action::Command(command) => Some((*command.rule).clone()),
             Action::Judge(_) => Some(Rule::key("des.judge")),
             _ => None,
         };

@@ -57,10 +57,11 @@ pub(super) fn commands<'a>(
         let (section, pattern, index) = (event.row().section, pattern.as_str(), index.to_string());
         let keys = [section, "commands", pattern, &index];
         let mut command = command(config, event, facts.work);
-        command.rule = Rule::key(format!("{section}.commands")).pattern(pattern);
-        if let Some((file, line)) = facts.origins.position(&keys, facts.config_dir) {
-            command.rule = command.rule.at(file, Some(line));
-        }
+        let rule = Rule::key(format!("{section}.commands")).pattern(pattern);
+        command.rule = Box::new(match facts.origins.position(&keys, facts.config_dir) {
+            Some((file, line)) => rule.at(file, Some(line)),
+            None => rule,
+        });
         command.subject.clone_from(&subject);
         command.env = env.clone();
         if let Some(files) = files {
@@ -165,7 +166,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     };
     let (show_stdout, show_stderr) = config.streams();
     Command {
-        rule: Rule::default(),
+        rule: Box::default(),
         subject: String::new(),
         script: config.run.as_str().to_owned(),
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
