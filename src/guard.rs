@@ -1,14 +1,17 @@
 //! Guards of `preToolUse`: what a tool call touches, compared with the rules that protect files and commands.
 
+mod call;
 mod check;
 mod compile;
+mod origin;
 mod resolve;
 mod rules;
 mod tools;
 mod undecided;
 mod watch;
 
-pub(crate) use check::{Call, Finding, check};
+pub(crate) use call::{Call, Finding};
+pub(crate) use check::check;
 pub(crate) use compile::Sources;
 pub(crate) use resolve::{Effects, Ground};
 pub(crate) use rules::{Action, Rules};

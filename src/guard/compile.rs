@@ -1,6 +1,7 @@
 //! The rules of the config, ready to be compared.
 
-use super::rules::{Action, CommandPattern, FileRule, FileRules, Origin, Rules, Switch, ToolRule, Whom};
+use super::origin::Origin;
+use super::rules::{Action, CommandPattern, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
 use crate::config::{
     CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,

@@ -1,30 +1,10 @@
 //! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
 
+use super::origin::Origin;
 use super::watch::Watch;
-use crate::config::Layer;
 use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
 use crate::glob::{Glob, Kind};
-use crate::rule::Rule;
-
-/// Where a rule was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Origin {
-    /// The key, such as `uneditableFiles`.
-    pub(crate) key: &'static str,
-    pub(crate) file: Option<String>,
-    pub(crate) line: usize,
-    pub(crate) layer: Layer,
-}
-
-impl Origin {
-    /// The rule as records name it.
-    pub(crate) fn rule(&self, written: &str) -> Rule {
-        let pattern = Some(written.to_owned()).filter(|written| !written.is_empty());
-        let line = self.file.as_ref().map(|_| self.line);
-        Rule { key: format!("preToolUse.{}", self.key), pattern, file: self.file.clone(), line }
-    }
-}
 
 /// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
 #[derive(Clone, Debug, Default)]

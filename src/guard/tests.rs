@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::rules::{CommandPattern, FileRule, FileRules, Origin, ToolRule, Whom};
+use super::origin::Origin;
+use super::rules::{CommandPattern, FileRule, FileRules, ToolRule, Whom};
 use super::*;
 use crate::config::Layer;
 use crate::file_pattern::FilePattern;

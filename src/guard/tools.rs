@@ -1,6 +1,6 @@
 //! `toolUsageValidation`: for each simple command, or for the call itself, the first rule that matches decides.
 
-use super::check::{Call, Finding, named};
+use super::call::{Call, Finding, named};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule, Whom};
 use crate::text::clean_line;

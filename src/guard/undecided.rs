@@ -1,6 +1,6 @@
 //! What cannot be decided is asked about, where a rule could have something against it.
 
-use super::check::{Call, Finding, doing};
+use super::call::{Call, Finding, doing};
 use super::resolve::{Unclear, first_below};
 use super::rules::{Action, Rules};
 use super::watch::Watch;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::rules::Origin;
+use super::origin::Origin;
 use crate::rule::Rule;
 
 /// One comparison of a rule with something that a call does.

@@ -1,0 +1,70 @@
+//! A tool call as guards see it, and what they find.
+
+use std::fmt;
+use std::path::Path;
+
+use super::origin::Origin;
+use super::resolve::Ground;
+use super::rules::Action;
+use super::watch::Watch;
+use crate::rule::Rule;
+use crate::shell::Access;
+
+/// A tool call and who makes it.
+pub(crate) struct Call<'a> {
+    pub(crate) ground: Ground<'a>,
+    pub(crate) tool: &'a str,
+    /// The text of a shell tool.
+    pub(crate) command: Option<&'a str>,
+    /// The subagent's name; `main` for the main thread.
+    pub(crate) agent: &'a str,
+    pub(crate) is_subagent: bool,
+    /// The worktree that the agent works in.
+    pub(crate) worktree: Option<&'a Path>,
+    /// Whether a path is one of our own files, or of what registers us.
+    pub(crate) is_own: &'a dyn Fn(&Path) -> bool,
+    /// Whether git ignores a path.
+    pub(crate) is_ignored: &'a dyn Fn(&Path) -> bool,
+    pub(crate) watch: Watch<'a>,
+}
+
+/// What a rule found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) action: Action,
+    /// What would happen to which path or command.
+    pub(crate) what: String,
+    /// The rule, and where it is written.
+    pub(crate) rule: String,
+    pub(crate) advice: String,
+    /// The rule, for records.
+    pub(crate) origin: Rule,
+    /// The path or the command that it matched.
+    pub(crate) matched: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}\n  {}", self.what, self.rule, self.advice)
+    }
+}
+
+pub(super) fn doing(access: Access) -> &'static str {
+    match access {
+        Access::Read => "reading",
+        Access::Delete => "deleting",
+        Access::MakeDirectory => "creating the directory",
+        Access::Link => "linking",
+        Access::Write | Access::Update => "writing",
+    }
+}
+
+pub(super) fn named(origin: &Origin, written: &str) -> String {
+    let key = origin.key;
+    match (written.is_empty(), origin.rule(written).position()) {
+        (true, None) => format!("`{key}`"),
+        (true, Some(position)) => format!("`{key}` in {position}"),
+        (false, None) => format!("`{key}` has `{written}`"),
+        (false, Some(position)) => format!("`{key}` has `{written}` in {position}"),
+    }
+}
