@@ -23,6 +23,7 @@ mod events;
 mod init;
 mod install;
 mod out;
+mod pack;
 mod trust;
 mod validate;
 
@@ -98,6 +99,11 @@ enum Subcommand {
     Config {
         #[command(subcommand)]
         subcommand: config::Subcommand,
+    },
+    /// List and print the ready-made configs for `extends`
+    Pack {
+        #[command(subcommand)]
+        subcommand: pack::Subcommand,
     },
     /// Record the phases of a step, and create, check and list step files
     Des {
@@ -191,6 +197,7 @@ impl Subcommand {
             Subcommand::Uninstall { request } => install::uninstall(&request),
             Subcommand::Validate { request } => validate::run(&request),
             Subcommand::Config { subcommand } => subcommand.run(),
+            Subcommand::Pack { subcommand } => subcommand.run(),
             Subcommand::Des { subcommand } => subcommand.run(),
             Subcommand::Audit { subcommand } => subcommand.run(),
             Subcommand::Events { request } => events::run(&request),

@@ -208,12 +208,12 @@ impl<'a> Loader<'a> {
     }
 
     fn pack(&self, name: &str, named: &Named<'_>) -> Result<Source, Problem> {
-        let text = packs::find(name.trim())
+        let pack = packs::find(name)
             .map_err(|help| named.problem(format!("there is no pack `{name}`"), "unknown pack", help))?;
         Ok(Source {
             layer: named.by.layer,
-            path: format!("{PACK}{}", name.trim()).into(),
-            text: text.to_owned(),
+            path: format!("{PACK}{}", pack.name).into(),
+            text: pack.text.to_owned(),
             untrusted: None,
         })
     }

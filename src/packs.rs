@@ -1,27 +1,39 @@
 //! Ready-made configs that are part of the program: `extends: ["pack:name"]`.
 
+use crate::config::PACK;
 use crate::text::nearest;
 
-/// By name, as ordinary config files.
-const ALL: &[(&str, &str)] = &[];
+/// A pack: an ordinary config file, whose first line says what it is for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Pack {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
 
-/// The text of a pack.
+pub(crate) const ALL: [Pack; 4] = [
+    Pack { name: "secrets", text: include_str!("packs/secrets.yaml") },
+    Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml") },
+    Pack { name: "destructive-commands", text: include_str!("packs/destructive-commands.yaml") },
+    Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml") },
+];
+
+impl Pack {
+    pub(crate) fn purpose(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+    }
+}
+
+/// The pack of this name, with `pack:` or without.
 ///
 /// # Errors
 /// Says which packs there are.
-pub(crate) fn find(name: &str) -> Result<&'static str, String> {
-    find_in(ALL, name)
-}
-
-fn find_in<'a>(packs: &[(&str, &'a str)], name: &str) -> Result<&'a str, String> {
-    if let Some((_, text)) = packs.iter().find(|(known, _)| *known == name) {
-        return Ok(text);
-    }
-    let names: Vec<&str> = packs.iter().map(|(name, _)| *name).collect();
-    Err(match nearest(name, names.iter().copied()) {
-        Some(near) => format!("did you mean `pack:{near}`?"),
-        None if names.is_empty() => "this version has no packs".into(),
-        None => format!("there are: {}", names.join(", ")),
+pub(crate) fn find(name: &str) -> Result<&'static Pack, String> {
+    let name = name.trim();
+    let name = name.strip_prefix(PACK).unwrap_or(name);
+    let names = ALL.iter().map(|pack| pack.name);
+    ALL.iter().find(|pack| pack.name == name).ok_or_else(|| match nearest(name, names.clone()) {
+        Some(near) => format!("did you mean `{PACK}{near}`?"),
+        None => format!("the packs are {}", names.collect::<Vec<_>>().join(", ")),
     })
 }
 
@@ -31,17 +43,21 @@ mod tests {
 
     #[test]
     fn a_pack_is_found_by_name_and_a_typo_gets_a_suggestion() {
-        let packs = [("secrets", "maxBlocks: 2\n"), ("lockfiles", "")];
-        assert_eq!(find_in(&packs, "secrets"), Ok("maxBlocks: 2\n"));
-        assert_eq!(find_in(&packs, "secret").unwrap_err(), "did you mean `pack:secrets`?");
-        assert_eq!(find_in(&packs, "zzz").unwrap_err(), "there are: secrets, lockfiles");
+        assert_eq!(find("secrets").unwrap().name, "secrets");
+        assert_eq!(find(" pack:lockfiles").unwrap().name, "lockfiles");
+        assert_eq!(find("secret").unwrap_err(), "did you mean `pack:secrets`?");
+        assert_eq!(
+            find("zzz").unwrap_err(),
+            "the packs are secrets, git-safety, destructive-commands, lockfiles"
+        );
     }
 
     #[test]
-    fn every_pack_is_a_valid_config() {
-        for (name, text) in ALL {
-            let parsed = crate::config::ConclaudeConfig::parse(text, std::path::Path::new(name));
-            assert!(parsed.is_ok(), "{name}: {}", parsed.unwrap_err());
+    fn every_pack_is_a_valid_config_that_says_what_it_is_for() {
+        for pack in &ALL {
+            let parsed = crate::config::ConclaudeConfig::parse(pack.text, std::path::Path::new(pack.name));
+            assert!(parsed.is_ok(), "{}: {}", pack.name, parsed.unwrap_err());
+            assert!(pack.purpose().ends_with('.'), "{}", pack.purpose());
         }
     }
 }

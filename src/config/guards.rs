@@ -30,7 +30,7 @@ pub(crate) struct PreToolUseConfig {
     pub(crate) prevent_additions: Option<Vec<Located<FileRuleConfig>>>,
     /// Files that git ignores may not be written. Default: `false`.
     pub(crate) prevent_update_git_ignored: Option<Located<SwitchConfig>>,
-    /// Rules for tools and shell commands; the first that matches decides.
+    /// Rules for tools and shell commands. Of each layer of the config the first that matches decides, and the strictest of the layers counts.
     pub(crate) tool_usage_validation: Option<Vec<Located<ToolRuleConfig>>>,
     /// An agent in a worktree does not write outside of it. Default: `true`.
     pub(crate) worktree_fence: Option<Located<SwitchConfig>>,
@@ -193,6 +193,8 @@ pub(crate) struct ToolRuleConfig {
     pub(crate) message: Option<String>,
     /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
     pub(crate) agent: Option<NameGlob>,
+    /// A rule of an inner layer of the config may decide otherwise. Default: `false`.
+    pub(crate) overridable: Option<bool>,
 }
 
 /// How much of a command is compared.

@@ -20,6 +20,8 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
+    pub(crate) const ALL: [Layer; 3] = [Layer::User, Layer::Project, Layer::Local];
+
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -249,7 +251,8 @@ impl Merging<'_> {
             (Node::Map(entries), Node::Map(more)) => {
                 Spanned { value: Node::Map(self.entries(entries, more)), span }
             }
-            (Node::List(mut items), Node::List(more)) if appends(&self.keys) => {
+            (Node::List(items), Node::List(more)) if !is_one_value(&self.keys) => {
+                let (mut items, more) = if first_decides(&self.keys) { (more, items) } else { (items, more) };
                 items.extend(more);
                 Spanned { value: Node::List(items), span }
             }
@@ -287,8 +290,13 @@ impl Merging<'_> {
 }
 
 /// The phases are one value: their order is that of the work.
-fn appends(keys: &[String]) -> bool {
-    keys != ["des", "phases"]
+fn is_one_value(keys: &[String]) -> bool {
+    keys == ["des", "phases"]
+}
+
+/// Lists whose first match decides: there a file is before what it extends, or it could not make an exception.
+fn first_decides(keys: &[String]) -> bool {
+    keys == ["preToolUse", "toolUsageValidation"]
 }
 
 /// A plain list of commands is that of `*`, where the other file has a map.

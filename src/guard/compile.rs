@@ -108,6 +108,7 @@ fn tool_rule(
         },
         message: config.message.clone(),
         whom: Whom::new(config.agent.as_ref().map(NameGlob::as_str)),
+        overridable: config.overridable.unwrap_or(false),
         origin: sources.origin("toolUsageValidation", rule),
     })
 }

@@ -114,6 +114,8 @@ pub(crate) struct ToolRule {
     pub(crate) action: Action,
     pub(crate) message: Option<String>,
     pub(crate) whom: Whom,
+    /// A rule of an inner layer may decide otherwise.
+    pub(crate) overridable: bool,
     pub(crate) origin: Origin,
 }
 

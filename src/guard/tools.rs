@@ -1,8 +1,9 @@
-//! `toolUsageValidation`: for each simple command, or for the call itself, the first rule that matches decides.
+//! `toolUsageValidation`: each simple command, or the call itself, is decided by one rule.
 
 use super::call::{Call, Finding, named};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule, Whom};
+use crate::config::Layer;
 use crate::text::clean_line;
 
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
@@ -11,7 +12,7 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
         several => (0..several).map(Some).collect(),
     };
     for unit in units {
-        let Some(rule) = first_match(rules, call, effects, unit) else { continue };
+        let Some(rule) = deciding(rules, call, effects, unit) else { continue };
         if rule.action == Action::Allow {
             continue;
         }
@@ -34,15 +35,34 @@ fn subject<'a>(call: &Call<'a>, effects: &'a Effects, unit: Option<usize>) -> &'
     unit.and_then(|index| effects.commands.get(index)).map_or(call.tool, String::as_str)
 }
 
-fn first_match<'a>(
+/// The rule that decides: the first that matches in each layer, and of these the strictest. What an outer layer decided an inner
+/// one relaxes only where that is `overridable`.
+fn deciding<'a>(
     rules: &'a Rules,
+    call: &Call<'_>,
+    effects: &Effects,
+    unit: Option<usize>,
+) -> Option<&'a ToolRule> {
+    Layer::ALL.into_iter().fold(None, |outer, layer| {
+        let of_layer = rules.tools.iter().filter(|rule| rule.origin.layer == layer);
+        first_match(of_layer, outer, call, effects, unit).map(|rule| prevailing(outer, rule)).or(outer)
+    })
+}
+
+fn prevailing<'a>(outer: Option<&'a ToolRule>, inner: &'a ToolRule) -> &'a ToolRule {
+    outer.filter(|outer| !outer.overridable && outer.action >= inner.action).unwrap_or(inner)
+}
+
+fn first_match<'a>(
+    rules: impl Iterator<Item = &'a ToolRule>,
+    outer: Option<&ToolRule>,
     call: &Call<'_>,
     effects: &Effects,
     unit: Option<usize>,
 ) -> Option<&'a ToolRule> {
     let subject = subject(call, effects, unit);
     let mut first: Option<&ToolRule> = None;
-    for rule in &rules.tools {
+    for rule in rules {
         let named = (&rule.origin, rule.written.as_str());
         if first.is_some() && !call.watch.is_watched() {
             break;
@@ -54,16 +74,25 @@ fn first_match<'a>(
             }),
             (_, Some(why)) => call.watch.missed(named, subject, || why.describe(rule, call, subject)),
             (None, None) => {
-                call.watch.matched(named, subject, || match rule.action {
-                    Action::Allow => format!("matches {subject}, and allows it"),
-                    Action::Ask => format!("matches {subject}, and asks"),
-                    Action::Block => format!("matches {subject}, and blocks it"),
-                });
+                call.watch.matched(named, subject, || effect(rule, outer, subject));
                 first = Some(rule);
             }
         }
     }
     first
+}
+
+/// What a rule that matches does.
+fn effect(rule: &ToolRule, outer: Option<&ToolRule>, subject: &str) -> String {
+    let prevailing = prevailing(outer, rule);
+    if !std::ptr::eq(prevailing, rule) {
+        return format!("matches {subject}, but cannot relax `{}` of an outer layer", prevailing.written);
+    }
+    match rule.action {
+        Action::Allow => format!("matches {subject}, and allows it"),
+        Action::Ask => format!("matches {subject}, and asks"),
+        Action::Block => format!("matches {subject}, and blocks it"),
+    }
 }
 
 /// The part of a rule that does not match.

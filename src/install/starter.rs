@@ -30,6 +30,11 @@ const START: &str = "\
 #       - run: \"git status --short\"
 ";
 
+const PACKS: &str = "\
+## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
+# extends: [\"pack:secrets\", \"pack:git-safety\", \"pack:destructive-commands\", \"pack:lockfiles\"]
+";
+
 const DES: &str = "\
 ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
 # des:
@@ -80,6 +85,7 @@ impl Starter<'_> {
         let suggestions = [
             ("subagentStop", stop.as_str()),
             ("subagentStart", START),
+            ("extends", PACKS),
             ("des", DES),
             ("maxBlocks", MAX_BLOCKS),
             ("notifications", NOTIFICATIONS),

@@ -28,6 +28,7 @@ fn help_and_version_are_answered() {
       doctor       Check the installation, and say how to fix what is wrong; exits with 0 or 1
       validate     Check a config and print every problem with its line and column
       config       Show the config as all its files make it
+      pack         List and print the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify and summarise the audit trail
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands

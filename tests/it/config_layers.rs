@@ -190,7 +190,7 @@ fn what_cannot_be_extended_is_an_error_at_its_line() {
     5 |   - pack:nothing
       |     ^^^^^^^^^^^^ unknown pack
       |
-      = help: this version has no packs
+      = help: the packs are secrets, git-safety, destructive-commands, lockfiles
 
     error: invalid config [ROOT]/.conclaude.yaml: 2 problems
     ");
@@ -359,4 +359,29 @@ fn a_guard_of_the_user_is_not_weakened_by_a_project_unless_it_says_so() {
     conclaude denies this tool:
     ✗ GUARD_DENIED: writing a.txt: `uneditableFiles` has `*.txt` in .conclaude.yaml:1 → it may not be changed; do it another way, or ask the user
     ");
+}
+
+#[test]
+fn a_rule_for_tools_is_relaxed_only_where_it_says_so() {
+    let rule = |pattern: &str, action: &str, more: &str| {
+        format!("    - {{tool: Bash, commandPattern: \"{pattern}\", action: {action}{more}}}\n")
+    };
+    let config = |rules: &[String]| format!("preToolUse:\n  toolUsageValidation:\n{}", rules.concat());
+    let mut test = Test::stop()
+        .file(USER, config(&[rule("make a*", "block", ""), rule("make b*", "block", ", overridable: true")]))
+        .config(&config(&[rule("make *", "allow", ""), rule("make c", "block", "")]))
+        .file(LOCAL, config(&[rule("make d", "ask", "")]))
+        .then("PreToolUse")
+        .without("agent_id")
+        .payload("tool_name", "Bash");
+    let mut answers = Vec::new();
+    for command in ["make a", "make b", "make c", "make d"] {
+        let answer = test.payload("tool_input", serde_json::json!({ "command": command })).run();
+        let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
+        let decision = json["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("free");
+        answers.push(format!("{command}: {decision}"));
+        test = answer.again();
+    }
+    // `make c` is allowed by an earlier rule of its own layer.
+    assert_eq!(answers, ["make a: deny", "make b: free", "make c: free", "make d: ask"]);
 }

@@ -83,6 +83,10 @@ const CALLS: &[&[&str]] = &[
     &["config", "show"],
     &["config", "show", "--origin"],
     &["config", "show", "--json"],
+    &["pack", "list"],
+    &["pack", "list", "--json"],
+    &["pack", "show", "secrets"],
+    &["pack", "show", "HOSTILE"],
     &["validate"],
     &["validate", "--json"],
     &["validate", "HOSTILE"],
@@ -356,7 +360,9 @@ fn listed(help: &str) -> BTreeSet<String> {
 fn no_subcommand_is_left_out() {
     let folder = scratch();
     let help = |arguments: &[&str]| listed(&run_in(folder.path(), arguments).1);
-    for (parents, depth) in [(&[][..], 0), (&["des"][..], 1), (&["audit"][..], 1), (&["config"][..], 1)] {
+    for (parents, depth) in
+        [(&[][..], 0), (&["des"][..], 1), (&["audit"][..], 1), (&["config"][..], 1), (&["pack"][..], 1)]
+    {
         let arguments: Vec<&str> = parents.iter().copied().chain(["--help"]).collect();
         let called: BTreeSet<String> = CALLS
             .iter()

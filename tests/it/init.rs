@@ -75,6 +75,9 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     #     "*":
     #       - run: "git status --short"
 
+    ## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
+    # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]
+
     ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:
     #   scope: block          # block | warn | off: files outside of the step's patterns
@@ -104,7 +107,7 @@ fn what_is_registered_does_for_the_suggested_commands_too() {
     let wanted: String = config
         .lines()
         .skip(1)
-        .filter(|line| !line.starts_with("##"))
+        .filter(|line| !line.starts_with("##") && !line.contains("pack:"))
         .map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line)))
         .collect();
     test.config(&wanted).run().silent();
@@ -163,7 +166,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     exit 0
     --- [ROOT]/.conclaude.yaml
     +++ [ROOT]/.conclaude.yaml
-    @@ -0,0 +1,43 @@
+    @@ -0,0 +1,46 @@
     +# yaml-language-server: $schema=./.conclaude/schema.json
     +##
     +## What conclaude does when subagents start and stop. Nothing runs until you uncomment it.
@@ -192,6 +195,9 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +#   commands:
     +#     "*":
     +#       - run: "git status --short"
+    +
+    +## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
+    +# extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]
     +
     +## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     +# des:
@@ -610,6 +616,9 @@ notifications:
     #   commands:
     #     "*":
     #       - run: "git status --short"
+
+    ## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
+    # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]
 
     ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
     # des:

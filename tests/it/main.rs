@@ -36,6 +36,7 @@ mod layers;
 mod messages;
 mod notifications;
 mod outbox;
+mod packs;
 mod panics;
 #[cfg(target_os = "linux")]
 mod paths;

@@ -1,0 +1,54 @@
+//! `conclaude pack`: the ready-made configs of the program.
+
+use std::io;
+
+use anstyle::Style;
+use serde_json::{Value, json};
+
+use super::out::{Out, Paint};
+use super::table;
+use crate::config::PACK;
+use crate::exit::Exit;
+use crate::packs;
+
+#[derive(clap::Subcommand)]
+pub(super) enum Subcommand {
+    /// List the packs and what each is for
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a pack, which is an ordinary config file
+    Show {
+        /// The name, such as secrets
+        name: String,
+    },
+}
+
+impl Subcommand {
+    pub(super) fn run(self) -> io::Result<Exit> {
+        let mut out = Out::stdout();
+        match self {
+            Subcommand::List { json: true } => {
+                let packs: Vec<Value> = packs::ALL
+                    .iter()
+                    .map(|pack| json!({"name": pack.name, "purpose": pack.purpose()}))
+                    .collect();
+                out.json(&json!({ "packs": packs }))?;
+            }
+            Subcommand::List { json: false } => {
+                let rows = packs::ALL.map(|pack| [pack.name.to_owned(), pack.purpose().to_owned()]);
+                table(&mut out, &rows, Paint(Style::new()))?;
+                let example = packs::ALL.first().map_or("", |pack| pack.name);
+                writeln!(out, "\nUse one with `extends: [\"{PACK}{example}\"]` in a config.")?;
+            }
+            Subcommand::Show { name } => {
+                let pack = packs::find(&name)
+                    .map_err(|help| io::Error::other(format!("there is no pack `{name}`; {help}")))?;
+                write!(out, "{}", pack.text)?;
+            }
+        }
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,145 @@
+//! Packs: `extends: ["pack:NAME"]`, a tool call in, the answer out.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::common::{Test, run_in, shown_in};
+
+fn bash(config: &str, command: &str) -> Test {
+    Test::event("PreToolUse")
+        .without("agent_id")
+        .without("agent_type")
+        .config(config)
+        .payload("tool_name", "Bash")
+        .payload("tool_input", json!({ "command": command }))
+}
+
+/// What the hook answers to one command after the other, in the same project.
+fn answers<'a>(config: &str, commands: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut test = bash(config, "");
+    for file in [".env", ".env.local", "Cargo.lock", "src/main.rs", "docs/a.md", "README.md"] {
+        test = test.file(file, "x\n");
+    }
+    let mut found = Vec::new();
+    for command in commands {
+        let outcome = test.payload("tool_input", json!({ "command": command })).run();
+        let answer: Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
+        let decision = answer["hookSpecificOutput"]["permissionDecision"].as_str();
+        found.push(decision.unwrap_or(if outcome.stdout.is_empty() { "free" } else { "?" }).to_owned());
+        test = outcome.again();
+    }
+    found
+}
+
+/// Lines of an answer, a tab and a command.
+#[track_caller]
+fn judged(pack: &str, table: &str) {
+    let cases: Vec<(&str, &str)> = table
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| line.split_once('\t').unwrap())
+        .collect();
+    let free = cases.iter().filter(|(expected, _)| *expected == "free").count();
+    assert!(free >= 25 && cases.len() - free >= 25, "{pack}: {free} free of {}", cases.len());
+    let found = answers(&format!("extends: [\"pack:{pack}\"]\n"), cases.iter().map(|(_, command)| *command));
+    let wrong: Vec<String> = cases
+        .iter()
+        .zip(&found)
+        .filter(|((expected, _), found)| expected != found)
+        .map(|((expected, command), found)| format!("{command}\n    expected {expected}, got {found}"))
+        .collect();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn secrets_are_neither_read_nor_written() {
+    judged("secrets", include_str!("../fixtures/packs/secrets.txt"));
+}
+
+#[test]
+fn git_loses_and_publishes_nothing_unasked() {
+    judged("git-safety", include_str!("../fixtures/packs/git-safety.txt"));
+}
+
+#[test]
+fn commands_that_destroy_are_blocked() {
+    judged("destructive-commands", include_str!("../fixtures/packs/destructive-commands.txt"));
+}
+
+#[test]
+fn lockfiles_are_left_to_package_managers() {
+    judged("lockfiles", include_str!("../fixtures/packs/lockfiles.txt"));
+}
+
+#[test]
+fn a_denial_names_the_pack_and_its_line() {
+    let config = "extends: [\"pack:lockfiles\", \"pack:git-safety\"]\n";
+    assert_snapshot!(bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `Cargo.lock` in pack:lockfiles:11 → change Cargo.toml and run `cargo update` or `cargo build`
+    ✗ GUARD_DENIED: running `git push --force`: `toolUsageValidation` has `Bash git push *--force*` in pack:git-safety:5 → a forced push destroys the work of others: push normally, or ask the user
+    ");
+}
+
+#[test]
+fn a_file_makes_exceptions_from_the_pack_that_it_extends() {
+    let config = "extends: [\"pack:secrets\", \"pack:git-safety\"]\n\
+        preToolUse:\n  unreadableFiles: [\"!.env.test\"]\n  toolUsageValidation:\n    \
+        - {tool: Bash, commandPattern: \"git push --force origin wip\", action: allow}\n";
+    let commands =
+        ["cat .env.test", "cat .env.local", "git push --force origin wip", "git push --force origin main"];
+    assert_eq!(answers(config, commands.into_iter()), ["free", "deny", "free", "deny"]);
+}
+
+#[test]
+fn an_unknown_pack_is_an_error_with_a_suggestion() {
+    let test = bash("extends: [\"pack:secret\"]\n", "ls");
+    assert_snapshot!(shown_in(&test.root(), &["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: there is no pack `secret`
+     --> [ROOT]/.conclaude.yaml:1:11
+      |
+    1 | extends: ["pack:secret"]
+      |           ^^^^^^^^^^^^^ unknown pack
+      |
+      = help: did you mean `pack:secrets`?
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    "#);
+    assert_snapshot!(shown_in(&test.root(), &["pack", "show", "git"]), @"
+    exit 1
+    ----- stderr
+    conclaude: there is no pack `git`; the packs are secrets, git-safety, destructive-commands, lockfiles
+    ");
+}
+
+#[test]
+fn packs_are_listed_and_printed_as_they_are() {
+    let test = Test::stop();
+    assert_snapshot!(shown_in(&test.root(), &["pack", "list"]), @r#"
+    exit 0
+    ----- stdout
+    secrets               Files with passwords, keys and tokens are neither read nor written.
+    git-safety            Git commands that lose or publish work are blocked, or the user decides. Committing, branching and pulling are free.
+    destructive-commands  Commands that destroy a machine, a disk, a database or a cluster, and programs fetched and run at once.
+    lockfiles             Files that a package manager writes are not edited by hand: `npm install`, `cargo update` and the like still change them.
+
+    Use one with `extends: ["pack:secrets"]` in a config.
+    "#);
+    for name in ["secrets", "pack:secrets"] {
+        let (_, shown, _) = run_in(&test.root(), &["pack", "show", name]);
+        assert_eq!(shown, include_str!("../../src/packs/secrets.yaml"));
+    }
+}
+
+#[test]
+fn every_pack_is_documented() {
+    let docs = include_str!("../../docs/packs.md");
+    let listed = shown_in(&Test::stop().root(), &["pack", "list", "--json"]);
+    let listed: Value = serde_json::from_str(listed.split("stdout\n").nth(1).unwrap()).unwrap();
+    for pack in listed["packs"].as_array().unwrap() {
+        let name = pack["name"].as_str().unwrap();
+        assert!(docs.contains(&format!("## `{name}`")), "{name}");
+    }
+}
