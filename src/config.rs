@@ -39,6 +39,7 @@ pub(crate) use origins::{Layer, Origins, PACK, Part, Source, file_name, merge};
 pub use patterns::{FileGlob, NameGlob};
 pub(crate) use rules::Problem;
 pub(crate) use schema::schema_text;
+pub(crate) use section::FILES_PLACEHOLDER;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
 pub use stop::StopConfig;
 

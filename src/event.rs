@@ -29,7 +29,8 @@ pub enum Registered {
     WithGates,
     /// The config has something for it.
     WhenUsed,
-    /// The config has commands for it: to register it changes what the client does, which no notification is worth.
+    /// The config has commands for it: to register it changes what the client does, or costs a process with every word, which no
+    /// notification is worth.
     WithCommands,
 }
 
@@ -167,7 +168,7 @@ events! {
     DirectoryAdded       "directoryAdded"       "source"            Other            WhenUsed     -;
     WorktreeCreate       "worktreeCreate"       -                   Other            WithCommands -;
     WorktreeRemove       "worktreeRemove"       -                   Other            WithCommands -;
-    MessageDisplay       "messageDisplay"       -                   Other            WhenUsed     -;
+    MessageDisplay       "messageDisplay"       -                   Other            WithCommands -;
 }
 
 impl EventKind {

@@ -104,10 +104,15 @@ pub fn call(event: EventKind) -> Exit {
 pub fn call_if_trusted(event: EventKind) -> Exit {
     answer(event, || {
         let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
-        match (&environment.project_dir, switch::off()) {
-            (Some(project), _) if registration::project_has(project, event) => Ok(HookResult::success()),
+        let off = switch::off();
+        let payload = if off.is_none() { read(event) } else { Ok(Vec::new()) };
+        let tool = payload.as_deref().ok().and_then(claude::tool_name);
+        match (&environment.project_dir, off) {
+            (Some(project), _) if registration::project_has(project, event, tool.as_deref()) => {
+                Ok(HookResult::success())
+            }
             (_, Some(value)) => Ok(switch::answer(event, &value)),
-            (_, None) => handle_stdin(event, &environment),
+            (_, None) => handle_read(event, payload, &environment),
         }
     })
 }
@@ -135,9 +140,21 @@ fn poll_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookRes
 }
 
 fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResult> {
+    handle_read(event, read(event), environment)
+}
+
+fn read(event: EventKind) -> std::result::Result<Vec<u8>, String> {
     let wait =
         if event == EventKind::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
-    match stdio::read(wait) {
+    stdio::read(wait)
+}
+
+fn handle_read(
+    event: EventKind,
+    payload: std::result::Result<Vec<u8>, String>,
+    environment: &Environment,
+) -> Result<HookResult> {
+    match payload {
         Ok(payload) => {
             let payload = panics::keep(payload);
             panics::panic_here_in_tests("event");

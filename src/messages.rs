@@ -42,7 +42,7 @@ const STEP: &str = "the step";
 #[must_use]
 pub(crate) fn check(outcome: &Outcome) -> Option<String> {
     match &outcome.evidence {
-        Evidence::Command(run) => Some(format!("`{}`", short(&run.command.script))),
+        Evidence::Command(run) => Some(format!("`{}`", short(&run.command.run))),
         Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
         Evidence::Judge(..) => Some("the judge's review".into()),
         Evidence::Note | Evidence::Skipped | Evidence::Continue => None,
@@ -194,7 +194,7 @@ pub(crate) fn allowed_despite(shown: &str, why: &str) -> String {
 /// What a command has to show: output that is wanted, and every failure.
 #[must_use]
 pub(crate) fn of_command(run: &CommandRun, verdict: Verdict) -> String {
-    let script = short(&run.command.script);
+    let script = short(&run.command.run);
     let mut text = match (&run.command.message, run.is_success) {
         (_, true) if run.stdout.is_none() && run.stderr.is_none() => return String::new(),
         (_, true) => format!("✓ {script}"),
@@ -222,7 +222,7 @@ pub(crate) fn of_command(run: &CommandRun, verdict: Verdict) -> String {
 /// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
 #[must_use]
 pub(crate) fn untrusted(untrusted: &Untrusted) -> String {
-    let commands = untrusted.commands().map(|command| format!("`{}` did not run", short(&command.script)));
+    let commands = untrusted.commands().map(|command| format!("`{}` did not run", short(&command.run)));
     let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
     let what: Vec<String> = commands.chain(judge).collect();
     if what.is_empty() {
@@ -256,7 +256,7 @@ pub(crate) fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> St
         _ if is_judged => format!("stopped by {signal} while the judge was asked; all commands had run"),
         Some(run) => format!(
             "stopped by {signal} while `{}` ran; it was terminated with its children, {left} did not run",
-            short(&run.command.script)
+            short(&run.command.run)
         ),
         None => format!("stopped by {signal} before any command ran; {left} did not run"),
     }

@@ -101,6 +101,18 @@ fn has_bar(text: &str) -> bool {
     })
 }
 
+/// A part of a glob as one of a regular expression.
+fn expression(glob: &str) -> Option<String> {
+    let part = |c: char| match c {
+        '*' => Some(".*".to_owned()),
+        '?' => Some(".".to_owned()),
+        '[' | ']' | '{' | '}' | '\\' => None,
+        c if c.is_ascii_punctuation() && !matches!(c, '_' | '-') => Some(format!("\\{c}")),
+        c => Some(c.to_string()),
+    };
+    glob.chars().map(part).collect()
+}
+
 impl Pattern {
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
@@ -125,17 +137,36 @@ impl Pattern {
         matches!(self.form(), Form::Literal)
     }
 
-    /// The names that it matches, where these are few and known: a literal, or a list in braces. None for any other glob.
+    /// The same as alternatives of a regular expression: names, and where the glob has them `.*` and `.`. None for a class, an
+    /// escape, nested braces, and for what matches everything.
     #[must_use]
-    pub(crate) fn names(&self) -> Option<Vec<String>> {
-        let is_plain = |text: &str| {
-            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    pub(crate) fn alternatives(&self) -> Option<Vec<String>> {
+        let (head, list, tail) = match self.0.split_once('{') {
+            Some((head, rest)) => {
+                let (list, tail) = rest.split_once('}')?;
+                (head, list, tail)
+            }
+            None => (&*self.0, "", ""),
         };
-        let text = self.as_str();
-        let list = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
-        let names: Vec<String> = list.split(',').map(str::to_owned).collect();
-        let is_list = list.len() < text.len() || names.len() == 1;
-        (is_list && names.iter().all(|name| is_plain(name))).then_some(names)
+        let (head, tail) = (expression(head)?, expression(tail)?);
+        let all: Option<Vec<String>> =
+            list.split(',').map(|one| Some(format!("{head}{}{tail}", expression(one)?))).collect();
+        all.filter(|all| !all.iter().any(|one| one.is_empty() || one.chars().all(|c| matches!(c, '.' | '*'))))
+    }
+
+    /// The glob of which this is an alternative.
+    #[must_use]
+    pub(crate) fn of_alternative(expression: &str) -> Option<Pattern> {
+        let (mut glob, mut rest) = (String::new(), expression.chars().peekable());
+        while let Some(c) = rest.next() {
+            match c {
+                '.' if rest.next_if_eq(&'*').is_some() => glob.push('*'),
+                '.' => glob.push('?'),
+                '\\' => glob.extend(rest.next()),
+                c => glob.push(c),
+            }
+        }
+        Pattern::try_from(glob).ok()
     }
 
     /// Checks the glob's syntax.

@@ -14,6 +14,7 @@ use crate::types::Event;
 
 mod commands;
 pub(crate) mod environment;
+mod files;
 
 use environment::Variable;
 
@@ -134,7 +135,7 @@ impl fmt::Display for Action {
             Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) => f.write_str("Gate 3"),
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
-            Action::Command(command) => write!(f, "`{}`", command.script.trim()),
+            Action::Command(command) => write!(f, "`{}`", command.run.trim()),
             Action::Wait(_) => f.write_str("waiting for background agents"),
             Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),
@@ -205,6 +206,9 @@ pub(crate) struct Command {
     pub(crate) rule: Box<Rule>,
     /// What the pattern matched.
     pub(crate) subject: String,
+    /// As the config has it: the name of the command.
+    pub(crate) run: String,
+    /// What the shell gets: the same, with the changed files.
     pub(crate) script: String,
     pub(crate) shell: String,
     pub(crate) cwd: PathBuf,

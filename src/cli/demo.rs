@@ -124,7 +124,7 @@ fn play(out: &mut Out<'_>, event: EventKind, folder: &Path, again: bool) -> io::
 
 fn show_run(out: &mut Out<'_>, run: &CommandRun) -> io::Result<()> {
     let (style, mark) = if run.is_success { (GOOD, "✓") } else { (BAD, "✗") };
-    let (script, status) = (&run.command.script, &run.status);
+    let (script, status) = (&run.command.run, &run.status);
     writeln!(out, "  ran       {style}{mark}{style:#} {script}  {FAINT}({status}){FAINT:#}")?;
     match &run.stdout {
         Some(shown) => writeln!(out, "  shown     {shown}"),

@@ -80,7 +80,7 @@ impl NotificationsConfig {
     pub(super) fn warnings(&self, found: &mut Vec<String>) {
         for event in self.named().filter(|event| event.row().registered == event::Registered::WithCommands) {
             found.push(format!(
-                "notifications: `{event}` is not registered for notifications alone, since that would change what Claude Code does"
+                "notifications: `{event}` is registered only if it has commands: for notifications alone that would change what Claude Code does, or slow it down"
             ));
         }
         if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(Vec::is_empty) {

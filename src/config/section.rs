@@ -14,6 +14,9 @@ use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
 /// The maximum number of patterns of a section: each is compared at each event.
 const MAX_PATTERNS: usize = 200;
 
+/// Stands for the changed files in `run`.
+pub(crate) const FILES_PLACEHOLDER: &str = "{files}";
+
 /// The maximum number of commands of a pattern.
 const MAX_COMMANDS: usize = 100;
 
@@ -270,6 +273,12 @@ impl EventConfig {
                 if command.files.is_some() && !names_files(event) {
                     found.push(format!(
                         "{section}: `{}` never runs: {event} is about no files, and it has `files`",
+                        short(command.run.as_str())
+                    ));
+                }
+                if command.files.is_none() && command.run.as_str().contains(FILES_PLACEHOLDER) {
+                    found.push(format!(
+                        "{section}: `{}` has `{FILES_PLACEHOLDER}` but no `files`, so it stays as it is: add `files: [\"*\"]`",
                         short(command.run.as_str())
                     ));
                 }

@@ -31,6 +31,16 @@ pub fn render(event: EventKind, result: &Result<HookResult, HookError>, log_line
     Answer::of(event, result, log_lines)
 }
 
+/// The tool that a payload is about, if it is about one.
+#[must_use]
+pub fn tool_name(input: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Tool {
+        tool_name: String,
+    }
+    serde_json::from_slice::<Tool>(input).ok().map(|tool| tool.tool_name)
+}
+
 /// The names that other clients write for what identifies an event.
 const OTHER_NAMES: [&str; 2] = ["sessionId", "hookName"];
 

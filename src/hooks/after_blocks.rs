@@ -14,7 +14,9 @@ pub(super) fn report(
     result: HookResult,
 ) -> HookResult {
     let Some(agent) = context.stopping().filter(|_| result.is_allowed()) else { return result };
-    if word == Word::AllowedDespiteFailure {
+    // Until the next prompt Claude is not made to go on any more.
+    let has_gone_on = messages::asked_to_go_on(outcomes).is_some();
+    if word == Word::AllowedDespiteFailure || has_gone_on {
         return result;
     }
     let blocks = context.session.take_blocks(&agent).unwrap_or_else(|error| {

@@ -19,7 +19,8 @@ use crate::types::Event;
 pub(super) fn changed(event: &Event, agent: Option<&Agent>, work: &Path) -> Vec<Location> {
     let (named, is_over) = named(event, agent);
     let mut found: Vec<Location> = Vec::new();
-    for name in named {
+    // No path has a NUL, and no script could name it.
+    for name in named.into_iter().filter(|name| !name.contains('\0')) {
         let location = locate(event, work, &name);
         // What is gone by the time of a stop needs no check.
         let is_gone = is_over && !Path::new(&location.absolute).exists();

@@ -136,7 +136,7 @@ fn log_run(run: &CommandRun) {
     let level = if run.is_success { log::Level::Info } else { log::Level::Warn };
     log::line(level, || {
         let pattern = run.command.rule.pattern.as_deref().unwrap_or_default();
-        let script = messages::short(&run.command.script);
+        let script = messages::short(&run.command.run);
         format!("pattern {pattern:?}: `{script}` {} in {} ms", run.status, run.duration.as_millis())
     });
 }

@@ -135,7 +135,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
     let run: &CommandRun = outcome.run()?;
     Some(CommandRecord {
         pattern: run.command.rule.pattern.clone().unwrap_or_default(),
-        run: run.command.script.clone(),
+        run: run.command.run.clone(),
         status: run.status.clone(),
         exit_code: run.exit_code,
         duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::environment::{self, FILES, Variable};
-use super::{Action, Command, Facts, Planned, Reason, Step};
-use crate::config::{Bounded, CommandConfig, EventConfig, FileGlob, NonBlank, Reaction};
+use super::environment::{self, Variable};
+use super::{Action, Command, Facts, Planned, Reason, Step, files};
+use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
@@ -19,9 +19,6 @@ pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh
 
 /// The main thread, as `agent` names it.
 const MAIN: &str = "main";
-
-/// The placeholder for the changed files.
-const PLACEHOLDER: &str = "{files}";
 
 /// A command that concerns the event.
 struct Wanted<'a> {
@@ -45,7 +42,7 @@ pub(super) fn commands<'a>(
         .flat_map(|(pattern, commands)| commands.iter().enumerate().map(move |one| (pattern, one)))
         .filter(|(_, (_, config))| is_for_agent(facts, config))
         .filter_map(|(pattern, (index, config))| {
-            Some(Wanted { pattern, index, config, files: files_for(facts, config)? })
+            Some(Wanted { pattern, index, config, files: files::concerned(facts.changed, config)? })
         })
         .collect();
     if wanted.is_empty() {
@@ -64,11 +61,14 @@ pub(super) fn commands<'a>(
         });
         command.subject.clone_from(&subject);
         command.env = env.clone();
-        if let Some(files) = files {
-            with_files(&mut command, &files, &mut warnings);
-        }
-        let step = Step { reason: Reason::Pattern, action: Action::Command(command) };
-        steps.push((step, facts.origins.untrusted(&keys)));
+        let commands = match files {
+            Some(files) => files::given(&command, &files, &mut warnings),
+            None => vec![command],
+        };
+        let untrusted = facts.origins.untrusted(&keys);
+        steps.extend(commands.into_iter().map(|command| {
+            (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
+        }));
     }
     Ok((steps, warnings))
 }
@@ -107,53 +107,6 @@ fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     config.agent.as_ref().is_none_or(|glob| glob.matches(name))
 }
 
-/// The changed files that concern a command, relative to its folder. None where it does not run, for want of any.
-#[expect(clippy::option_option, reason = "a command that does not run is not one without files")]
-fn files_for(facts: &Facts<'_>, config: &CommandConfig) -> Option<Option<Vec<String>>> {
-    let Some(patterns) = &config.files else { return Some(None) };
-    let covered = facts.changed.iter().filter(|file| covers(&patterns.0, file));
-    let folder = config.cwd.as_ref().map(|cwd| cwd.as_path());
-    let files: Vec<String> = covered.map(|file| relative_to(folder, file)).collect();
-    (!files.is_empty()).then_some(Some(files))
-}
-
-/// The last pattern that covers the file decides.
-fn covers(patterns: &[FileGlob], file: &Location) -> bool {
-    patterns.iter().fold(false, |covered, glob| {
-        let (text, includes) = match glob.as_str().strip_prefix('!') {
-            Some(text) => (text, false),
-            None => (glob.as_str(), true),
-        };
-        let applies = FilePattern::new(text, None).is_ok_and(|pattern| pattern.covers(file));
-        if applies { includes } else { covered }
-    })
-}
-
-/// The path from the folder in which a command runs.
-fn relative_to(folder: Option<&Path>, file: &Location) -> String {
-    let Some(relative) = &file.relative else { return file.absolute.clone() };
-    let Some(folder) = folder else { return relative.clone() };
-    match Path::new(relative).strip_prefix(folder) {
-        Ok(below) => below.to_string_lossy().into_owned(),
-        Err(_) => "../".repeat(folder.components().count()) + relative,
-    }
-}
-
-fn with_files(command: &mut Command, files: &[String], warnings: &mut Vec<String>) {
-    let quoted: Vec<String> = files.iter().map(|file| quoted(file)).collect();
-    command.script = command.script.replace(PLACEHOLDER, &quoted.join(" "));
-    let (value, warning) = environment::fit(FILES, files.join("\n"));
-    warnings.extend(warning);
-    command.env.retain(|(name, _)| name != FILES);
-    command.env.push((FILES.to_owned(), value));
-}
-
-/// A path as one word of a shell, and never as an option.
-fn quoted(path: &str) -> String {
-    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
-    format!("'{}'", path.replace('\'', "'\\''"))
-}
-
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     // Without its path no worktree is created anyway.
     let default_on_failure = match event {
@@ -168,6 +121,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
     Command {
         rule: Box::default(),
         subject: String::new(),
+        run: config.run.as_str().to_owned(),
         script: config.run.as_str().to_owned(),
         shell: config.shell.as_ref().map_or(DEFAULT_SHELL, NonBlank::as_str).to_owned(),
         cwd: config.cwd.as_ref().map_or_else(|| work.to_owned(), |cwd| work.join(cwd.as_path())),
@@ -182,33 +136,5 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
         answers: abilities::blocking(event) == Blocking::Worktree
             || (config.context == Some(true) && abilities::takes_context(event)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use super::*;
-
-    fn file(relative: &str) -> Location {
-        Location { absolute: format!("/p/{relative}"), relative: Some(relative.into()), is_directory: false }
-    }
-
-    #[test]
-    fn paths_are_given_from_the_folder_of_the_command() {
-        let folder = PathBuf::from("packages/a");
-        assert_eq!(relative_to(None, &file("packages/a/x.ts")), "packages/a/x.ts");
-        assert_eq!(relative_to(Some(&folder), &file("packages/a/x.ts")), "x.ts");
-        assert_eq!(relative_to(Some(&folder), &file("README.md")), "../../README.md");
-        let outside = Location { absolute: "/tmp/x".into(), relative: None, is_directory: false };
-        assert_eq!(relative_to(Some(&folder), &outside), "/tmp/x");
-    }
-
-    #[test]
-    fn a_path_is_one_word_and_no_option() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("-rf"), "'./-rf'");
     }
 }

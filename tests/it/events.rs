@@ -457,7 +457,7 @@ fn events_lists_what_each_can_do() {
       "compares": null,
       "block": "the worktree is not created",
       "context": false,
-      "registered": "with commands: that changes what Claude Code does",
+      "registered": "only with commands: that changes what Claude Code does, or costs a process with every word",
       "variables": [
         "CONCLAUDE_SESSION_ID",
         "CONCLAUDE_TRANSCRIPT_PATH",
@@ -567,6 +567,7 @@ fn files_at_the_main_thread_s_stop_are_those_since_the_last_prompt() {
         result.to_string(),
         prompt_line("<task-notification>\n<task-id>a1</task-id>"),
         feedback.to_string(),
+        json!({"type": "user", "isCompactSummary": true, "message": {"role": "user", "content": "This session is being continued"}}).to_string(),
         write_line("newer.ts"),
         json!({"type": "assistant", "message": {"role": "assistant", "content": [
             {"type": "tool_use", "id": "b", "name": "Bash", "input": {"command": "cd src && echo x > shell.ts; cat old.ts"}},
@@ -579,6 +580,51 @@ fn files_at_the_main_thread_s_stop_are_those_since_the_last_prompt() {
         .fold(main_stop(config), |test, file| test.file(file, ""));
     let done = test.file("main.jsonl", lines.join("\n") + "\n").run().silent();
     assert_eq!(done.read("got"), "new.ts newer.ts src/shell.ts\n");
+}
+
+#[test]
+fn files_that_are_too_many_for_one_script_are_given_to_several() {
+    let name = |at: usize| format!("{}{at:04}.ts", "n".repeat(100));
+    let calls: Vec<Value> = (0..600)
+        .map(|at| json!({"tool_name": "Write", "tool_input": {"file_path": name(at)}}))
+        .collect();
+    let test = |config: &str| {
+        Test::event("PostToolBatch").config(config).payload("tool_calls", json!(calls)).run().silent()
+    };
+    let run = "printf '%s\\n' {files} >> got; echo \"$CONCLAUDE_FILES\" >> listed; echo x >> runs";
+    let config =
+        |run: &str| json!({"postToolBatch": {"commands": [{"run": run, "files": ["*.ts"]}]}}).to_string();
+    let done = test(&config(run));
+    let all: String = (0..600).map(|at| name(at) + "\n").collect();
+    assert_eq!((done.read("got"), done.read("listed")), (all.clone(), all));
+    assert_eq!(done.read("runs"), "x\nx\nx\n");
+    let once = test(&config("echo \"$CONCLAUDE_FILES\" >> listed"));
+    let listed = once.read("listed");
+    assert!(listed.lines().eq((0..listed.lines().count()).map(name)), "whole names");
+    assert!(
+        once.stderr.contains("CONCLAUDE_FILES has 284 of 600 files; `{files}` names all"),
+        "{}",
+        once.stderr
+    );
+}
+
+#[test]
+fn a_check_with_files_is_known_by_its_text_in_the_config() {
+    let config =
+        "stop: {commands: [{run: 'echo {files} > got; test -e fixed', files: ['*.ts'], message: 'fix it'}]}";
+    let test = main_stop(config).file("a.ts", "").file("b.ts", "");
+    let first = [prompt_line("do it"), write_line("a.ts")].join("\n") + "\n";
+    let done = test.file("main.jsonl", first.as_str()).run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: you may not stop yet (block 1 of 3):
+    ✗ fix it
+      `echo {files} > got; test -e fixed` exited with code 1
+    Fix what is marked ✗, then finish again.
+    ");
+    let more = first + &write_line("b.ts") + "\n";
+    let done = done.again().file("main.jsonl", more.as_str()).file("fixed", "").run();
+    assert_snapshot!(done.message(), @"conclaude: ✓ main thread: `echo {files} > got; test -e fixed` passed after 1 block");
+    assert_eq!(done.read("got"), "a.ts b.ts\n");
 }
 
 /// A stop of the main thread.
@@ -664,10 +710,9 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     (conclaude: `stop.infinite`, 1 of 1 for this prompt)
     ");
     let done = done.again().payload("stop_hook_active", true).run();
-    assert_snapshot!(done.message(), @"
-    conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now
-    ⚠ main thread: stopped after 1 block
-    ");
+    assert_snapshot!(done.message(), @"conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now");
+    let done = done.again().run();
+    assert_eq!((done.code, done.stdout.contains("block")), (Some(0), false), "until the next prompt: {}", done.stdout);
 }
 
 #[test]
@@ -711,20 +756,22 @@ fn what_a_command_prints_is_context_where_claude_can_be_given_some() {
     conclaude: info: pattern "*": `echo branch main` exited with code 0 in [DURATION]
     conclaude: info: pattern "*": `echo unseen` exited with code 0 in [DURATION]
     "#);
-    let config = "notification: {commands: [{run: echo x, context: true}]}\nsetup: {commands: [{run: x, files: ['*']}]}\nfileChanged: {commands: {'*.ts': [{run: x}]}}\nmessageDisplay: {commands: {x: [{run: x}]}}";
-    assert_snapshot!(Test::event("Stop").config(config).shows(&["validate"]), @"
+    let config = "notification: {commands: [{run: echo x, context: true}]}\nsetup: {commands: [{run: x, files: ['*']}]}\nfileChanged: {commands: {'*.ts': [{run: x}]}}\npostToolUse: {commands: [{run: 'eslint {files}'}]}\nmessageDisplay: {commands: {x: [{run: x}]}}";
+    assert_snapshot!(Test::event("Stop").config(config).shows(&["validate"]), @r#"
     exit 0
     ----- stdout
     warning: notification: `context` has no effect: Claude is given nothing at Notification
     warning: setup: `x` never runs: Setup is about no files, and it has `files`
     warning: fileChanged: Claude Code watches files by name, and none is called `*.ts`: list the names
+    warning: postToolUse: `eslint {files}` has `{files}` but no `files`, so it stays as it is: add `files: ["*"]`
     warning: messageDisplay: `x` can never match: MessageDisplay has nothing to compare; use `*`, or a plain list
     valid: [ROOT]/.conclaude.yaml
       notification: 1 pattern, 1 command
       setup: 1 pattern, 1 command
       fileChanged: 1 pattern, 1 command
+      postToolUse: 1 pattern, 1 command
       messageDisplay: 1 pattern, 1 command
-    ");
+    "#);
 }
 
 #[test]

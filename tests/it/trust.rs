@@ -275,6 +275,22 @@ fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
 }
 
 #[test]
+fn a_tool_of_a_narrower_registration_of_the_project_runs_its_commands_once() {
+    let config = "des: {enabled: false}\npreToolUse: {commands: {'{Bash,mcp__a.b__*}': [{run: 'echo ran >> ran'}]}}\n";
+    for tool in ["Bash", "mcp__a.b__c", "Write"] {
+        let test = Test::event("PreToolUse").config(config).flag("--if-trusted").payload("tool_name", tool);
+        let test = test.payload("tool_input", serde_json::json!({"command": "true"}));
+        run_in(&test.root(), &["install"]);
+        trust(&test, &["--yes"]);
+        let root = test.root();
+        let answer = test.env("CLAUDE_PROJECT_DIR", root.to_str().unwrap()).run();
+        assert!(!answer.has("ran"), "{tool} is the project's: {}", answer.stderr);
+        // What the project has not registered is the user's, and its log line says so.
+        assert_eq!(answer.stderr.is_empty(), tool != "Write", "{tool}: {}", answer.stderr);
+    }
+}
+
+#[test]
 fn the_users_registration_does_not_defer_to_one_that_starts_nothing() {
     let test = Test::stop().config(CONFIG).flag("--if-trusted");
     run_in(&test.root(), &["install"]);

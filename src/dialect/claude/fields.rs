@@ -24,7 +24,7 @@ pub fn own(event: EventKind) -> &'static [&'static str] {
         EventKind::UserPromptExpansion => {
             &["expansion_type", "command_name", "command_args", "command_source", "prompt"]
         }
-        EventKind::SessionStart => &["source", "model"],
+        EventKind::SessionStart => &["source", "model", "agent_type"],
         EventKind::SessionEnd => &["reason"],
         EventKind::Setup => &["trigger"],
         EventKind::SubagentStop => &["agent_transcript_path", "stop_hook_active", "last_assistant_message"],

@@ -9,6 +9,7 @@ use crate::files;
 use crate::install::scope::{Scope, is_users_own};
 use crate::install::settings::{self, Line, Refusal, Registration, Settings};
 use crate::install::user_file::MAX_BYTES;
+use crate::pattern::Pattern;
 
 /// A settings file that exists.
 #[derive(Clone, Debug)]
@@ -63,10 +64,13 @@ pub(crate) fn asks_for_trust(found: &[Found]) -> bool {
         && locations.iter().flat_map(|file| file.registered()).any(asks)
 }
 
-/// Whether the project itself has registered us for this event, so that the registration for all projects defers to it.
-pub(crate) fn project_has(project: &Path, event: EventKind) -> bool {
+/// Whether the project itself has registered us for this event and tool, so that the registration for all projects defers to it.
+pub(crate) fn project_has(project: &Path, event: EventKind, tool: Option<&str>) -> bool {
     let needed = needed(&ConclaudeConfig::default(), "conclaude", Scope::Project);
-    let Some(need) = needed.into_iter().find(|one| one.event == event) else { return false };
+    let Some(mut need) = needed.into_iter().find(|one| one.event == event) else { return false };
+    if let Some(tool) = tool {
+        need.matcher = Some(tool.to_owned());
+    }
     let own =
         [Scope::Project, Scope::Local].into_iter().filter_map(|scope| Some((scope, scope.path(project)?)));
     own.filter(|(_, path)| !is_users_own(path)).any(|(scope, path)| {
@@ -90,11 +94,20 @@ pub(super) fn covers(has: Option<&str>, wants: Option<&str>) -> bool {
     match (has, wants) {
         (has, _) if all(has) => true,
         (Some(has), Some(wants)) if !all(Some(wants)) => {
-            let has: Vec<&str> = has.split(['|', ',']).map(str::trim).collect();
-            wants.split('|').all(|name| has.contains(&name) || (name == "Agent" && has.contains(&"Task")))
+            let names: Vec<&str> = has.split(['|', ',']).map(str::trim).collect();
+            let globs = globs_of(has);
+            let matches = |glob: &Pattern, name| glob.matches(name, None).unwrap_or(false);
+            let is_named = |name| names.contains(&name) || globs.iter().any(|glob| matches(glob, name));
+            has == wants || wants.split('|').all(|name| is_named(name) || (name == "Agent" && is_named("Task")))
         }
         _ => false,
     }
+}
+
+/// The globs from which a matcher of ours was made, if it is a regular expression.
+fn globs_of(matcher: &str) -> Vec<Pattern> {
+    let list = matcher.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
+    list.into_iter().flat_map(|list| list.split('|')).filter_map(Pattern::of_alternative).collect()
 }
 
 /// The program that a command line of ours starts, as the shell would find it. None if there is none.

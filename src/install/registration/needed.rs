@@ -1,7 +1,7 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{ConclaudeConfig, DesConfig, EventConfig};
-use crate::dialect::claude::tools;
+use crate::dialect::claude::{abilities, fields, tools};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
@@ -14,11 +14,13 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     let named = config.notified_events();
     let delivers = gates_on
         || config.guards.has_any()
-        || config.sections.iter().any(|(event, _)| has_commands(*event, config));
+        || config.sections.iter().any(|(event, _)| is_unseen(*event) && has_commands(*event, config));
     let is_needed = |event: &EventKind| match event.row().registered {
         Registered::Always => true,
         Registered::WithCommands => has_commands(*event, config),
-        Registered::ToDeliver => delivers || is_used(*event, config, &named),
+        Registered::ToDeliver => {
+            delivers || is_used(*event, config, &named) || counts_blocks(*event, config)
+        }
         Registered::WithGates => gates_on || is_used(*event, config, &named) || guards(*event, config),
         Registered::WhenUsed => is_used(*event, config, &named),
     };
@@ -34,6 +36,18 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
             flaw: None,
         })
         .collect()
+}
+
+/// Whether commands of the event may have something to show that nobody sees there. After a session's end nobody would see it
+/// later, either.
+fn is_unseen(event: EventKind) -> bool {
+    let is_seen = abilities::is_shown(event) && fields::agent(event).is_empty();
+    !is_seen && event != EventKind::SessionEnd
+}
+
+/// With a prompt of the user the blocks of the main thread's stop are counted from one again.
+fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
+    event == EventKind::UserPromptSubmit && has_commands(EventKind::Stop, config)
 }
 
 fn guards(event: EventKind, config: &ConclaudeConfig) -> bool {
@@ -76,7 +90,7 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     let patterns = || section.into_iter().flat_map(EventConfig::entries).filter(|(_, list)| !list.is_empty());
     let theirs = match event.row().subject {
         Subject::Field("tool_name") => {
-            patterns().map(|(pattern, _)| pattern.names()).collect::<Option<Vec<_>>>()?.concat()
+            patterns().map(|(pattern, _)| pattern.alternatives()).collect::<Option<Vec<_>>>()?.concat()
         }
         // It is also the list of files that Claude Code watches.
         Subject::File(_) => patterns().map(|(pattern, _)| pattern.as_str().to_owned()).collect(),
@@ -90,7 +104,17 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             names.push(name);
         }
     }
-    (!names.is_empty()).then(|| names.join("|"))
+    (!names.is_empty()).then(|| joined(&names, event))
+}
+
+/// Claude Code reads a matcher of names alone as a list of them, and any other as a regular expression that may match anywhere.
+fn joined(names: &[String], event: EventKind) -> String {
+    let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let list = names.join("|");
+    match event.row().subject {
+        Subject::Field(_) if !names.iter().all(is_name) => format!("^({list})$"),
+        _ => list,
+    }
 }
 
 /// What Claude Code gives every event, whatever the config: the commands' own limits are what counts, and a committed

@@ -71,9 +71,14 @@ fn registered(yaml: &str) -> Vec<String> {
 fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_name() {
     let off = |rest: &str| registered(&format!("des: {{enabled: false}}\n{rest}"));
     assert_eq!(off(""), ["SessionStart", "SessionEnd"]);
-    let delivers = ["SessionStart", "PostToolUse: Agent", "UserPromptSubmit", "Stop", "SessionEnd"];
-    assert_eq!(off("stop: {commands: [{run: x}]}"), delivers);
-    assert_eq!(off("stop: {infinite: true}"), delivers);
+    assert_eq!(off("sessionStart: {commands: [{run: x}]}"), off(""), "it is shown there");
+    assert_eq!(off("sessionEnd: {commands: [{run: x}]}"), off(""), "nobody is there any more");
+    let counted = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"];
+    assert_eq!(off("stop: {commands: [{run: x}]}"), counted, "the next prompt ends the count of blocks");
+    assert_eq!(off("stop: {infinite: true}"), counted);
+    let delivers =
+        ["SessionStart", "PostToolUse: Agent", "UserPromptSubmit", "Stop", "SessionEnd", "Notification"];
+    assert_eq!(off("notification: {commands: [{run: x}]}"), delivers, "nobody sees what it has to show");
     assert_eq!(
         off("postToolUse: {commands: {Write: [{run: x}], '{Edit,Task}': [{run: y}], Read: []}}"),
         ["SessionStart", "PostToolUse: Agent|Write|Edit", "UserPromptSubmit", "Stop", "SessionEnd"]
@@ -86,7 +91,12 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
         "preToolUse: {commands: {Bash: [{run: x}]}}",
         "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
     );
-    has("preToolUse: {commands: {'mcp__*': [{run: x}]}}", "PreToolUse");
+    has("preToolUse: {commands: {'*': [{run: x}]}}", "PreToolUse");
+    has("preToolUse: {commands: {'[RW]*': [{run: x}]}}", "PreToolUse");
+    assert_eq!(
+        off("postToolUse: {commands: {'mcp__{a,b.c}__*': [{run: x}], Write: [{run: x}]}}").get(1).unwrap(),
+        "PostToolUse: ^(Agent|mcp__a__.*|mcp__b\\.c__.*|Write)$"
+    );
     has("permissionRequest: {commands: {Bash: [{run: x}]}}", "PermissionRequest: Bash");
     has("fileChanged: {commands: {.envrc: [{run: x}], .env: [{run: x}]}}", "FileChanged: .envrc|.env");
     has("messageDisplay: {commands: [{run: x}]}", "MessageDisplay");
@@ -96,7 +106,7 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
         "notifications: {enabled: true, hooks: [PostToolUse]}\npostToolUse: {commands: {Write: [{run: x}]}}",
         "PostToolUse",
     );
-    for yaml in ["", "notifications: {enabled: true, hooks: ['*', WorktreeCreate]}"] {
+    for yaml in ["", "notifications: {enabled: true, hooks: ['*', WorktreeCreate, MessageDisplay]}"] {
         let all = registered(yaml);
         assert!(!all.iter().any(|one| one == "MessageDisplay" || one == "WorktreeCreate"), "{all:?}");
     }
@@ -104,12 +114,12 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
 
 #[test]
 fn what_all_projects_get_depends_on_none_of_them() {
-    let large = config("notifications: {enabled: true, hooks: [MessageDisplay]}");
+    let large = config("notifications: {enabled: true, hooks: [Notification]}");
     assert_eq!(needed(&large, "conclaude", Scope::User), needed(&config(""), "conclaude", Scope::User));
     let found = vec![file(Scope::User, "u", needed(&config(""), "conclaude", Scope::User))];
     assert_eq!(
         lines(out_of_sync(&found, &large)),
-        ["MessageDisplay is not registered → conclaude install --local"]
+        ["Notification is not registered → conclaude install --local"]
     );
     let partial = needed(&config(""), "conclaude", Scope::User).into_iter().skip(1).collect();
     assert_eq!(
@@ -213,4 +223,20 @@ fn events_that_notifications_name_are_registered_unless_that_changes_claude_code
     assert!(events.contains(&"PreCompact") && !events.contains(&"WorktreeCreate"), "{events:?}");
     let tool = needed.iter().find(|one| one.event == EventKind::PreToolUse).unwrap();
     assert_eq!(tool.matcher, None, "every tool");
+}
+
+#[test]
+fn a_matcher_of_ours_covers_what_it_was_made_from() {
+    let all = needed(
+        &config("des: {enabled: false}\npostToolUse: {commands: {'mcp__b.c__*': [{run: x}]}}"),
+        "x",
+        Scope::Project,
+    );
+    let matcher = all.iter().find(|one| one.event == EventKind::PostToolUse).unwrap().matcher.as_deref();
+    for (tool, is_covered) in
+        [("Agent", true), ("mcp__b.c__d", true), ("mcp__bxc__d", false), ("Write", false), ("AgentX", false)]
+    {
+        assert_eq!(covers(matcher, Some(tool)), is_covered, "{tool}");
+    }
+    assert!(covers(matcher, matcher));
 }

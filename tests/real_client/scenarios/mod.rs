@@ -2,6 +2,7 @@
 
 mod commands;
 mod gates;
+mod main_thread;
 mod setup;
 mod several;
 mod steps;
@@ -65,6 +66,23 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("judge", steps::judge, "a judge that refuses once and then agrees"),
     scenario("denied-call", gates::denied_call, "an Agent call that is not sound does not start"),
     scenario("denied-write", gates::denied_write, "a write outside the step's scope does not happen"),
+    scenario(
+        "main-stop",
+        main_thread::stop,
+        "the main thread is blocked once, by a command that is given what it wrote since the prompt",
+    ),
+    scenario("guarded-write", main_thread::denied_write, "a write to a protected file does not happen"),
+    scenario(
+        "guarded-shell",
+        main_thread::denied_shell_write,
+        "a shell command that would write to a protected file does not run",
+    ),
+    scenario("asked", main_thread::ask, "a rule that asks: refused where nobody can be asked"),
+    scenario(
+        "after-a-tool",
+        main_thread::after_a_tool,
+        "commands after tools that wrote matching files, whose failure Claude reads",
+    ),
     scenario("broken-config", setup::broken_config, "a broken config is shown, and the gates still work"),
     scenario("uninstall", setup::uninstall, "install, a session, uninstall: the settings are as before"),
     scenario(

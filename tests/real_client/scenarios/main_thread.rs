@@ -1,0 +1,81 @@
+//! The main thread: its stop, guards of its tools, commands after them.
+
+use crate::client::Client;
+use crate::project::Project;
+use crate::script::{MAIN, Script, bash, says, uses, write};
+
+/// What Claude wrote before it was blocked still counts after that.
+pub(super) fn stop(client: &Client) {
+    let config = "stop: {commands: [{run: 'echo {files} >> checked; test -e fixed || { echo src/a.txt is \"not good\"; exit 1; }', files: ['src/*.txt']}]}";
+    let project = Project::new().config(config).installed();
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([write(&project.path("src/a.txt"), "bad\n"), write(&project.path("b.txt"), "b\n")]),
+            says("All is done."),
+            uses([bash("touch fixed; echo c > src/c.txt")]),
+            says("Now all is done."),
+        ]),
+    );
+    seen.sent(MAIN, 2)
+        .has("you may not stop yet (block 1 of 3)")
+        .has("src/a.txt is not good")
+        .has("Fix what is marked ✗, then finish again.");
+    assert_eq!(seen.turns(MAIN), 4, "blocked once");
+    assert_eq!(project.read("checked").as_deref(), Some("src/a.txt\nsrc/a.txt src/c.txt\n"));
+    seen.shown().has_once("passed after 1 block").lacks("src/a.txt is not good");
+    seen.result().has("Now all is done.");
+}
+
+const GUARDS: &str =
+    "preToolUse: {uneditableFiles: ['*.lock', {pattern: '.env*', message: 'secrets are not for you'}]}";
+
+pub(super) fn denied_write(client: &Client) {
+    let project = Project::new().config(GUARDS).file("Cargo.lock", "locked\n").installed();
+    let seen = client.play(
+        &project,
+        Script::main([uses([write(&project.path(".env.local"), "KEY=1\n")]), says("I could not.")]),
+    );
+    assert!(!project.has(".env.local"), "it is not written");
+    seen.sent(MAIN, 1).has_once("secrets are not for you").has(".env.local").has("uneditableFiles");
+}
+
+pub(super) fn denied_shell_write(client: &Client) {
+    let project = Project::new().config(GUARDS).file("Cargo.lock", "locked\n").installed();
+    let command = "cd . && sed -i s/locked/open/ ./Cargo.lock; touch ran";
+    let seen = client.play(&project, Script::main([uses([bash(command)]), says("I could not.")]));
+    assert_eq!(project.read("Cargo.lock").as_deref(), Some("locked\n"));
+    assert!(!project.has("ran"), "nothing of the command runs");
+    seen.sent(MAIN, 1).has_once("✗ GUARD_DENIED").has("Cargo.lock");
+}
+
+/// Without a terminal nobody can be asked: Claude Code refuses, and Claude reads why.
+pub(super) fn ask(client: &Client) {
+    let rule = "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'touch *', action: ask, message: 'is this file needed?'}]}";
+    let project = Project::new().config(rule).installed();
+    let seen = client.play(
+        &project,
+        Script::main([uses([bash("touch asked")]), uses([bash("echo fine")]), says("I could not.")]),
+    );
+    assert!(!project.has("asked"), "nobody has agreed");
+    seen.sent(MAIN, 1).has_once("is this file needed?");
+    seen.sent(MAIN, 2).has("fine").lacks("is this file needed?");
+}
+
+pub(super) fn after_a_tool(client: &Client) {
+    let config = "postToolUse: {commands: {'{Wr*,Bash}': [{run: 'echo \"$CONCLAUDE_TOOL_NAME\" {files} >> checked; echo one line is \"too long\"; exit 1', files: ['*.ts', '!*.d.ts'], onFailure: block}]}}";
+    let project = Project::new().config(config).installed();
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([write(&project.path("src/a b.ts"), "x\n")]),
+            uses([write(&project.path("src/a.d.ts"), "x\n")]),
+            uses([bash("cat README.md; echo x > shell.ts")]),
+            says("All is done."),
+        ]),
+    );
+    assert_eq!(project.read("checked").as_deref(), Some("Write src/a b.ts\nBash shell.ts\n"));
+    seen.sent(MAIN, 1).has_once("one line is too long").has("Fix what is marked ✗.");
+    seen.sent(MAIN, 2).lacks("one line is too long");
+    seen.sent(MAIN, 3).has_once("one line is too long");
+}
