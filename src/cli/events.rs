@@ -138,6 +138,8 @@ fn registered(event: EventKind) -> &'static str {
         Registered::ToDeliver => "with gates, or any commands: it shows what other events cannot",
         Registered::WithGates => "with gates, commands or notifications",
         Registered::WhenUsed => "with commands or notifications",
-        Registered::WithCommands => "only with commands: that changes what Claude Code does, or costs a process with every word",
+        Registered::WithCommands => {
+            "only with commands: that changes what Claude Code does, or costs a process with every word"
+        }
     }
 }

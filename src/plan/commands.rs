@@ -66,9 +66,11 @@ pub(super) fn commands<'a>(
             None => vec![command],
         };
         let untrusted = facts.origins.untrusted(&keys);
-        steps.extend(commands.into_iter().map(|command| {
-            (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
-        }));
+        steps.extend(
+            commands.into_iter().map(|command| {
+                (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
+            }),
+        );
     }
     Ok((steps, warnings))
 }

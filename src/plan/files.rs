@@ -74,7 +74,11 @@ fn fitting(files: &[String], length: impl Fn(&String) -> usize) -> usize {
 fn with_variable(mut command: Command, files: &[String], warnings: &mut Vec<String>) -> Command {
     let (first, left_out) = files.split_at(fitting(files, String::len).max(1));
     if !left_out.is_empty() {
-        warnings.push(format!("{FILES} has {} of {} files; `{FILES_PLACEHOLDER}` names all", first.len(), files.len()));
+        warnings.push(format!(
+            "{FILES} has {} of {} files; `{FILES_PLACEHOLDER}` names all",
+            first.len(),
+            files.len()
+        ));
     }
     let (value, warning) = environment::fit(FILES, first.join("\n"));
     warnings.extend(warning);

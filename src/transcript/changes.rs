@@ -44,7 +44,9 @@ pub(crate) fn changed_files(path: &Path, since_prompt: bool, home: Option<&str>)
 /// Whether the user said this.
 fn is_prompt(said: &Said) -> bool {
     let flag = |name: &str| said.0.get(name) == Some(&Value::Bool(true));
-    if said.text("type") != Some("user") || ["isMeta", "isSidechain", "isCompactSummary"].into_iter().any(flag) {
+    if said.text("type") != Some("user")
+        || ["isMeta", "isSidechain", "isCompactSummary"].into_iter().any(flag)
+    {
         return false;
     }
     let is_words = |text: &str| !text.trim_start().starts_with("<task-notification>");

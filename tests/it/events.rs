@@ -585,9 +585,8 @@ fn files_at_the_main_thread_s_stop_are_those_since_the_last_prompt() {
 #[test]
 fn files_that_are_too_many_for_one_script_are_given_to_several() {
     let name = |at: usize| format!("{}{at:04}.ts", "n".repeat(100));
-    let calls: Vec<Value> = (0..600)
-        .map(|at| json!({"tool_name": "Write", "tool_input": {"file_path": name(at)}}))
-        .collect();
+    let calls: Vec<Value> =
+        (0..600).map(|at| json!({"tool_name": "Write", "tool_input": {"file_path": name(at)}})).collect();
     let test = |config: &str| {
         Test::event("PostToolBatch").config(config).payload("tool_calls", json!(calls)).run().silent()
     };
@@ -712,7 +711,12 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     let done = done.again().payload("stop_hook_active", true).run();
     assert_snapshot!(done.message(), @"conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now");
     let done = done.again().run();
-    assert_eq!((done.code, done.stdout.contains("block")), (Some(0), false), "until the next prompt: {}", done.stdout);
+    assert_eq!(
+        (done.code, done.stdout.contains("block")),
+        (Some(0), false),
+        "until the next prompt: {}",
+        done.stdout
+    );
 }
 
 #[test]

@@ -276,7 +276,8 @@ fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
 
 #[test]
 fn a_tool_of_a_narrower_registration_of_the_project_runs_its_commands_once() {
-    let config = "des: {enabled: false}\npreToolUse: {commands: {'{Bash,mcp__a.b__*}': [{run: 'echo ran >> ran'}]}}\n";
+    let config =
+        "des: {enabled: false}\npreToolUse: {commands: {'{Bash,mcp__a.b__*}': [{run: 'echo ran >> ran'}]}}\n";
     for tool in ["Bash", "mcp__a.b__c", "Write"] {
         let test = Test::event("PreToolUse").config(config).flag("--if-trusted").payload("tool_name", tool);
         let test = test.payload("tool_input", serde_json::json!({"command": "true"}));

@@ -98,7 +98,8 @@ pub(super) fn covers(has: Option<&str>, wants: Option<&str>) -> bool {
             let globs = globs_of(has);
             let matches = |glob: &Pattern, name| glob.matches(name, None).unwrap_or(false);
             let is_named = |name| names.contains(&name) || globs.iter().any(|glob| matches(glob, name));
-            has == wants || wants.split('|').all(|name| is_named(name) || (name == "Agent" && is_named("Task")))
+            has == wants
+                || wants.split('|').all(|name| is_named(name) || (name == "Agent" && is_named("Task")))
         }
         _ => false,
     }

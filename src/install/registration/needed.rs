@@ -18,9 +18,7 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     let is_needed = |event: &EventKind| match event.row().registered {
         Registered::Always => true,
         Registered::WithCommands => has_commands(*event, config),
-        Registered::ToDeliver => {
-            delivers || is_used(*event, config, &named) || counts_blocks(*event, config)
-        }
+        Registered::ToDeliver => delivers || is_used(*event, config, &named) || counts_blocks(*event, config),
         Registered::WithGates => gates_on || is_used(*event, config, &named) || guards(*event, config),
         Registered::WhenUsed => is_used(*event, config, &named),
     };
