@@ -18,7 +18,9 @@ mod diagnose;
 mod evidence;
 mod gate;
 mod guards;
+mod message_display;
 mod notifications;
+pub(crate) mod original;
 mod origins;
 mod patterns;
 mod rules;
@@ -34,6 +36,7 @@ pub use gate::GateConfig;
 pub(crate) use guards::{
     CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
 };
+pub use message_display::MessageDisplayConfig;
 pub use notifications::{HookName, NotificationsConfig};
 pub(crate) use origins::{Layer, Origins, PACK, Part, Source, file_name, merge};
 pub use patterns::{FileGlob, NameGlob};
@@ -78,6 +81,9 @@ pub struct ConclaudeConfig {
     /// What `stop` has beside its commands, which are among the sections.
     #[schemars(skip)]
     pub stop: StopConfig,
+    /// What `messageDisplay` has beside its commands.
+    #[schemars(skip)]
+    pub message_display: MessageDisplayConfig,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
     /// The gates for the steps of a workflow.
@@ -117,7 +123,13 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                             config.sections.push((EventKind::Stop, stop.take_section()));
                             config.stop = stop;
                         }
-                        section => match EventKind::of_section_or_future(section) {
+                        "messageDisplay" => {
+                            let value: Option<MessageDisplayConfig> = map.next_value()?;
+                            let mut display = value.unwrap_or_default();
+                            config.sections.push((EventKind::MessageDisplay, display.take_section()));
+                            config.message_display = display;
+                        }
+                        section => match original::event_of(section) {
                             Some(event) => {
                                 let value: Option<EventConfig> = map.next_value()?;
                                 config.sections.extend(value.map(|section| (event, section)));
@@ -173,6 +185,7 @@ impl ConclaudeConfig {
     #[must_use]
     pub(crate) fn notifications_in(text: &str) -> Option<(Self, Spanned<Node>)> {
         let mut tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
+        original::translate(&mut tree);
         let config = Option::<ConclaudeConfig>::deserialize(&tree).ok()??;
         if let Node::Map(entries) = &mut tree.value {
             entries.retain(|(key, _)| key.value == "notifications");
@@ -192,7 +205,8 @@ impl ConclaudeConfig {
         patterns: Patterns,
     ) -> Result<(Self, Spanned<Node>), ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
+        let mut tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
+        original::translate(&mut tree);
         let config = Option::<ConclaudeConfig>::deserialize(&tree)
             .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?
             .unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::config::Reaction;
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::EventKind;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
-use crate::plan::{Gate, Plan, Untrusted, Written};
+use crate::plan::{Command, Gate, Plan, Untrusted, Written};
 use crate::text::{clean, clean_line, count, indent, visible};
 
 const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the project";
@@ -17,6 +17,16 @@ pub(crate) fn short(script: &str) -> String {
     let first = clean_line(&visible(lines.next().unwrap_or_default()));
     let cut: String = first.chars().take(80).collect();
     if cut.len() < first.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
+}
+
+/// What a command is called: its script, unless that is not to be shown.
+#[must_use]
+pub(crate) fn command_name(command: &Command) -> String {
+    match &command.message {
+        _ if command.is_shown => format!("`{}`", short(&command.run)),
+        Some(message) => format!("the command \"{}\"", short(message)),
+        None => "a command".into(),
+    }
 }
 
 /// The agent's name and what it is to do, with its id where that is something else.
@@ -42,7 +52,7 @@ const STEP: &str = "the step";
 #[must_use]
 pub(crate) fn check(outcome: &Outcome) -> Option<String> {
     match &outcome.evidence {
-        Evidence::Command(run) => Some(format!("`{}`", short(&run.command.run))),
+        Evidence::Command(run) => Some(command_name(&run.command)),
         Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
         Evidence::Judge(..) => Some("the judge's review".into()),
         Evidence::Note | Evidence::Skipped | Evidence::Continue => None,
@@ -194,13 +204,14 @@ pub(crate) fn allowed_despite(shown: &str, why: &str) -> String {
 /// What a command has to show: output that is wanted, and every failure.
 #[must_use]
 pub(crate) fn of_command(run: &CommandRun, verdict: Verdict) -> String {
-    let script = short(&run.command.run);
+    let name = command_name(&run.command);
     let mut text = match (&run.command.message, run.is_success) {
         (_, true) if run.stdout.is_none() && run.stderr.is_none() => return String::new(),
-        (_, true) => format!("✓ {script}"),
-        (None, false) => format!("{} `{script}` {}", verdict.mark(), run.status),
+        (_, true) => format!("✓ {}", name.trim_matches('`')),
+        (None, false) => format!("{} {name} {}", verdict.mark(), run.status),
         (Some(message), false) => {
-            format!("{} {}\n  `{script}` {}", verdict.mark(), clean(message).trim_end(), run.status)
+            let name = if run.command.is_shown { &name } else { "the command" };
+            format!("{} {}\n  {name} {}", verdict.mark(), clean(message).trim_end(), run.status)
         }
     };
     let both = run.stdout.is_some() && run.stderr.is_some();
@@ -222,7 +233,7 @@ pub(crate) fn of_command(run: &CommandRun, verdict: Verdict) -> String {
 /// The commands that did not run, and the judge that was not asked. Empty if there was nothing to do.
 #[must_use]
 pub(crate) fn untrusted(untrusted: &Untrusted) -> String {
-    let commands = untrusted.commands().map(|command| format!("`{}` did not run", short(&command.run)));
+    let commands = untrusted.commands().map(|command| format!("{} did not run", command_name(command)));
     let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
     let what: Vec<String> = commands.chain(judge).collect();
     if what.is_empty() {
@@ -255,8 +266,8 @@ pub(crate) fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> St
     match runs.last() {
         _ if is_judged => format!("stopped by {signal} while the judge was asked; all commands had run"),
         Some(run) => format!(
-            "stopped by {signal} while `{}` ran; it was terminated with its children, {left} did not run",
-            short(&run.command.run)
+            "stopped by {signal} while {} ran; it was terminated with its children, {left} did not run",
+            command_name(&run.command)
         ),
         None => format!("stopped by {signal} before any command ran; {left} did not run"),
     }

@@ -33,6 +33,22 @@ pub(crate) fn is_wanted(config: Option<&NotificationsConfig>, event: EventKind, 
     system || errors || success
 }
 
+/// Whether the config asks for a notification about the start of a command at this event (`None`), or about its end.
+pub(crate) fn is_wanted_of_command(
+    config: Option<&NotificationsConfig>,
+    event: EventKind,
+    end: Option<Outcome>,
+) -> bool {
+    let Some(config) = config.filter(|config| config.enabled == Some(true)) else { return false };
+    let (errors, success) = (config.show_errors.unwrap_or(false), config.show_success.unwrap_or(false));
+    let is_wanted = match end {
+        None => errors || success,
+        Some(Outcome::Failure) => errors,
+        Some(Outcome::Success) => success,
+    };
+    is_wanted && config.hooks.iter().flatten().any(|hook| hook.covers(event))
+}
+
 /// Shows a notification, waiting a tenth of a second for the desktop at the most.
 pub(crate) fn send(title: &str, body: &str) {
     let Some(desktop) = desktop() else {

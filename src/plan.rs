@@ -218,6 +218,10 @@ pub(crate) struct Command {
     pub(crate) env: Vec<Variable>,
     /// What to say when it fails.
     pub(crate) message: Option<String>,
+    /// Messages name it by its script.
+    pub(crate) is_shown: bool,
+    /// Its start and its end are notified.
+    pub(crate) is_notified: bool,
     pub(crate) show_stdout: Show,
     pub(crate) show_stderr: Show,
     pub(crate) max_lines: Option<u32>,

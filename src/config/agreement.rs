@@ -87,7 +87,7 @@ fn full() -> Value {
     let command = json!({
         "run": "x", "message": "m", "showStdout": true, "showStderr": false, "maxOutputLines": 5, "timeout": "5m",
         "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh",
-        "agent": "c*", "files": ["src/**", "!*.md"], "context": true,
+        "agent": "c*", "files": ["src/**", "!*.md"], "context": true, "showCommand": false, "notifyPerCommand": true,
     });
     json!({
         "extends": ["base.yaml"],
@@ -95,6 +95,8 @@ fn full() -> Value {
         "subagentStart": { "match": "all", "commands": { "*": [command] } },
         "subagentStop": { "match": "first", "commands": { "coder": [command, { "run": "y" }], "a*": null } },
         "stop": { "match": "all", "commands": [command], "infinite": false, "infiniteMessage": "m" },
+        "messageDisplay": { "match": "all", "commands": [{ "run": "x" }], "onlyFinal": false },
+        "preToolUse": { "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true } },
         "postToolUse": { "commands": { "Write": [{ "run": "x", "onFailure": "block" }] } },
         "notifications": { "enabled": true, "hooks": ["*", "Stop"], "showErrors": true, "showSuccess": false, "showSystemEvents": true },
         "des": {

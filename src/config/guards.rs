@@ -126,16 +126,18 @@ impl JsonSchema for FileRuleConfig {
     }
 }
 
-/// `true` or `false`, or that with `overridable`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// `true` or `false`, or that with more to say.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SwitchConfig(pub(crate) SwitchFields);
 
 /// A switch that an inner layer of the config may set back.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SwitchFields {
     /// Whether it is on.
     pub(crate) enabled: bool,
+    /// What to do instead. `{file_path}` is the file, `{tool}` the tool.
+    pub(crate) message: Option<String>,
     /// An inner layer of the config may switch it off. Default: `false`.
     pub(crate) overridable: Option<bool>,
 }
@@ -151,7 +153,7 @@ impl<'de> Deserialize<'de> for SwitchConfig {
             }
 
             fn visit_bool<E>(self, enabled: bool) -> Result<SwitchFields, E> {
-                Ok(SwitchFields { enabled, overridable: None })
+                Ok(SwitchFields { enabled, message: None, overridable: None })
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<SwitchFields, A::Error> {
@@ -169,7 +171,7 @@ impl JsonSchema for SwitchConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let fields = generator.subschema_for::<SwitchFields>();
-        json_schema!({ "description": "`true` or `false`, or that with `overridable`.", "anyOf": [{ "type": "boolean" }, fields] })
+        json_schema!({ "description": "`true` or `false`, or that with more to say.", "anyOf": [{ "type": "boolean" }, fields] })
     }
 }
 

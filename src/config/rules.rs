@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::original::{self, At};
 use super::schema::schema;
-use crate::event::EventKind;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
 use crate::yaml::{Node, Span, Spanned};
@@ -156,7 +156,8 @@ impl<'a> Walk<'a> {
                 self.add(span, title, label, Some("merge the two, or remove one".into()));
                 continue;
             }
-            if let Some(property) = properties.and_then(|known| known.get(&key.value)) {
+            let property = properties.and_then(|known| known.get(&key.value));
+            if let Some(property) = property.filter(|property| is_current(property)) {
                 self.value(value, property, &format!("`{}`", key.value));
             } else if let Some(entry) = schema.get("additionalProperties").filter(|schema| schema.is_object())
             {
@@ -165,15 +166,8 @@ impl<'a> Walk<'a> {
             } else if let Some(section) = self.future_section(&key.value, &value.value, schema) {
                 self.value(value, section, &format!("`{}`", key.value));
             } else {
-                let help = (self.found.len() < MAX_SUGGESTIONS).then(|| {
-                    let known: Vec<&str> =
-                        properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-                    match nearest(&key.value, known.iter().copied()) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None if std::ptr::eq(schema, self.root) => words::sections(&known),
-                        None => format!("allowed here: {}", quoted(&known)),
-                    }
-                });
+                let help =
+                    (self.found.len() < MAX_SUGGESTIONS).then(|| self.instead(&key.value, schema, what));
                 let title = format!("unknown key `{}` in {what}", key.value);
                 self.add(span, title, "not a key of this section".into(), help);
             }
@@ -190,6 +184,25 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What to write instead of a key that is not known.
+    fn instead(&self, key: &str, schema: &Value, what: &str) -> String {
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let known: Vec<&str> =
+            properties.filter(|(_, property)| is_current(property)).map(|(name, _)| name.as_str()).collect();
+        let is_root = std::ptr::eq(schema, self.root);
+        let at = match what.trim_matches('`') {
+            _ if is_root => At::Top,
+            _ if known.contains(&"run") => At::Command,
+            _ if known.contains(&"pattern") => At::Rule,
+            section => At::Section(section),
+        };
+        original::instead(at, key).unwrap_or_else(|| match nearest(key, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if is_root => words::sections(&known),
+            None => format!("allowed here: {}", quoted(&known)),
+        })
+    }
+
     /// What the section of an event that this version does not know may have.
     fn future_section(&self, key: &str, value: &Node, schema: &'a Value) -> Option<&'a Value> {
         let Node::Map(entries) = value else { return None };
@@ -197,7 +210,7 @@ impl<'a> Walk<'a> {
         let known = section.get("properties")?;
         let is_future = std::ptr::eq(schema, self.root)
             && entries.iter().all(|(key, _)| known.get(&key.value).is_some())
-            && EventKind::of_section_or_future(key).is_some();
+            && original::event_of(key).is_some();
         is_future.then_some(section)
     }
 
@@ -208,6 +221,11 @@ impl<'a> Walk<'a> {
             self.add(span, error.to_string(), "not a valid pattern".into(), Some(help));
         }
     }
+}
+
+/// Keys of the original were changed into ours before: what is left of them is not accepted.
+fn is_current(property: &Value) -> bool {
+    property.get("deprecated") != Some(&Value::Bool(true))
 }
 
 /// The position of a mapping is that of its first key: its own may be on the line before.

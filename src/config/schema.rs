@@ -19,7 +19,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::{ConclaudeConfig, EventConfig, PreToolUseConfig, StopConfig};
+    use crate::config::original::{At, Here, KEYS};
+    use crate::config::{ConclaudeConfig, EventConfig, MessageDisplayConfig, PreToolUseConfig, StopConfig};
     use crate::dialect::claude::abilities::{self, Blocking};
     use crate::event::EventKind;
 
@@ -30,6 +31,7 @@ mod tests {
         generator.subschema_for::<Option<EventConfig>>();
         generator.subschema_for::<Option<PreToolUseConfig>>();
         generator.subschema_for::<Option<StopConfig>>();
+        generator.subschema_for::<Option<MessageDisplayConfig>>();
         let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
         let definitions = root["definitions"].as_object_mut().unwrap();
         for name in ["EventConfig", "Commands", "CommandConfig"] {
@@ -43,11 +45,16 @@ mod tests {
         let mut reaction = definitions["Reaction"].clone();
         reaction["oneOf"].as_array_mut().unwrap().retain(|choice| choice["const"] == "warn");
         definitions.insert("WarnOnlyReaction".into(), reaction);
+        definitions["MessageDisplayConfig"]["properties"]["commands"] =
+            definitions["WarnOnlyEventConfig"]["properties"]["commands"].clone();
+        definitions.insert("WorktreeCreateConfig".into(), definitions["EventConfig"].clone());
         let sections = crate::event::ALL.iter().map(|&event| {
             let can_block = abilities::blocking(event) != Blocking::Never;
             let definition = match event {
                 EventKind::PreToolUse => "PreToolUseConfig",
                 EventKind::Stop => "StopConfig",
+                EventKind::MessageDisplay => "MessageDisplayConfig",
+                EventKind::WorktreeCreate => "WorktreeCreateConfig",
                 _ if can_block => "EventConfig",
                 _ => "WarnOnlyEventConfig",
             };
@@ -64,8 +71,47 @@ mod tests {
             .into_iter()
             .partition(|(key, _)| ["extends", "maxBlocks"].contains(&key.as_str()));
         properties.extend(limit.into_iter().chain(sections).chain(rest));
+        with_keys_of_the_original(&mut root);
         without_null_defaults(&mut root);
         root
+    }
+
+    /// Keys of the original that are read as ours, so that an editor does not underline what is accepted.
+    fn with_keys_of_the_original(root: &mut Value) {
+        let text = json!({ "type": ["string", "null"] });
+        let timeout = root["definitions"]["CommandConfig"]["properties"]["timeout"].clone();
+        for (at, key, here) in KEYS {
+            let (in_definitions, what): (&[&str], String) = match (at, here) {
+                // Only where a list of commands is for all tools.
+                (_, Here::Instead(_)) | (At::Command, Here::Written(_)) => continue,
+                (At::Top, Here::Named(new)) => (&[], format!("`{new}`")),
+                (At::Section("preToolUse"), Here::Written(what)) => {
+                    (&["PreToolUseConfig"], (*what).to_owned())
+                }
+                (At::Section(_), Here::Written(what)) => (&["WorktreeCreateConfig"], (*what).to_owned()),
+                (At::Command, Here::Named(new)) => {
+                    (&["CommandConfig", "WarnOnlyCommandConfig"], format!("`{new}`"))
+                }
+                (At::Rule, Here::Named(new)) => (&["FileRuleFields", "ToolRuleConfig"], format!("`{new}`")),
+                other => panic!("no schema for {other:?}"),
+            };
+            let add = |properties: &mut Value| {
+                let mut schema = match here {
+                    Here::Named(new) => properties[*new].clone(),
+                    _ if *key == "timeout" => timeout.clone(),
+                    _ => text.clone(),
+                };
+                schema["description"] = format!("Of conclaude 0.2: write {what}.").into();
+                schema["deprecated"] = true.into();
+                properties[*key] = schema;
+            };
+            if in_definitions.is_empty() {
+                add(&mut root["properties"]);
+            }
+            for name in in_definitions {
+                add(&mut root["definitions"][*name]["properties"]);
+            }
+        }
     }
 
     /// `null` equals absent; as a default it would be one that its own type refuses.

@@ -41,6 +41,8 @@ pub struct CommandConfig {
     pub message: Option<String>,
     /// When its output is shown. Default: `failure`.
     pub show: Option<Show>,
+    /// Name the command by its script in messages. Where it is `false`, its `message` names it. Default: `true`.
+    pub show_command: Option<bool>,
     /// Show its stdout always, or never. Default: what `show` says.
     pub show_stdout: Option<bool>,
     /// Show its stderr always, or never. Default: what `show` says.
@@ -62,6 +64,8 @@ pub struct CommandConfig {
     /// events of tools; at a stop what the agent wrote, on the main thread since the last prompt. `{files}` in `run` and
     /// `CONCLAUDE_FILES` name them. Default: it always runs.
     pub files: Option<FileList>,
+    /// A desktop notification when it starts and another when it ends, if `notifications` are on for the event. Default: `false`.
+    pub notify_per_command: Option<bool>,
     /// Give Claude what it prints, at events that can: see `conclaude events`. Default: false.
     pub context: Option<bool>,
     /// The folder in which it runs, relative to that of the config (of an agent with a worktree: to its worktree), and

@@ -95,7 +95,7 @@ fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>
         action: Action::Block,
         what: format!("{} {}", doing(touch.access), touch.shown()),
         rule: format!("{}: it is outside of this agent's worktree", named(&switch.origin, "")),
-        advice: format!("write below {}", worktree.display()),
+        advice: switch.advice(touch.shown(), call.tool, &format!("write below {}", worktree.display())),
         origin: switch.origin.rule(""),
         matched: touch.shown().to_owned(),
     });
@@ -183,7 +183,8 @@ fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Find
             call.watch.missed(rule, subject, || format!("leaves {subject} free: it exists"));
         } else if touch.names.iter().any(is_in_root) {
             call.watch.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
-            add(&switch.origin, "", "new files belong into a directory below the project's root".into());
+            let advice = "new files belong into a directory below the project's root";
+            add(&switch.origin, "", switch.advice(subject, call.tool, advice));
         } else {
             call.watch.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
         }
@@ -202,7 +203,7 @@ fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Find
         if (call.is_ignored)(&touch.path) {
             call.watch.matched(rule, subject, || format!("covers {subject}: git ignores it"));
             let advice = "git ignores this file, so it is made by something: change that instead";
-            add(&switch.origin, "", advice.into());
+            add(&switch.origin, "", switch.advice(subject, call.tool, advice));
         } else {
             call.watch.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));
         }

@@ -51,7 +51,10 @@ impl Rules {
             ),
             tools: tools.map(|rule| tool_rule(rule, sources, home)).collect::<Result<_, _>>()?,
             worktree_fence: match fence {
-                None => Some(Switch { origin: Origin { key: "worktreeFence", ..Origin::default() } }),
+                None => Some(Switch {
+                    origin: Origin { key: "worktreeFence", ..Origin::default() },
+                    message: None,
+                }),
                 some => switch("worktreeFence", some, sources),
             },
         })
@@ -83,7 +86,7 @@ fn switch(
     sources: &Sources<'_>,
 ) -> Option<Switch> {
     let config = config.filter(|config| config.value.0.enabled)?;
-    Some(Switch { origin: sources.origin(key, config) })
+    Some(Switch { origin: sources.origin(key, config), message: config.value.0.message.clone() })
 }
 
 fn tool_rule(

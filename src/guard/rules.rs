@@ -148,6 +148,18 @@ impl CommandPattern {
 #[derive(Clone, Debug)]
 pub(crate) struct Switch {
     pub(crate) origin: Origin,
+    pub(crate) message: Option<String>,
+}
+
+impl Switch {
+    /// What to do instead, about this file and tool.
+    pub(crate) fn advice(&self, path: &str, tool: &str, default: &str) -> String {
+        let message = self.message.as_ref();
+        message.map_or_else(
+            || default.to_owned(),
+            |text| text.replace("{file_path}", path).replace("{tool}", tool),
+        )
+    }
 }
 
 /// All rules of the config.

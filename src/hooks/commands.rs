@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use super::context::Context;
 use crate::config::{Reaction, Show};
-use crate::log;
-use crate::messages;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::Command;
 use crate::process::{self, Captured, CommandSpec, Keep, Status};
 use crate::text::LIMIT;
+use crate::{log, messages, notify};
 
 /// The most of one stream that is shown, and the least that is worth showing.
 const MAX_SHOWN: usize = 4_000;
@@ -37,6 +36,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
         stdout: if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) },
         stderr: keep(command.show_stderr),
     };
+    notify_user(command, context, None);
     let finished = match wrong_folder(command) {
         Some(why) => process::Finished::not_started(why),
         None => process::run(&spec, &mut |stream| output_file(context, stream)),
@@ -53,6 +53,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
         answer: None,
     };
     log_run(&run);
+    notify_user(command, context, Some(&run));
     let verdict = verdict(&run, context);
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
     (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
@@ -132,11 +133,23 @@ pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<(usize, Output)>, cont
     }
 }
 
+/// Notifies the user of a command that starts, or of how it ended, if it asks for that.
+fn notify_user(command: &Command, context: &Context<'_>, run: Option<&CommandRun>) {
+    let outcome =
+        run.map(|run| if run.is_success { notify::Outcome::Success } else { notify::Outcome::Failure });
+    let config = context.config.settings.notifications.as_ref();
+    if command.is_notified && notify::is_wanted_of_command(config, context.kind(), outcome) {
+        let what = run.map_or("runs", |run| &run.status);
+        let title = format!("conclaude: {}", context.kind());
+        notify::send(&title, &format!("{} {what}", messages::command_name(command)));
+    }
+}
+
 fn log_run(run: &CommandRun) {
     let level = if run.is_success { log::Level::Info } else { log::Level::Warn };
     log::line(level, || {
         let pattern = run.command.rule.pattern.as_deref().unwrap_or_default();
-        let script = messages::short(&run.command.run);
-        format!("pattern {pattern:?}: `{script}` {} in {} ms", run.status, run.duration.as_millis())
+        let name = messages::command_name(&run.command);
+        format!("pattern {pattern:?}: {name} {} in {} ms", run.status, run.duration.as_millis())
     });
 }

@@ -35,7 +35,8 @@ pub(super) fn commands<'a>(
     is_gated: bool,
 ) -> Result<(Vec<Planned<'a>>, Vec<String>), PatternError> {
     let event = facts.event.kind;
-    let Some(section) = facts.config.section(event) else { return Ok((Vec::new(), Vec::new())) };
+    let section = facts.config.section(event).filter(|_| !is_in_between(facts));
+    let Some(section) = section else { return Ok((Vec::new(), Vec::new())) };
     let (subject, selected) = select(facts, section)?;
     let wanted: Vec<Wanted<'_>> = selected
         .into_iter()
@@ -73,6 +74,13 @@ pub(super) fn commands<'a>(
         );
     }
     Ok((steps, warnings))
+}
+
+/// A part of a message before the last one, where commands wait for that.
+fn is_in_between(facts: &Facts<'_>) -> bool {
+    facts.event.kind == EventKind::MessageDisplay
+        && facts.config.message_display.only_final()
+        && facts.event.fields.get("final") == Some(&Value::Bool(false))
 }
 
 type Entry = (Pattern, Vec<CommandConfig>);
@@ -130,6 +138,8 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         work: work.to_owned(),
         env: Vec::<Variable>::new(),
         message: config.message.clone(),
+        is_shown: config.show_command.unwrap_or(true),
+        is_notified: config.notify_per_command.unwrap_or(false),
         show_stdout,
         show_stderr,
         max_lines: config.max_output_lines.map(Bounded::get),

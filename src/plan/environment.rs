@@ -25,7 +25,7 @@ const RENAMED: [(&str, &str); 4] = [
 ];
 
 /// What is no field of a payload.
-const OWN: [&str; 9] = [
+const OWN: [&str; 12] = [
     "CONFIG_DIR",
     "SUBAGENT_NAME",
     "AGENT_TRANSCRIPT_PATH",
@@ -35,6 +35,9 @@ const OWN: [&str; 9] = [
     "DES_PROJECT_ID",
     "FILE_PATH",
     "COMMAND",
+    "AGENT_NAME",
+    "SKILL_NAME",
+    "WORKTREE_NAME",
 ];
 
 /// What steers conclaude itself, or is set for each process: no payload may set these.
@@ -66,6 +69,8 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
     let [step_file, marked_agent, command, project_id] = markers;
     let input = facts.event.fields.get("tool_input");
     let of_input = |field: &str| Some(input?.get(field)?.as_str()?.to_owned());
+    let worktree =
+        (facts.event.kind == EventKind::WorktreeCreate).then(|| facts.event.fields.get("name")).flatten();
     let values = [
         ("CONFIG_DIR", facts.config_dir.map(|folder| folder.to_string_lossy().into_owned())),
         ("SUBAGENT_NAME", agent.map(|agent| agent.name.clone())),
@@ -78,6 +83,10 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         ("DES_PROJECT_ID", project_id),
         ("FILE_PATH", FILE_FIELDS.into_iter().find_map(of_input)),
         ("COMMAND", of_input(COMMAND_FIELD)),
+        // Other names of the same, for scripts that were written for conclaude 0.2.9.
+        ("AGENT_NAME", agent.map(|agent| agent.name.clone())),
+        ("SKILL_NAME", agent.map(|agent| agent.name.clone())),
+        ("WORKTREE_NAME", worktree.and_then(Value::as_str).map(str::to_owned)),
     ];
     values.into_iter().filter_map(|(name, value)| Some((format!("{PREFIX}{name}"), value?))).collect()
 }

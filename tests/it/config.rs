@@ -407,7 +407,7 @@ fn the_schema_knows_every_key_with_its_description() {
     let keys: Vec<&str> = ["extends", "maxBlocks"]
         .into_iter()
         .chain(sections)
-        .chain(["notifications", "des", "audit"])
+        .chain(["notifications", "des", "audit", "skillStart"])
         .collect();
     assert_eq!(properties.keys().collect::<Vec<_>>(), keys);
     for (name, definition) in schema["definitions"].as_object().unwrap() {

@@ -560,6 +560,7 @@ fn an_import_that_is_only_tried_shows_both_files_and_changes_none() {
 fn import_takes_a_config_of_the_original_over() {
     let original = "\
 stop:
+  rounds: 2
   commands:
     - run: npm test
 subagentStop:
@@ -576,15 +577,15 @@ notifications:
 ";
     let test = npm_project().config(original);
     let root = test.root();
-    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @"
     exit 0
     the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml, based on package.json
-    not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
+    not taken over: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
-    "#);
+    ");
     let config = read(root.join(".conclaude.yaml"));
     insta::assert_snapshot!(config, @r#"
     # yaml-language-server: $schema=./.conclaude/schema.json
@@ -593,7 +594,7 @@ notifications:
     ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
     ##
     ## Found here: package.json; agents that can write: coder.
-    ## Not taken over: `showCommand` of "npm run lint" in `subagentStop`: not supported here
+    ## Not taken over: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
 
     stop:
       commands: [{"run":"npm test"}]
@@ -603,6 +604,7 @@ notifications:
         "cod*":
           - run: "npm run lint"
             showStderr: true
+            showCommand: false
 
     preToolUse:
       uneditableFiles: ["*.lock"]

@@ -35,6 +35,7 @@ mod judge;
 mod layers;
 mod messages;
 mod notifications;
+mod original;
 mod outbox;
 mod packs;
 mod panics;

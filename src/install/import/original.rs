@@ -3,41 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{Imported, fits};
+use crate::config::original::{At, instead};
 use crate::event::EventKind;
 use crate::yaml;
-
-/// What to do instead of what cannot be taken over, by section and key; `*` is any key.
-const INSTEAD: [(&str, &str, &str); 9] = [
-    ("stop", "commands", "keep them as hooks of Stop in .claude/settings.json"),
-    ("stop", "run", "keep it as a hook of Stop in .claude/settings.json"),
-    (
-        "preToolUse",
-        "uneditableFiles",
-        "write `\"permissions\": {\"deny\": [\"Edit(PATTERN)\"]}` in .claude/settings.json",
-    ),
-    (
-        "rules",
-        "uneditableFiles",
-        "write `\"permissions\": {\"deny\": [\"Edit(PATTERN)\"]}` in .claude/settings.json",
-    ),
-    (
-        "preToolUse",
-        "unreadableFiles",
-        "write `\"permissions\": {\"deny\": [\"Read(PATTERN)\"]}` in .claude/settings.json",
-    ),
-    (
-        "preToolUse",
-        "toolUsageValidation",
-        "write `permissions.deny` and `permissions.allow` in .claude/settings.json",
-    ),
-    (
-        "rules",
-        "toolUsageValidation",
-        "write `permissions.deny` and `permissions.allow` in .claude/settings.json",
-    ),
-    ("permissionRequest", "*", "write `permissions` in .claude/settings.json"),
-    ("userPromptSubmit", "contextRules", "write what Claude should know into CLAUDE.md"),
-];
 
 /// What a config of the original has that a config here may have, and what not. None if it is no mapping at all.
 pub(crate) fn original(text: &str) -> Option<Imported> {
@@ -50,7 +18,7 @@ pub(crate) fn original(text: &str) -> Option<Imported> {
             value if fits(&json!({ section.as_str(): value })) => {
                 imported.config.insert(section.clone(), value.clone());
             }
-            _ => imported.left.push(left(section, "")),
+            _ => imported.left.push(left(section, At::Top, section)),
         }
     }
     Some(imported)
@@ -66,7 +34,7 @@ fn of_section(section: &str, map: &Map<String, Value>, imported: &mut Imported) 
         } else if let Some(names) = value.as_array().filter(|_| key == "hooks") {
             some_of(section, key, names, imported);
         } else {
-            imported.left.push(left(section, key));
+            imported.left.push(left(&format!("{section}.{key}"), At::Section(section), key));
         }
     }
 }
@@ -98,14 +66,14 @@ fn commands(section: &str, value: &Value, imported: &mut Imported) {
             let (good, bad): (Vec<_>, Vec<_>) =
                 keys.partition(|(key, value)| fitting(&json!({ "run": run, key.as_str(): value })));
             for (key, _) in bad {
-                imported.left.push(format!("`{key}` of {run} in `{section}`: not supported here"));
+                imported.left.push(left(&format!("{key}` of {run} in `{section}"), At::Command, key));
             }
             let command = good.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
             imported.add_command(section, pattern, command);
         }
     }
     if is_left {
-        imported.left.push(left(section, "commands"));
+        imported.left.push(left(&format!("{section}.commands"), At::Section(section), "commands"));
     }
 }
 
@@ -120,11 +88,12 @@ fn says_nothing(value: &Value) -> bool {
     }
 }
 
-fn left(section: &str, key: &str) -> String {
-    let name = if key.is_empty() { section.to_owned() } else { format!("{section}.{key}") };
-    let instead = INSTEAD.iter().find(|(of, one, _)| *of == section && (*one == key || *one == "*"));
-    match instead {
-        Some((.., instead)) => format!("`{name}`: not supported here; {instead}"),
-        None => format!("`{name}`: not supported here"),
-    }
+/// What was not taken over, and what to do instead.
+fn left(name: &str, at: At<'_>, key: &str) -> String {
+    let of_section = match at {
+        At::Section(section) => instead(At::Top, section),
+        _ => None,
+    };
+    let why = instead(at, key).or(of_section).unwrap_or_else(|| "not supported here".into());
+    format!("`{name}`: {why}")
 }

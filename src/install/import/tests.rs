@@ -107,10 +107,13 @@ gitWorktree:
         "coder":
           - run: "npm run lint"
             showStdout: true
+            showCommand: false
             message: "Linting failed"
+            maxOutputLines: null
             timeout: 60
         "test*":
           - run: "npm test"
+            notifyPerCommand: true
     preToolUse:
       preventRootAdditions: true
       uneditableFiles: ["*.lock"]
@@ -118,12 +121,10 @@ gitWorktree:
       enabled: true
       hooks: ["Stop","SubagentStop"]
       showErrors: true
-    left: `stop.rounds`: not supported here
-    left: `showCommand` of "npm run lint" in `subagentStop`: not supported here
-    left: `notifyPerCommand` of "npm test" in `subagentStop`: not supported here
+    left: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
     left: `notifications.hooks`: "Bogus" is not known here
-    left: `permissionRequest.default`: not supported here; write `permissions` in .claude/settings.json
-    left: `gitWorktree.enabled`: not supported here
+    left: `permissionRequest.default`: not supported here
+    left: `gitWorktree.enabled`: conclaude 0.2 had this key: Claude Code makes worktrees; `worktreeCreate` can do it instead
     "#);
     assert!(ConclaudeConfig::parse(&imported.sections().concat(), Path::new("x")).is_ok());
     assert_eq!(original("- a list"), None);

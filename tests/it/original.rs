@@ -1,0 +1,246 @@
+//! Configs that were written for conclaude 0.2.9.
+
+use conclaude::event::{ALL, EventKind};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::common::desktop::Desktop;
+use crate::common::{Test, capture};
+
+fn fixture(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/tests/fixtures/original/{name}.yaml", env!("CARGO_MANIFEST_DIR")))
+        .unwrap()
+}
+
+fn tool(name: &str, input: Value) -> Test {
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type");
+    let test =
+        ["Makefile", ".env.local", "tsconfig.json"].into_iter().fold(test, |test, name| test.file(name, ""));
+    test.config(&fixture("files")).payload("tool_name", name).payload("tool_input", input)
+}
+
+fn real(event: EventKind) -> Test {
+    let text = String::from_utf8(capture(&format!("{event}.json"))).unwrap();
+    Test::event(event.name()).stdin(text.replace("DES-VALIDATION", "x"))
+}
+
+#[test]
+fn the_start_of_a_skill_is_that_of_a_subagent() {
+    let done = Test::start().config(&fixture("agents")).run().status(0);
+    assert_snapshot!(done.read("log"), @"
+    seen coder
+    prepare coder a1b2c3
+    ");
+    let done = Test::start().config(&fixture("agents")).agent("tester").run().status(0);
+    assert_snapshot!(done.read("log"), @"
+    seen tester
+    fixtures for tester
+    ");
+}
+
+#[test]
+fn a_command_that_asks_for_it_is_notified_when_it_starts_and_when_it_ends() {
+    let desktop = Desktop::start();
+    let test = Test::stop().config(&fixture("agents")).env("DBUS_SESSION_BUS_ADDRESS", desktop.address());
+    let done = test.env("CONCLAUDE_NOTIFY_WAIT_MS", "10000").run().status(0);
+    assert_snapshot!(done.read("log"), @"
+    any
+    lint
+    coder SubagentStop
+    ");
+    let arrived: Vec<String> =
+        desktop.arrived().into_iter().map(|one| format!("{}: {}", one.title, one.body)).collect();
+    assert_snapshot!(arrived.join("\n"), @"
+    conclaude: SubagentStop: `echo \"lint\" >> log; exit 1` runs
+    conclaude: SubagentStop: `echo \"lint\" >> log; exit 1` exited with code 1
+    conclaude: SubagentStop: coder (a1b2c3): 1 of 3 commands failed
+    ");
+}
+
+#[test]
+fn a_command_that_is_not_to_be_shown_is_named_by_its_message() {
+    let stop = |fields: &str| {
+        let config = format!(
+            "subagentStop: {{commands: {{'*': [{{run: curl secret.example, showCommand: false{fields}}}]}}}}"
+        );
+        Test::stop().config(&config).env("PATH", "").run().nowhere("secret.example")
+    };
+    assert_snapshot!(stop(", onFailure: block, message: The upload failed").blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ The upload failed
+      the command exited with code 127
+      /bin/sh: 1: curl: not found
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+    assert_snapshot!(stop("").message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ a command exited with code 127
+      /bin/sh: 1: curl: not found
+    ");
+}
+
+#[test]
+fn a_message_is_displayed_to_commands_once_unless_they_want_every_part() {
+    let display = |config: &str, is_final: bool| {
+        let test = Test::event("MessageDisplay").payload("final", is_final).payload("delta", "x");
+        test.config(config).run().silent().has("log")
+    };
+    let every = "messageDisplay: {onlyFinal: false, commands: [{run: touch log}]}";
+    assert!(display(&fixture("events"), true) && !display(&fixture("events"), false));
+    assert!(display(every, true) && display(every, false));
+}
+
+#[test]
+fn every_section_of_the_original_runs_its_commands() {
+    let config = fixture("events");
+    let mut log = String::new();
+    for event in ALL.iter().filter(|event| config.contains(&format!("\n{}:", event.row().section))) {
+        let done = real(*event).config(&config).run().status(0);
+        log.push_str(&done.read("log"));
+        if *event == EventKind::WorktreeCreate {
+            log.push_str(&format!("stdout: {}", done.stdout));
+        }
+    }
+    assert_snapshot!(log, @"
+    PostToolUse any
+    PostToolUse Agent
+    PostToolBatch
+    PermissionDenied
+    UserPromptExpansion
+    Setup
+    StopFailure
+    PostCompact
+    TaskCreated
+    TaskCompleted
+    TeammateIdle
+    Elicitation
+    ElicitationResult
+    ConfigChange local_settings
+    InstructionsLoaded
+    CwdChanged
+    FileChanged
+    WorktreeCreate wtone
+    stdout: /trees/wtone
+    MessageDisplay
+    ");
+}
+
+#[test]
+fn a_failing_check_holds_up_the_stop() {
+    let done = Test::event("Stop").without("agent_id").without("agent_type").config(&fixture("stop")).run();
+    assert_eq!(done.read("log"), "formatted\n");
+    assert_snapshot!(done.blocked(), @r#"
+    conclaude: you may not stop yet (block 1 of 3):
+    ✗ The tests must pass
+      `echo "3 tests failed"; exit 1` exited with code 1
+      3 tests failed
+    Fix what is marked ✗, then finish again.
+    "#);
+}
+
+#[test]
+fn files_and_commands_of_the_original_are_guarded() {
+    let mut shown = String::new();
+    for (name, input) in [
+        ("Write", json!({"file_path": "debug.txt"})),
+        ("Write", json!({"file_path": "src/app.js"})),
+        ("Edit", json!({"file_path": "Makefile"})),
+        ("Edit", json!({"file_path": "web/yarn.lock"})),
+        ("Edit", json!({"file_path": "vendor/a/b.c"})),
+        ("Edit", json!({"file_path": ".env.local"})),
+        ("Edit", json!({"file_path": "tsconfig.json"})),
+        ("Edit", json!({"file_path": "src/a.test.ts"})),
+        ("Write", json!({"file_path": "dist/app.css"})),
+        ("Edit", json!({"file_path": "secrets/key.pem"})),
+        ("Bash", json!({"command": "git push --force origin main"})),
+        ("Bash", json!({"command": "git push origin main"})),
+    ] {
+        let done = tool(name, input.clone()).run();
+        let what = if done.stdout.is_empty() { "allowed".to_owned() } else { done.tool("deny") };
+        shown.push_str(&format!("{name} {input}: {}\n", what.lines().last().unwrap()));
+    }
+    assert_snapshot!(shown, @r#"
+    Write {"file_path":"debug.txt"}: ✗ GUARD_DENIED: writing debug.txt: `preventRootAdditions` in .conclaude.yaml:3 → Write may not create debug.txt: put it into src/
+    Write {"file_path":"src/app.js"}: allowed
+    Edit {"file_path":"Makefile"}: ✗ GUARD_DENIED: writing Makefile: `uneditableFiles` has `./Makefile` in .conclaude.yaml:7 → it may not be changed; do it another way, or ask the user
+    Edit {"file_path":"web/yarn.lock"}: ✗ GUARD_DENIED: writing web/yarn.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:8 → it may not be changed; do it another way, or ask the user
+    Edit {"file_path":"vendor/a/b.c"}: ✗ GUARD_DENIED: writing vendor/a/b.c: `uneditableFiles` has `vendor/**` in .conclaude.yaml:9 → it may not be changed; do it another way, or ask the user
+    Edit {"file_path":".env.local"}: ✗ GUARD_DENIED: writing .env.local: `uneditableFiles` has `.env*` in .conclaude.yaml:10 → Change .env.example instead
+    Edit {"file_path":"tsconfig.json"}: ✗ GUARD_DENIED: writing tsconfig.json: `uneditableFiles` has `{package,tsconfig}.json` in .conclaude.yaml:15 → it may not be changed; do it another way, or ask the user
+    Edit {"file_path":"src/a.test.ts"}: allowed
+    Write {"file_path":"dist/app.css"}: ✗ GUARD_DENIED: writing dist/app.css: `preventAdditions` has `dist` in .conclaude.yaml:17 → change a file that exists instead
+    Edit {"file_path":"secrets/key.pem"}: ✗ GUARD_DENIED: using Edit: `toolUsageValidation` has `* secrets/**` in .conclaude.yaml:24 → Secrets stay as they are
+    Bash {"command":"git push --force origin main"}: ✗ GUARD_DENIED: running `git push --force origin main`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:28 → Push without force
+    Bash {"command":"git push origin main"}: allowed
+    "#);
+    let coder = tool("Edit", json!({"file_path": "src/a.test.ts"}))
+        .payload("agent_id", "a1")
+        .payload("agent_type", "coder");
+    assert!(coder.run().tool("deny").ends_with("→ Tests belong to the tester"));
+}
+
+#[test]
+fn what_the_original_had_and_we_have_not_says_what_to_write() {
+    let test = Test::stop().config(
+        "rules: {uneditableFiles: [a]}\nskillStart: {commands: []}\nsubagentStart: {commands: []}\nstop: {rounds: 3, commands: [{rg: {pattern: TODO}, action: warn}]}\npreToolUse: {preventGeneratedFileEdits: true}\n",
+    );
+    assert_snapshot!(test.shows(&["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: unknown key `rules` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | rules: {uneditableFiles: [a]}
+      | ^^^^^ not a key of this section
+      |
+      = help: conclaude 0.2 had this key: write its keys in `preToolUse`
+
+    error: unknown key `skillStart` in the config
+     --> [ROOT]/.conclaude.yaml:2:1
+      |
+    2 | skillStart: {commands: []}
+      | ^^^^^^^^^^ not a key of this section
+      |
+      = help: conclaude 0.2 called it so: write `subagentStart`
+
+    error: unknown key `rounds` in `stop`
+     --> [ROOT]/.conclaude.yaml:4:8
+      |
+    4 | stop: {rounds: 3, commands: [{rg: {pattern: TODO}, action: warn}]}
+      |        ^^^^^^ not a key of this section
+      |
+      = help: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
+
+    error: unknown key `rg` in `commands`
+     --> [ROOT]/.conclaude.yaml:4:31
+      |
+    4 | stop: {rounds: 3, commands: [{rg: {pattern: TODO}, action: warn}]}
+      |                               ^^ not a key of this section
+      |
+      = help: conclaude 0.2 had this key: write a command, such as `run: "! rg PATTERN -g FILES"`
+
+    error: missing field `run` in `commands`
+     --> [ROOT]/.conclaude.yaml:4:31
+      |
+    4 | stop: {rounds: 3, commands: [{rg: {pattern: TODO}, action: warn}]}
+      |                               ^^ `run` is required here
+
+    error: unknown key `action` in `commands`
+     --> [ROOT]/.conclaude.yaml:4:52
+      |
+    4 | stop: {rounds: 3, commands: [{rg: {pattern: TODO}, action: warn}]}
+      |                                                    ^^^^^^ not a key of this section
+      |
+      = help: conclaude 0.2 had this key: write `onFailure: block` or `onFailure: warn`
+
+    error: unknown key `preventGeneratedFileEdits` in `preToolUse`
+     --> [ROOT]/.conclaude.yaml:5:14
+      |
+    5 | preToolUse: {preventGeneratedFileEdits: true}
+      |              ^^^^^^^^^^^^^^^^^^^^^^^^^ not a key of this section
+      |
+      = help: conclaude 0.2 had this key: name the generated files in `uneditableFiles`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 7 problems
+    "#);
+}
