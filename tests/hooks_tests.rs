@@ -55,12 +55,14 @@ fn environment_variables_are_set_correctly() {
     let done = Test::start().config(ENV_CONFIG).stdin(start_payload("tester")).run().silent();
     assert_snapshot!(variables(&done), @"
     CONCLAUDE_AGENT_ID=tester
+    CONCLAUDE_AGENT_NAME=tester
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/tmp/tester.json
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/
     CONCLAUDE_HOOK_EVENT=SubagentStart
     CONCLAUDE_PERMISSION_MODE=default
     CONCLAUDE_SESSION_ID=abc123
+    CONCLAUDE_SKILL_NAME=tester
     CONCLAUDE_SUBAGENT_NAME=tester
     CONCLAUDE_SUBAGENT_TYPE=tester
     CONCLAUDE_TRANSCRIPT_PATH=/tmp/main.json
@@ -229,45 +231,53 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     });
     assert_snapshot!(shown.join("\n\n"), @"
     CONCLAUDE_AGENT_ID=ae7af48d32583d25f
+    CONCLAUDE_AGENT_NAME=coder
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e057e862-e228-4872-b334-7b4e13120d96/subagents/agent-ae7af48d32583d25f.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
     CONCLAUDE_PROMPT_ID=f0eeca94-e398-4cf4-a164-4d05160fbdb2
     CONCLAUDE_SESSION_ID=e057e862-e228-4872-b334-7b4e13120d96
+    CONCLAUDE_SKILL_NAME=coder
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
     CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e057e862-e228-4872-b334-7b4e13120d96.jsonl
 
     CONCLAUDE_AGENT_ID=aa07916dbfab82b86
+    CONCLAUDE_AGENT_NAME=general-purpose
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e9e4c4af-e974-494c-80e5-950eafb50582/subagents/agent-aa07916dbfab82b86.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
     CONCLAUDE_PROMPT_ID=5b6c6419-4b2c-4394-bd3d-b4071dcdf366
     CONCLAUDE_SESSION_ID=e9e4c4af-e974-494c-80e5-950eafb50582
+    CONCLAUDE_SKILL_NAME=general-purpose
     CONCLAUDE_SUBAGENT_NAME=general-purpose
     CONCLAUDE_SUBAGENT_TYPE=general-purpose
     CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e9e4c4af-e974-494c-80e5-950eafb50582.jsonl
 
     CONCLAUDE_AGENT_ID=aff8d827e9d96325c
+    CONCLAUDE_AGENT_NAME=coder
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/331f3fc7-9bae-4639-8d13-2644e6ae3c11/subagents/agent-aff8d827e9d96325c.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
     CONCLAUDE_PROMPT_ID=160554ec-ee12-4f0b-a309-db07b568062d
     CONCLAUDE_SESSION_ID=331f3fc7-9bae-4639-8d13-2644e6ae3c11
+    CONCLAUDE_SKILL_NAME=coder
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
     CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/331f3fc7-9bae-4639-8d13-2644e6ae3c11.jsonl
 
     CONCLAUDE_AGENT_ID=amate-d261481ec4ecb5e8
+    CONCLAUDE_AGENT_NAME=mate
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/a48cd709-1d8a-4b79-ac80-27536e44f4d9/subagents/agent-amate-d261481ec4ecb5e8.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
     CONCLAUDE_PROMPT_ID=01673f61-35b2-49ac-8b7a-508dd2ce6a6a
     CONCLAUDE_SESSION_ID=a48cd709-1d8a-4b79-ac80-27536e44f4d9
+    CONCLAUDE_SKILL_NAME=mate
     CONCLAUDE_SUBAGENT_NAME=mate
     CONCLAUDE_SUBAGENT_TYPE=mate
     CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/a48cd709-1d8a-4b79-ac80-27536e44f4d9.jsonl
@@ -280,10 +290,12 @@ fn a_transcript_path_that_cannot_be_derived_is_left_out() {
     let done = test.env("CONCLAUDE_AGENT_TRANSCRIPT_PATH", "/from/an/outer/hook").run().silent();
     assert_snapshot!(variables(&done), @"
     CONCLAUDE_AGENT_ID=a1b2c3
+    CONCLAUDE_AGENT_NAME=coder
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=[ROOT]
     CONCLAUDE_HOOK_EVENT=SubagentStart
     CONCLAUDE_SESSION_ID=session-1
+    CONCLAUDE_SKILL_NAME=coder
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
     CONCLAUDE_TRANSCRIPT_PATH=/tmp/main.json

@@ -25,7 +25,7 @@ const RENAMED: [(&str, &str); 4] = [
 ];
 
 /// What is no field of a payload.
-const OWN: [&str; 12] = [
+const OWN: [&str; 9] = [
     "CONFIG_DIR",
     "SUBAGENT_NAME",
     "AGENT_TRANSCRIPT_PATH",
@@ -35,10 +35,11 @@ const OWN: [&str; 12] = [
     "DES_PROJECT_ID",
     "FILE_PATH",
     "COMMAND",
-    "AGENT_NAME",
-    "SKILL_NAME",
-    "WORKTREE_NAME",
 ];
+
+/// Other names of the same, for scripts that were written for conclaude 0.2.
+const AGENT_ALIASES: [&str; 2] = ["AGENT_NAME", "SKILL_NAME"];
+const WORKTREE_ALIAS: &str = "WORKTREE_NAME";
 
 /// What steers conclaude itself, or is set for each process: no payload may set these.
 const RESERVED: [&str; 4] = ["LOG", "NOTIFY_WAIT_MS", "COMMAND_ID", "FILES"];
@@ -83,12 +84,14 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         ("DES_PROJECT_ID", project_id),
         ("FILE_PATH", FILE_FIELDS.into_iter().find_map(of_input)),
         ("COMMAND", of_input(COMMAND_FIELD)),
-        // Other names of the same, for scripts that were written for conclaude 0.2.9.
-        ("AGENT_NAME", agent.map(|agent| agent.name.clone())),
-        ("SKILL_NAME", agent.map(|agent| agent.name.clone())),
-        ("WORKTREE_NAME", worktree.and_then(Value::as_str).map(str::to_owned)),
+        (WORKTREE_ALIAS, worktree.and_then(Value::as_str).map(str::to_owned)),
     ];
-    values.into_iter().filter_map(|(name, value)| Some((format!("{PREFIX}{name}"), value?))).collect()
+    let aliases = AGENT_ALIASES.map(|name| (name, agent.map(|agent| agent.name.clone())));
+    values
+        .into_iter()
+        .chain(aliases)
+        .filter_map(|(name, value)| Some((format!("{PREFIX}{name}"), value?)))
+        .collect()
 }
 
 /// The fields that are text, a number or a flag; also those that only a newer client sends.
@@ -123,7 +126,10 @@ pub(crate) fn of_event(event: EventKind) -> Vec<String> {
     }
     if !fields::agent(event).is_empty() {
         let agent = ["AGENT_ID", "SUBAGENT_NAME", "SUBAGENT_TYPE", "AGENT_TRANSCRIPT_PATH"];
-        names.extend(agent.map(|name| format!("{PREFIX}{name}")));
+        names.extend(agent.into_iter().chain(AGENT_ALIASES).map(|name| format!("{PREFIX}{name}")));
+    }
+    if event == EventKind::WorktreeCreate {
+        names.push(format!("{PREFIX}{WORKTREE_ALIAS}"));
     }
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));

@@ -439,6 +439,8 @@ fn events_lists_what_each_can_do() {
         CONCLAUDE_SUBAGENT_NAME
         CONCLAUDE_SUBAGENT_TYPE
         CONCLAUDE_AGENT_TRANSCRIPT_PATH
+        CONCLAUDE_AGENT_NAME
+        CONCLAUDE_SKILL_NAME
         CONCLAUDE_SESSION_ID
         CONCLAUDE_TRANSCRIPT_PATH
         CONCLAUDE_CWD
@@ -466,7 +468,8 @@ fn events_lists_what_each_can_do() {
         "CONCLAUDE_PROMPT_ID",
         "CONCLAUDE_PERMISSION_MODE",
         "CONCLAUDE_CONFIG_DIR",
-        "CONCLAUDE_NAME"
+        "CONCLAUDE_NAME",
+        "CONCLAUDE_WORKTREE_NAME"
       ]
     }
     "#);

@@ -190,11 +190,13 @@ fn commands_find_the_context_in_their_environment() {
     let env = env_of(Test::stop().payload("agent_transcript_path", "/t/agent.jsonl"));
     assert_snapshot!(conclaude_lines(&env), @"
     CONCLAUDE_AGENT_ID=a1b2c3
+    CONCLAUDE_AGENT_NAME=coder
     CONCLAUDE_AGENT_TRANSCRIPT_PATH=/t/agent.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=[ROOT]
     CONCLAUDE_HOOK_EVENT=SubagentStop
     CONCLAUDE_SESSION_ID=session-1
+    CONCLAUDE_SKILL_NAME=coder
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
     CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/main.jsonl
@@ -217,10 +219,12 @@ fn the_name_can_be_used_in_a_script() {
 fn an_unknown_name_leaves_the_other_variables() {
     let env = env_of(Test::stop().without("agent_type").without("agent_id"));
     assert_snapshot!(conclaude_lines(&env), @"
+    CONCLAUDE_AGENT_NAME=unknown
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=[ROOT]
     CONCLAUDE_HOOK_EVENT=SubagentStop
     CONCLAUDE_SESSION_ID=session-1
+    CONCLAUDE_SKILL_NAME=unknown
     CONCLAUDE_SUBAGENT_NAME=unknown
     CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/main.jsonl
     ");
