@@ -20,6 +20,7 @@ mod des;
 mod diff;
 mod doctor;
 mod events;
+mod explain;
 mod init;
 mod install;
 mod out;
@@ -115,6 +116,12 @@ enum Subcommand {
         #[command(subcommand)]
         subcommand: audit::Subcommand,
     },
+    /// Explain what would happen at an event, and why: rules that match and that do not; nothing is run
+    #[command(after_help = explain::EXAMPLES)]
+    Explain {
+        #[command(flatten)]
+        request: explain::Request,
+    },
     /// List the events: what their patterns compare, what can be blocked, and the variables of their commands
     Events {
         #[command(flatten)]
@@ -200,6 +207,7 @@ impl Subcommand {
             Subcommand::Pack { subcommand } => subcommand.run(),
             Subcommand::Des { subcommand } => subcommand.run(),
             Subcommand::Audit { subcommand } => subcommand.run(),
+            Subcommand::Explain { request } => explain::run(&request),
             Subcommand::Events { request } => events::run(&request),
             Subcommand::Schema => print(&schema_text()),
             Subcommand::Completions { shell } => {

@@ -13,9 +13,9 @@ mod watch;
 pub(crate) use call::{Call, Finding};
 pub(crate) use check::check;
 pub(crate) use compile::Sources;
-pub(crate) use resolve::{Effects, Ground};
+pub(crate) use resolve::{Effects, Ground, Touch, Unclear};
 pub(crate) use rules::{Action, Rules};
-pub(crate) use watch::Watch;
+pub(crate) use watch::{Compared, Watch};
 
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@ mod gates;
 mod guards;
 mod panics;
 mod record;
+pub(crate) mod rehearse;
 mod remember;
 mod run;
 mod session;
@@ -47,6 +48,8 @@ pub struct Environment {
     pub only_if_trusted: bool,
     /// Nothing is written: the event is only looked at.
     pub is_rehearsal: bool,
+    /// Then these files count as changed.
+    pub changed: Option<Vec<String>>,
 }
 
 impl Environment {

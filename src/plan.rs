@@ -16,6 +16,7 @@ mod commands;
 pub(crate) mod environment;
 mod files;
 
+use commands::Commands;
 use environment::Variable;
 
 /// Everything that a plan is made from.
@@ -67,6 +68,34 @@ pub(crate) struct Plan {
     pub(crate) can_ask: bool,
     /// Values that do not fit into an environment.
     pub(crate) warnings: Vec<String>,
+    /// What the patterns of the section were compared with.
+    pub(crate) subject: String,
+    /// Commands of the section that do not run.
+    pub(crate) unmatched: Vec<Unmatched>,
+}
+
+/// A command of the event's section that does not run. Where it is in the section is enough: what it says is for whoever asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unmatched {
+    /// The pattern, in the order of the section.
+    pub(crate) entry: usize,
+    /// One of its commands; none is all of them.
+    pub(crate) command: Option<usize>,
+    pub(crate) why: WhyNot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhyNot {
+    /// The pattern does not match.
+    Pattern,
+    /// `match: first` has found one before it.
+    Earlier,
+    /// `agent` does not match.
+    Agent,
+    /// `files` covers nothing that changed.
+    Files,
+    /// It waits for the last part of a message.
+    InBetween,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -255,6 +284,8 @@ impl Plan {
             max_blocks: 1,
             can_ask: false,
             warnings: Vec::new(),
+            subject: String::new(),
+            unmatched: Vec::new(),
         }
     }
 
@@ -328,7 +359,8 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     steps.extend(
         Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
     );
-    let (mut of_config, warnings) = commands::commands(facts, gate.is_some())?;
+    let Commands { steps: mut of_config, warnings, subject, unmatched } =
+        commands::commands(facts, gate.is_some())?;
     if event == EventKind::Stop {
         of_config = at_stop(facts, of_config);
     }
@@ -358,6 +390,8 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         can_ask: !NOBODY_ASKED
             .contains(&facts.event.payload.base().permission_mode.as_deref().unwrap_or_default()),
         warnings,
+        subject,
+        unmatched,
     })
 }
 

@@ -83,6 +83,19 @@ pub enum Access {
 }
 
 impl Access {
+    /// What is done to a file, in a word that its path follows.
+    #[must_use]
+    pub fn does(self) -> &'static str {
+        match self {
+            Access::Read => "reads",
+            Access::Write => "writes",
+            Access::Update => "changes",
+            Access::Delete => "deletes",
+            Access::MakeDirectory => "creates the directory",
+            Access::Link => "links",
+        }
+    }
+
     /// Whether a file may change. Making a directory changes none; through a link anything might be written.
     #[must_use]
     pub fn changes_files(self) -> bool {
@@ -139,6 +152,22 @@ pub enum Doubt {
     UnknownProgram {
         words: Vec<String>,
     },
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Doubt::Unparsable(reason) => write!(f, "it cannot be parsed: {reason}"),
+            Doubt::TooLong => f.write_str("it is longer than 64 KiB"),
+            Doubt::TooDeep => f.write_str("it is nested too deeply"),
+            Doubt::InlineCode { interpreter, .. } => {
+                write!(f, "what code in {interpreter} does is not known")
+            }
+            Doubt::UnknownProgram { words } => {
+                write!(f, "what `{}` does is not known", words.first().map_or("", String::as_str))
+            }
+        }
+    }
 }
 
 /// Reads a command, with the user's home directory for `~` and `$HOME`.

@@ -12,6 +12,8 @@ use crate::types::{Event, PayloadError};
 
 pub mod abilities;
 pub mod fields;
+pub(crate) mod names;
+pub(crate) mod sample;
 pub(crate) mod tools;
 pub mod transcript;
 

@@ -5,6 +5,7 @@ use super::watch::Watch;
 use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
 use crate::glob::{Glob, Kind};
+use crate::rule::Rule;
 
 /// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
 #[derive(Clone, Debug, Default)]
@@ -175,6 +176,23 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
+    /// Every rule, in the order in which they are compared.
+    pub(crate) fn all(&self) -> Vec<Rule> {
+        let switch = |switch: &Option<Switch>| switch.iter().map(|one| one.origin.rule("")).collect();
+        let files = |rules: &FileRules| rules.0.iter().map(|one| one.origin.rule(&one.written)).collect();
+        let tools = self.tools.iter().map(|one| one.origin.rule(&one.written)).collect();
+        let all: [Vec<Rule>; 7] = [
+            files(&self.uneditable),
+            files(&self.unreadable),
+            switch(&self.root_additions),
+            files(&self.additions),
+            switch(&self.git_ignored),
+            tools,
+            switch(&self.worktree_fence),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
     /// Whether files or commands are guarded at all: only then something can be undecidable.
     pub(crate) fn has_guards(&self, agent: &str) -> bool {
         !self.uneditable.is_empty(agent)

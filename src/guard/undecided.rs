@@ -67,12 +67,7 @@ pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear, found
         }
         Unclear::Doubt(doubt) => {
             if rules.has_guards(call.agent) {
-                let why = match doubt {
-                    Doubt::TooLong => "it is longer than 64 KiB".to_owned(),
-                    Doubt::TooDeep => "it is nested too deeply".to_owned(),
-                    Doubt::Unparsable(reason) => format!("it cannot be parsed: {reason}"),
-                    _ => "it cannot be understood".to_owned(),
-                };
+                let why = doubt.to_string();
                 let text = call.command.unwrap_or_default();
                 ask("running this command".into(), text, &why, "write it more simply, in several commands");
             }

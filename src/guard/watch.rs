@@ -20,7 +20,6 @@ pub(crate) struct Compared {
 pub(crate) struct Watch<'a>(Option<&'a RefCell<Vec<Compared>>>);
 
 impl<'a> Watch<'a> {
-    #[cfg(test)]
     pub(crate) fn into(seen: &'a RefCell<Vec<Compared>>) -> Watch<'a> {
         Watch(Some(seen))
     }

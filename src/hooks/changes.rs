@@ -31,6 +31,11 @@ pub(super) fn changed(event: &Event, agent: Option<&Agent>, work: &Path) -> Vec<
     found
 }
 
+/// These files, as they are named at the event.
+pub(super) fn located(event: &Event, names: &[String], work: &Path) -> Vec<Location> {
+    names.iter().map(|name| locate(event, work, name)).collect()
+}
+
 /// The files as they were named, and whether all of it has happened.
 fn named(event: &Event, agent: Option<&Agent>) -> (Vec<String>, bool) {
     let fields = &event.fields;

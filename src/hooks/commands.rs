@@ -54,7 +54,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     };
     log_run(&run);
     notify_user(command, context, Some(&run));
-    let verdict = verdict(&run, context);
+    let verdict = verdict(&run, || context.was_blocked_by_timeout());
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
     (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
 }
@@ -81,13 +81,13 @@ fn output_file(context: &Context<'_>, stream: &'static str) -> io::Result<(File,
     context.session.output_file(stream)
 }
 
-fn verdict(run: &CommandRun, context: &Context<'_>) -> Verdict {
+pub(super) fn verdict(run: &CommandRun, was_blocked_by_timeout: impl FnOnce() -> bool) -> Verdict {
     let command = &run.command;
     match if run.is_timeout { command.on_timeout } else { command.on_failure } {
         _ if run.is_success => Verdict::Pass,
         Reaction::Warn => Verdict::Warn,
         // The agent cannot fix slowness: to block it again would only cost the same time again.
-        Reaction::Block if run.is_timeout && context.was_blocked_by_timeout() => Verdict::Warn,
+        Reaction::Block if run.is_timeout && was_blocked_by_timeout() => Verdict::Warn,
         Reaction::Block => Verdict::Block,
     }
 }

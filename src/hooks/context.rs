@@ -17,6 +17,7 @@ use crate::des::markers;
 use crate::dialect::claude::fields;
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
+use crate::file_pattern::Location;
 use crate::git::WorkTree;
 use crate::load::{self, Loaded};
 use crate::log;
@@ -47,6 +48,8 @@ pub(super) struct Context<'a> {
     /// Why it is not known whether a gate applies, where one could.
     pub(super) unknown_gate: Option<String>,
     pub(super) tree: WorkTree,
+    /// The files that count as changed, where the event is only looked at.
+    given_changes: Option<Vec<String>>,
 }
 
 /// The config, or the defaults where it cannot be read.
@@ -107,15 +110,12 @@ impl<'a> Context<'a> {
             session,
             gate,
             unknown_gate,
+            given_changes: environment.changed.clone(),
         }))
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {
-        let agent = self.agent.as_ref().or(self.caller.as_ref());
-        let changed = match self.asks_for_files() {
-            true => changes::changed(&self.event, agent, &self.root.work),
-            false => Vec::new(),
-        };
+        let changed = if self.asks_for_files() { self.changed() } else { Vec::new() };
         let running = match self.payload() {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
@@ -137,6 +137,20 @@ impl<'a> Context<'a> {
             log::warn(|| warning.clone());
         }
         Ok(plan)
+    }
+
+    /// The files that the event, or the agent until its stop, changed.
+    pub(super) fn changed(&self) -> Vec<Location> {
+        let agent = self.agent.as_ref().or(self.caller.as_ref());
+        match &self.given_changes {
+            Some(names) => changes::located(&self.event, names, &self.root.work),
+            None => changes::changed(&self.event, agent, &self.root.work),
+        }
+    }
+
+    /// Who causes the event, as `agent` names it.
+    pub(super) fn actor(&self) -> &str {
+        self.agent.as_ref().or(self.caller.as_ref()).map_or("main", |agent| agent.name.as_str())
     }
 
     /// Whether a command of the event is limited to files: nothing else needs to know what changed.

@@ -75,9 +75,8 @@ fn allowed(
         });
     }
     result.message = result.message.map(|message| shorten(message, &context.session));
-    // What comes from inside a subagent is not shown either.
     if let Some((agent, message)) = context.caller.as_ref().zip(result.message.as_ref())
-        && plan.commands().next().is_some()
+        && is_inside_agent(context, plan)
     {
         delivery::keep(context, agent, message);
         result.message = None;
@@ -87,13 +86,22 @@ fn allowed(
     }
     answers(plan, outcomes, &mut result)?;
     recorded.inspect_err(|error| delivery::keep_error(context, error))?;
-    if context.agent.is_none() && !abilities::is_shown(plan.event) {
-        // Where nobody would see it, it is shown at the next event that is.
-        if let Some(message) = result.message.take() {
-            delivery::keep_once(context, &message, &message);
-        }
+    if is_shown_later(context, plan)
+        && let Some(message) = result.message.take()
+    {
+        delivery::keep_once(context, &message, &message);
     }
     Ok(result)
+}
+
+/// What commands have to show inside a subagent is not shown there.
+fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
+    context.caller.is_some() && plan.commands().next().is_some()
+}
+
+/// Whether nobody would see a message at this event: then it is shown at the next one where the user does.
+pub(super) fn is_shown_later(context: &Context<'_>, plan: &Plan) -> bool {
+    is_inside_agent(context, plan) || (context.agent.is_none() && !abilities::is_shown(plan.event))
 }
 
 /// What commands printed for Claude, or for Claude Code itself.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::context::Context;
 use super::gate_facts::{GateContext, called_agent};
 use super::panics;
-use crate::config::{JudgeConfig, ScopeMode};
+use crate::config::{ConfigError, JudgeConfig, ScopeMode};
 use crate::des::call::Call;
 use crate::des::gates::{self, Calling, Seen, Writing};
 use crate::des::judge::{self, Question};
@@ -26,8 +26,8 @@ use crate::transcript;
 use crate::types::{HookPayload, PreToolUsePayload};
 
 /// Beside a refusal, and when an agent is called: the config cannot be read.
-pub(super) fn config_note(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Option<Outcome> {
-    let error = context.config.error.as_ref()?;
+pub(super) fn config_note(plan: &Plan, error: Option<&ConfigError>, outcomes: &[Outcome]) -> Option<Outcome> {
+    let error = error?;
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     let is_called = matches!(plan.gate(), Some(Gate::Call { .. }));
     let text =

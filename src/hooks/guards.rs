@@ -21,11 +21,22 @@ const MAIN: &str = "main";
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     match inspect(config, plan, context, Watch::default()) {
-        Some(Ok(findings)) => findings.into_iter().map(outcome).collect(),
-        // The config was checked when it was read.
-        Some(Err(error)) => vec![Outcome::note(format!("a guard cannot be evaluated: {error}"))],
+        Some(Ok(inspected)) => inspected.findings.into_iter().map(outcome).collect(),
+        Some(Err(error)) => vec![broken(&error)],
         None => Vec::new(),
     }
+}
+
+/// The config was checked when it was read, so this is not met.
+pub(super) fn broken(error: &GlobError) -> Outcome {
+    Outcome::note(format!("a guard cannot be evaluated: {error}"))
+}
+
+/// A call as the guards see it.
+pub(super) struct Inspected {
+    pub(super) rules: Rules,
+    pub(super) effects: Effects,
+    pub(super) findings: Vec<guard::Finding>,
 }
 
 /// What the guards find. None where there is no tool.
@@ -34,7 +45,7 @@ pub(super) fn inspect(
     plan: &Plan,
     context: &Context<'_>,
     watch: Watch<'_>,
-) -> Option<Result<Vec<guard::Finding>, GlobError>> {
+) -> Option<Result<Inspected, GlobError>> {
     let HookPayload::PreToolUse(tool) = context.payload() else { return None };
     let home = files::home();
     let used = context.config.origins.sources();
@@ -66,7 +77,8 @@ pub(super) fn inspect(
         is_ignored: &|path| git::ignores(work, path),
         watch,
     };
-    Some(Ok(check(&rules, &call, &effects)))
+    let findings = check(&rules, &call, &effects);
+    Some(Ok(Inspected { rules, effects, findings }))
 }
 
 /// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.

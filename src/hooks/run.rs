@@ -32,12 +32,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
                 outputs.push((outcomes.len(), output));
                 vec![outcome]
             }
-            Action::Wait(agents) => vec![Outcome::note(messages::waiting(agents))],
-            Action::Continue(message) => vec![Outcome {
-                verdict: Verdict::Block,
-                message: message.clone(),
-                evidence: Evidence::Continue,
-            }],
+            action @ (Action::Wait(_) | Action::Continue(_)) => without_running(action).into_iter().collect(),
             Action::Judge(judge) => {
                 // What others write while the judge is asked is not the commands' doing.
                 gates::note_written_files(context, tree.take());
@@ -53,11 +48,27 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     }
     commands::show(&mut outcomes, outputs, context);
     gates::note_written_files(context, tree);
-    outcomes.extend(gates::config_note(plan, context, &outcomes));
-    outcomes.extend(plan.untrusted.as_ref().map(|untrusted| Outcome {
+    outcomes.extend(gates::config_note(plan, context.config.error.as_ref(), &outcomes));
+    outcomes.extend(untrusted(plan));
+    Ok(outcomes)
+}
+
+/// The outcome of an action for which nothing is run.
+pub(super) fn without_running(action: &Action) -> Option<Outcome> {
+    match action {
+        Action::Wait(agents) => Some(Outcome::note(messages::waiting(agents))),
+        Action::Continue(message) => {
+            Some(Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue })
+        }
+        _ => None,
+    }
+}
+
+/// What is reported of steps that nobody trusts.
+pub(super) fn untrusted(plan: &Plan) -> Option<Outcome> {
+    plan.untrusted.as_ref().map(|untrusted| Outcome {
         verdict: Verdict::Warn,
         message: messages::untrusted(untrusted),
         evidence: Evidence::Skipped,
-    }));
-    Ok(outcomes)
+    })
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::environment::{self, Variable};
-use super::{Action, Command, Facts, Planned, Reason, Step, files};
+use super::{Action, Command, Facts, Planned, Reason, Step, Unmatched, WhyNot, files};
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
-use crate::pattern::{self, Pattern, PatternError};
+use crate::pattern::{self, MatchMode, Pattern, PatternError};
 use crate::rule::Rule;
 
 /// The shell when the config names none.
@@ -29,51 +29,99 @@ struct Wanted<'a> {
     files: Option<Vec<String>>,
 }
 
-/// The commands of the event, each with the reason why it may not run, and values that do not fit into their environment.
-pub(super) fn commands<'a>(
-    facts: &Facts<'a>,
-    is_gated: bool,
-) -> Result<(Vec<Planned<'a>>, Vec<String>), PatternError> {
-    let event = facts.event.kind;
-    let section = facts.config.section(event).filter(|_| !is_in_between(facts));
-    let Some(section) = section else { return Ok((Vec::new(), Vec::new())) };
-    let (subject, selected) = select(facts, section)?;
-    let wanted: Vec<Wanted<'_>> = selected
-        .into_iter()
-        .flat_map(|(pattern, commands)| commands.iter().enumerate().map(move |one| (pattern, one)))
-        .filter(|(_, (_, config))| is_for_agent(facts, config))
-        .filter_map(|(pattern, (index, config))| {
-            Some(Wanted { pattern, index, config, files: files::concerned(facts.changed, config)? })
-        })
-        .collect();
-    if wanted.is_empty() {
-        return Ok((Vec::new(), Vec::new()));
+/// What the event's section comes to.
+#[derive(Default)]
+pub(super) struct Commands<'a> {
+    /// Each with the reason why it may not run.
+    pub(super) steps: Vec<Planned<'a>>,
+    /// Values that do not fit into their environment.
+    pub(super) warnings: Vec<String>,
+    /// What patterns are compared with.
+    pub(super) subject: String,
+    pub(super) unmatched: Vec<Unmatched>,
+}
+
+pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands<'a>, PatternError> {
+    let Some(section) = facts.config.section(facts.event.kind) else { return Ok(Commands::default()) };
+    if is_in_between(facts) {
+        let all = 0..section.entries().len();
+        let unmatched = all.map(|entry| Unmatched { entry, command: None, why: WhyNot::InBetween });
+        return Ok(Commands { unmatched: unmatched.collect(), ..Commands::default() });
     }
-    let (env, mut warnings) = environment::environment(facts, is_gated);
-    let mut steps = Vec::new();
+    let (subject, selected) = select(facts, section)?;
+    let mut unmatched = not_selected(section, &selected);
+    let wanted = wanted(facts, section, selected, &mut unmatched);
+    let mut planned = Commands { subject, unmatched, ..Commands::default() };
+    if wanted.is_empty() {
+        return Ok(planned);
+    }
+    let (env, warnings) = environment::environment(facts, is_gated);
+    planned.warnings = warnings;
     for Wanted { pattern, index, config, files } in wanted {
-        let (section, pattern, index) = (event.row().section, pattern.as_str(), index.to_string());
+        let (section, pattern, index) = (facts.event.kind.row().section, pattern.as_str(), index.to_string());
         let keys = [section, "commands", pattern, &index];
-        let mut command = command(config, event, facts.work);
+        let mut command = command(config, facts.event.kind, facts.work);
         let rule = Rule::key(format!("{section}.commands")).pattern(pattern);
         command.rule = Box::new(match facts.origins.position(&keys, facts.config_dir) {
             Some((file, line)) => rule.at(file, Some(line)),
             None => rule,
         });
-        command.subject.clone_from(&subject);
+        command.subject.clone_from(&planned.subject);
         command.env = env.clone();
         let commands = match files {
-            Some(files) => files::given(&command, &files, &mut warnings),
+            Some(files) => files::given(&command, &files, &mut planned.warnings),
             None => vec![command],
         };
         let untrusted = facts.origins.untrusted(&keys);
-        steps.extend(
-            commands.into_iter().map(|command| {
-                (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
-            }),
-        );
+        planned.steps.extend(commands.into_iter().map(|command| {
+            (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
+        }));
     }
-    Ok((steps, warnings))
+    Ok(planned)
+}
+
+/// The patterns that do not match, or come too late.
+fn not_selected(section: &EventConfig, selected: &[&Entry]) -> Vec<Unmatched> {
+    let is_selected = |entry: &Entry| selected.iter().any(|one| std::ptr::eq(*one, entry));
+    let is_first = section.mode == Some(MatchMode::First);
+    let mut is_taken = false;
+    let mut found = Vec::new();
+    for (index, entry) in section.entries().iter().enumerate() {
+        if is_selected(entry) {
+            is_taken = is_first;
+        } else {
+            let why = if is_taken { WhyNot::Earlier } else { WhyNot::Pattern };
+            found.push(Unmatched { entry: index, command: None, why });
+        }
+    }
+    found
+}
+
+/// The commands of the patterns that match, without those that are for others.
+fn wanted<'a>(
+    facts: &Facts<'_>,
+    section: &EventConfig,
+    selected: Vec<&'a Entry>,
+    unmatched: &mut Vec<Unmatched>,
+) -> Vec<Wanted<'a>> {
+    let mut wanted = Vec::new();
+    for entry in selected {
+        let (pattern, commands) = entry;
+        for (index, config) in commands.iter().enumerate() {
+            let mut leave_out = |why| {
+                let entry = section.entries().iter().position(|one| std::ptr::eq(one, entry));
+                unmatched.extend(entry.map(|entry| Unmatched { entry, command: Some(index), why }));
+            };
+            if !is_for_agent(facts, config) {
+                leave_out(WhyNot::Agent);
+            } else if let Some(files) = files::concerned(facts.changed, config) {
+                wanted.push(Wanted { pattern, index, config, files });
+            } else {
+                leave_out(WhyNot::Files);
+            }
+        }
+    }
+    wanted
 }
 
 /// A part of a message before the last one, where commands wait for that.

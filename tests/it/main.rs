@@ -22,6 +22,7 @@ mod des_gates;
 mod des_run;
 mod doctor;
 mod events;
+mod explain;
 mod foreign_config;
 mod gate_escapes;
 mod gate_shell;

@@ -6,6 +6,7 @@ use super::check::{Check, short};
 use super::installation::Installation;
 use crate::cli::validate;
 use crate::config::{ConfigError, Layer};
+use crate::dialect::claude::names::AGENTS as BUILT_IN;
 use crate::event;
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
@@ -15,17 +16,6 @@ use crate::load::{self, Loaded};
 use crate::pattern::Pattern;
 use crate::store;
 use crate::text::count;
-
-/// The types of agents that Claude Code itself has.
-const BUILT_IN: [&str; 7] = [
-    "general-purpose",
-    "Explore",
-    "Plan",
-    "claude",
-    "statusline-setup",
-    "output-style-setup",
-    "claude-code-guide",
-];
 
 /// A config that can be read, and means what it says.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {

@@ -26,6 +26,24 @@ const FILE_TOOLS: [(&str, &str, Access); 6] = [
 pub(crate) const WRITING: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"];
 pub(crate) const READING: &[&str] = &["Read", "NotebookRead", "Grep", "Bash"];
 
+/// The field of a tool's input that names its file.
+pub(crate) fn file_field(tool: &str) -> Option<&'static str> {
+    let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool).map(|(_, field, _)| *field);
+    found.or_else(|| matches!(tool, "Grep" | "Glob").then_some("path"))
+}
+
+/// The tool whose input this looks like.
+pub(crate) fn guess(input: &Map<String, Value>) -> Option<&'static str> {
+    let fields = [
+        ("command", "Bash"),
+        ("notebook_path", "NotebookEdit"),
+        ("old_string", "Edit"),
+        ("file_path", "Write"),
+        ("prompt", "Agent"),
+    ];
+    fields.into_iter().find(|(field, _)| input.contains_key(*field)).map(|(_, tool)| tool)
+}
+
 /// What a call of a tool does.
 pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);

@@ -1,0 +1,55 @@
+//! What would be answered in each case: all commands succeed, one fails, one times out, the limit on blocks is reached.
+
+use crate::config::Reaction;
+use crate::decide::{Count, Word};
+use crate::hooks::rehearse::{Answered, End, Rehearsal};
+use crate::messages;
+use crate::plan::Command;
+
+/// An answer, and when it is given.
+pub(super) struct Case {
+    /// Empty where there is only one.
+    pub(super) when: String,
+    pub(super) answered: Answered,
+}
+
+/// One command of each kind is enough: those of a kind differ by their texts alone.
+pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
+    let commands: Vec<&Command> = rehearsal.plan.commands().collect();
+    let first = rehearsal.answer(|_| End::Exits(0), Count::Blocks(1));
+    let is_refused = matches!(first.word, Some(Word::Denied | Word::Asked | Word::Blocked));
+    if commands.is_empty() || is_refused {
+        let limit = is_refused.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten();
+        return std::iter::once(Case { when: String::new(), answered: first }).chain(limit).collect();
+    }
+    let when = if commands.len() == 1 { "if it succeeds" } else { "if all succeed" };
+    let mut cases = vec![Case { when: when.into(), answered: first }];
+    for reaction in [Reaction::Block, Reaction::Warn] {
+        let fails = commands.iter().find(|command| command.on_failure == reaction);
+        cases.extend(fails.map(|command| case(rehearsal, command, End::Exits(1), "fails")));
+        let hangs =
+            commands.iter().find(|command| command.timeout.is_some() && command.on_timeout == reaction);
+        cases.extend(hangs.map(|command| case(rehearsal, command, End::TimesOut, "times out")));
+    }
+    let blocking = commands.iter().find(|command| command.on_failure == Reaction::Block);
+    cases.extend(blocking.and_then(|blocking| at_limit(rehearsal, ends(blocking, End::Exits(1)))));
+    cases
+}
+
+/// One command ends so, and all others succeed.
+fn ends(one: &Command, end: End) -> impl Fn(&Command) -> End {
+    move |command| if std::ptr::eq(command, one) { end } else { End::Exits(0) }
+}
+
+fn case(rehearsal: &Rehearsal, command: &Command, end: End, what: &str) -> Case {
+    let when = format!("if `{}` {what}", messages::short(&command.script));
+    Case { when, answered: rehearsal.answer(ends(command, end), Count::Blocks(1)) }
+}
+
+/// The same once the agent was blocked as often as it may be, where that is counted.
+fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> End) -> Option<Case> {
+    let answered = rehearsal.answer(end, Count::Exhausted);
+    let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);
+    let when = format!("the same after {} blocks (maxBlocks)", rehearsal.plan.max_blocks);
+    is_counted.then_some(Case { when, answered })
+}

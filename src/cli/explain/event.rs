@@ -1,0 +1,20 @@
+//! The event that a user names: in any case, by its name or by its section.
+
+use std::io;
+
+use crate::event::{ALL, EventKind};
+use crate::text::nearest;
+
+pub(super) fn named(typed: &str) -> io::Result<EventKind> {
+    let folded = |text: &str| text.replace(['-', '_', ' '], "").to_lowercase();
+    let wanted = folded(typed);
+    if let Some(event) = ALL.iter().find(|event| folded(event.name()) == wanted) {
+        return Ok(*event);
+    }
+    if let Some(near) = nearest(typed, ALL.iter().map(|event| event.name())) {
+        return Err(io::Error::other(format!("unknown event `{typed}`; did you mean `{near}`?")));
+    }
+    // A newer Claude Code may have it; its commands run.
+    EventKind::named_or_future(typed)
+        .ok_or_else(|| io::Error::other(format!("unknown event `{typed}`; `conclaude events` lists them")))
+}

@@ -1,0 +1,134 @@
+//! The explanation as JSON.
+
+use serde_json::{Value, json};
+
+use super::{Explained, cases, print};
+use crate::dialect::claude::Answer;
+use crate::hooks::rehearse::{Guarded, Rehearsal};
+use crate::outcome::Outcome;
+use crate::plan::{Action, Command};
+
+pub(super) fn of(explained: &Explained) -> Value {
+    let asked = &explained.asked;
+    let mut report = json!({
+        "event": asked.event.name(),
+        "payload": asked.payload,
+        "notes": explained.notes,
+        "handled": explained.rehearsal.is_some(),
+    });
+    let rehearsal = explained.rehearsal.as_ref().map(of_rehearsal);
+    if let (Some(report), Some(Value::Object(more))) = (report.as_object_mut(), rehearsal) {
+        report.extend(more);
+    }
+    report
+}
+
+fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
+    let files = rehearsal.files.iter().map(
+        |source| json!({"layer": source.layer.name(), "path": source.path, "untrusted": source.untrusted}),
+    );
+    let error = rehearsal.config_error.as_ref();
+    let plan = &rehearsal.plan;
+    let gates =
+        plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| matches!(step.action, Action::Gate(_)));
+    let gates = gates.map(|(step, checks)| {
+        json!({
+            "gate": step.action.to_string(), "why": step.reason.to_string(),
+            "findings": checks.iter().filter_map(Outcome::as_finding).collect::<Vec<_>>(),
+        })
+    });
+    let other = |step: &crate::plan::Step| {
+        matches!(step.action, Action::Wait(_) | Action::Continue(_) | Action::Judge(_) | Action::Report(_))
+            .then(|| json!({"what": step.action.to_string(), "why": step.reason.to_string()}))
+    };
+    let untrusted = plan.untrusted.iter().flat_map(|untrusted| {
+        untrusted
+            .commands()
+            .map(|command| json!({"run": command.script, "rule": command.rule, "why": untrusted.why}))
+    });
+    let not_run =
+        rehearsal.not_run.iter().map(|one| json!({"run": one.script, "rule": one.rule, "why": one.why}));
+    let answers = cases::all(rehearsal).into_iter().map(|case| {
+        let answered = case.answered;
+        json!({
+            "when": case.when, "decision": answered.word.map_or("failed", |word| word.as_str()),
+            "exit": answered.answer.exit.code(), "stdout": stdout(&answered.answer), "stderr": answered.answer.stderr,
+            "shown_later": answered.later,
+        })
+    });
+    json!({
+        "agent": rehearsal.agent,
+        "config": {
+            "files": files.collect::<Vec<_>>(),
+            "error": error.map(|error| json!({"file": error.path(), "message": error.summary(), "problems": error.located()})),
+        },
+        "effects": rehearsal.guards.as_ref().map(effects),
+        "guards": rehearsal.guards.as_ref().map(|guarded| guards(rehearsal, guarded)),
+        "gates": gates.collect::<Vec<_>>(),
+        "no_gate": rehearsal.no_gate,
+        "commands": plan.commands().map(command).collect::<Vec<_>>(),
+        "not_run": untrusted.chain(not_run).collect::<Vec<_>>(),
+        "other": plan.steps.iter().filter_map(other).collect::<Vec<_>>(),
+        "answers": answers.collect::<Vec<_>>(),
+    })
+}
+
+fn effects(guarded: &Guarded) -> Value {
+    let effects = &guarded.effects;
+    let touches = effects.touches.iter().map(|touch| {
+        json!({
+            "does": touch.access.does(), "path": touch.path, "command": touch.command, "exists": touch.exists,
+            "with_contents": touch.with_contents,
+            "names": touch.names.iter().map(|name| name.shown()).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "commands": effects.commands,
+        "touches": touches.collect::<Vec<_>>(),
+        "unclear": effects.unclear.iter().map(print::of_unclear).collect::<Vec<_>>(),
+    })
+}
+
+fn guards(rehearsal: &Rehearsal, guarded: &Guarded) -> Value {
+    let findings = rehearsal.checks.iter().flatten().filter(|outcome| !rehearsal.is_of_gate(outcome));
+    let findings = findings.filter_map(Outcome::as_finding);
+    let rules = guarded.rules.iter().map(|rule| {
+        let compared = guarded
+            .compared
+            .iter()
+            .filter(|one| one.rule == *rule)
+            .map(|one| json!({"with": one.subject, "matches": one.is_match, "why": one.why}));
+        json!({"rule": rule, "compared": compared.collect::<Vec<_>>()})
+    });
+    json!({"rules": rules.collect::<Vec<_>>(), "findings": findings.collect::<Vec<_>>()})
+}
+
+fn command(command: &Command) -> Value {
+    let env: serde_json::Map<String, Value> =
+        command.env.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?.into()))).collect();
+    json!({
+        "run": command.script, "rule": command.rule, "matched": command.subject, "cwd": command.cwd, "shell": command.shell,
+        "timeout": command.timeout.map(|timeout| timeout.as_secs()),
+        "on_failure": command.on_failure, "on_timeout": command.on_timeout, "environment": env,
+    })
+}
+
+fn stdout(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.stdout).unwrap_or_else(|_| answer.stdout.clone().into())
+}
+
+/// What the answer says, whoever reads it.
+pub(super) fn text_of(answer: &Answer) -> Option<String> {
+    let json = stdout(answer);
+    let pointers = [
+        "/reason",
+        "/systemMessage",
+        "/hookSpecificOutput/permissionDecisionReason",
+        "/hookSpecificOutput/additionalContext",
+        "/hookSpecificOutput/decision/message",
+    ];
+    let texts = pointers.into_iter().filter_map(|pointer| json.pointer(pointer));
+    let found: Vec<&str> = texts.filter_map(Value::as_str).collect();
+    let text = if found.is_empty() { answer.stderr.clone() } else { found.join("\n") };
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,43 @@
+//! Names of agents and tools that do not exist here, as far as files tell: usually a typo.
+
+use std::path::Path;
+
+use super::Asked;
+use crate::dialect::claude::fields;
+use crate::dialect::claude::names::{AGENTS, TOOLS};
+use crate::install::agents;
+use crate::install::scope::Scope;
+use crate::text::nearest;
+
+pub(super) fn notes(asked: &Asked, project: &Path) -> Vec<String> {
+    let tool = asked.text("tool_name").filter(|_| fields::has_tool(asked.event));
+    let agent = asked.text("agent_type").filter(|name| !name.is_empty());
+    tool.and_then(unknown_tool)
+        .into_iter()
+        .chain(agent.and_then(|name| unknown_agent(name, project)))
+        .collect()
+}
+
+/// Tools of MCP servers are called `mcp__server__tool`.
+fn unknown_tool(name: &str) -> Option<String> {
+    if TOOLS.contains(&name) || name.starts_with("mcp__") {
+        return None;
+    }
+    Some(match nearest(name, TOOLS.iter().copied()) {
+        Some(near) => format!("no tool {name} is known; did you mean {near}?"),
+        None => format!("no tool {name} is known: only its name is compared"),
+    })
+}
+
+/// Agents of plugins are called `plugin:name`; where they are is Claude Code's business.
+fn unknown_agent(name: &str, project: &Path) -> Option<String> {
+    let own = [Scope::Project, Scope::User].into_iter().flat_map(|scope| agents::names(project, scope));
+    let known: Vec<String> = AGENTS.iter().map(|name| (*name).to_owned()).chain(own).collect();
+    if name.contains(':') || known.iter().any(|one| one == name) {
+        return None;
+    }
+    Some(match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("no agent {name} is known here; did you mean {near}?"),
+        None => format!("no agent {name} is known here: there is no file for it in .claude/agents"),
+    })
+}

@@ -1,0 +1,65 @@
+//! Text in lines of at most 80 columns.
+
+use std::io;
+
+use crate::cli::out::{Out, Paint};
+use crate::text::clean;
+
+const WIDTH: usize = 80;
+
+/// Prints a text below the indent, broken between words. A word that is longer stays whole, so that it can be copied.
+pub(in crate::cli) fn paragraph(out: &mut Out<'_>, indent: usize, text: &str) -> io::Result<()> {
+    marked(out, indent, None, text)
+}
+
+/// The same with a mark in front of its first line.
+pub(in crate::cli) fn marked(
+    out: &mut Out<'_>,
+    indent: usize,
+    mark: Option<(Paint, &str)>,
+    text: &str,
+) -> io::Result<()> {
+    let hang = indent + if mark.is_some() { 2 } else { 0 };
+    for (number, line) in broken(&clean(text), WIDTH.saturating_sub(hang)).iter().enumerate() {
+        match mark.filter(|_| number == 0) {
+            Some((paint, mark)) => writeln!(out, "{:indent$}{paint}{mark}{paint:#} {line}", "")?,
+            None => writeln!(out, "{:hang$}{line}", "")?,
+        }
+    }
+    Ok(())
+}
+
+/// The lines of a text, each broken where it is too long; what follows a break keeps the indent of its line.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.trim_end().lines() {
+        let start: String = line.chars().take_while(|c| *c == ' ').collect();
+        let mut current = start.clone();
+        for word in line.split_whitespace() {
+            let is_first = current.len() == start.len();
+            if !is_first && current.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::replace(&mut current, format!("{start}{word}")));
+                continue;
+            }
+            if !is_first {
+                current.push(' ');
+            }
+            current.push_str(word);
+        }
+        lines.push(current);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_keep_their_indent() {
+        assert_eq!(broken("one two three", 7), ["one two", "three"]);
+        assert_eq!(broken("  one two three", 9), ["  one two", "  three"]);
+        assert_eq!(broken("a averyverylongword b", 5), ["a", "averyverylongword", "b"]);
+        assert_eq!(broken("a\n\nb\n", 5), ["a", "", "b"]);
+    }
+}

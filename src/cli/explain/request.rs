@@ -1,0 +1,187 @@
+//! What was asked: arguments, or a real payload, become the payload of an event.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::{Request, event, object};
+use crate::dialect::claude::fields;
+use crate::dialect::claude::sample::{AGENT, Sample};
+use crate::dialect::claude::tools;
+use crate::event::{EventKind, Subject};
+use crate::files;
+
+/// A payload is never this large.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The session of an event that did not happen.
+const SESSION: &str = "explain";
+
+/// An event to look at.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Asked {
+    pub(in crate::cli) event: EventKind,
+    pub(in crate::cli) payload: Map<String, Value>,
+    /// The files that an agent changed until its stop, where they are given.
+    pub(in crate::cli) changed: Option<Vec<String>>,
+    /// What was assumed.
+    pub(in crate::cli) notes: Vec<String>,
+}
+
+impl Asked {
+    pub(super) fn of(request: &Request) -> io::Result<Asked> {
+        match &request.payload {
+            Some(path) => of_payload(path, request.event.as_deref()),
+            None => of_arguments(request),
+        }
+    }
+
+    /// An event with these fields, as it would come in this folder.
+    pub(in crate::cli) fn sample(sample: &Sample<'_>) -> Asked {
+        Asked { event: sample.event, payload: sample.payload(), changed: None, notes: Vec::new() }
+    }
+
+    pub(in crate::cli) fn text(&self, field: &str) -> Option<&str> {
+        self.payload.get(field).and_then(Value::as_str)
+    }
+
+    pub(in crate::cli) fn cwd(&self) -> &str {
+        self.text("cwd").unwrap_or_default()
+    }
+}
+
+fn error(what: impl Into<String>) -> io::Error {
+    io::Error::other(what.into())
+}
+
+fn of_payload(path: &Path, typed: Option<&str>) -> io::Result<Asked> {
+    let text = if path == Path::new("-") {
+        let mut text = String::new();
+        #[expect(clippy::disallowed_methods, reason = "stdin is what the user names with `-`")]
+        io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
+        text
+    } else {
+        files::read_text(path, MAX_BYTES).map_err(|why| error(format!("{}: {why}", path.display())))?
+    };
+    let mut payload = object(&text, &format!("the payload {}", path.display()))?;
+    let own = payload.get("hook_event_name").and_then(Value::as_str).map(str::to_owned);
+    let event = match (typed, &own) {
+        (Some(typed), _) => event::named(typed)?,
+        (None, Some(own)) => event::named(own)?,
+        (None, None) => return Err(error("the payload has no `hook_event_name`: name the event")),
+    };
+    payload.insert("hook_event_name".into(), event.name().into());
+    let mut notes = Vec::new();
+    let cwd = payload.get("cwd").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if !Path::new(&cwd).is_dir() {
+        let here = here()?;
+        notes.push(format!("its folder {cwd:?} is not here: {here} is taken instead"));
+        payload.insert("cwd".into(), here.into());
+    }
+    Ok(Asked { event, payload, changed: None, notes })
+}
+
+fn here() -> io::Result<String> {
+    Ok(std::env::current_dir()?.to_string_lossy().into_owned())
+}
+
+fn of_arguments(request: &Request) -> io::Result<Asked> {
+    let typed = request.event.as_deref();
+    let event = event::named(
+        typed.ok_or_else(|| error("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
+    )?;
+    let mut notes = Vec::new();
+    let of_agent = event.row().subject == Subject::Agent;
+    if request.agent.is_some() && fields::agent(event).is_empty() {
+        let hint = if event == EventKind::Stop { "; SubagentStop is the stop of an agent" } else { "" };
+        return Err(error(format!("{event} comes from the main thread: --agent has no meaning there{hint}")));
+    }
+    if of_agent && request.agent.is_none() {
+        notes.push(format!("the agent is taken to be {AGENT}: --agent names another"));
+    }
+    let (tool, tool_input, mut given) = match fields::has_tool(event) {
+        true => {
+            let (tool, input) = tool(event, request)?;
+            (Some(tool), input, Map::new())
+        }
+        false => (None, Map::new(), other_fields(event, request)?),
+    };
+    let cwd = here()?;
+    if event == EventKind::PostToolBatch {
+        let (tool, input) = self::tool(event, request)?;
+        given.insert("tool_calls".into(), json!([{"tool_name": tool, "tool_input": input}]));
+    }
+    let sample = Sample {
+        event,
+        session: SESSION,
+        cwd: &cwd,
+        agent: request.agent.as_deref(),
+        tool: tool.as_deref(),
+        tool_input,
+        fields: given,
+    };
+    let changed = is_stop(event).then(|| request.file.clone());
+    Ok(Asked { changed, notes, ..Asked::sample(&sample) })
+}
+
+/// Whether the event is about what an agent changed until then.
+fn is_stop(event: EventKind) -> bool {
+    matches!(event, EventKind::Stop | EventKind::SubagentStop | EventKind::TeammateIdle)
+}
+
+/// The tool and its input.
+fn tool(event: EventKind, request: &Request) -> io::Result<(String, Map<String, Value>)> {
+    let named = request.tool.clone();
+    if let Some(command) = &request.command {
+        let tool = named.unwrap_or_else(|| "Bash".into());
+        if tool != "Bash" {
+            return Err(error(format!(
+                "--command is the command of Bash, and the tool is {tool}: use --input"
+            )));
+        }
+        return Ok((tool, one("command", command)));
+    }
+    if let Some(text) = &request.input {
+        let input = object(text, "--input")?;
+        let tool = named.or_else(|| tools::guess(&input).map(str::to_owned));
+        return tool.map(|tool| (tool, input)).ok_or_else(|| error("--input needs --tool NAME"));
+    }
+    match (request.file.as_slice(), named) {
+        ([file], named) => {
+            let tool = named.unwrap_or_else(|| "Write".into());
+            let field = tools::file_field(&tool)
+                .ok_or_else(|| error(format!("{tool} has no file: use --command, or --input")))?;
+            Ok((tool, one(field, file)))
+        }
+        ([], Some(tool)) => Ok((tool, Map::new())),
+        ([], None) => {
+            Err(error(format!("{event} needs a tool: add --command CMD, --file PATH or --tool NAME")))
+        }
+        _ => Err(error("a tool has one file: --file is given several times")),
+    }
+}
+
+fn one(field: &str, value: &str) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert(field.to_owned(), value.into());
+    fields
+}
+
+/// The fields of an event without a tool.
+fn other_fields(event: EventKind, request: &Request) -> io::Result<Map<String, Value>> {
+    let is_batch = event == EventKind::PostToolBatch;
+    if !is_batch && (request.tool.is_some() || request.command.is_some()) {
+        let hint = "; PreToolUse and PostToolUse have one";
+        return Err(error(format!("{event} has no tool: --tool and --command have no meaning there{hint}")));
+    }
+    if let Some(text) = request.input.as_ref().filter(|_| !is_batch) {
+        return object(text, "--input");
+    }
+    match request.file.as_slice() {
+        _ if is_batch || is_stop(event) => Ok(Map::new()),
+        [] => Ok(Map::new()),
+        [file] if fields::own(event).contains(&"file_path") => Ok(one("file_path", file)),
+        _ => Err(error(format!("{event} is not about a file: --file has no meaning there"))),
+    }
+}

@@ -1,0 +1,246 @@
+//! An event that is only looked at: its plan, what guards and gates find, and what would be answered in each case. Nothing is
+//! run and nothing is written.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::context::{Context, concerns};
+use super::{Environment, commands, finish, gates, guards, run, unread};
+use crate::config::{ConfigError, DesConfig, EventConfig, Source, file_name};
+use crate::deadline;
+use crate::decide::{self, Count, Decision, HookResult, Word};
+use crate::dialect::claude::{self, Answer};
+use crate::error::{HookError, Result};
+use crate::event::EventKind;
+use crate::guard::{Compared, Effects, Watch};
+use crate::messages;
+use crate::outcome::{CommandRun, Evidence, Outcome};
+use crate::plan::{Action, Command, Plan, Unmatched, WhyNot};
+use crate::process::Status;
+use crate::rule::Rule;
+
+/// How a command might end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Exits(i32),
+    TimesOut,
+}
+
+/// An event as it would be handled.
+pub(crate) struct Rehearsal {
+    pub(crate) plan: Plan,
+    /// Who causes the event; none is the main thread.
+    pub(crate) agent: Option<String>,
+    pub(crate) root: PathBuf,
+    /// The files of the config, the outermost first.
+    pub(crate) files: Vec<Source>,
+    pub(crate) config_error: Option<ConfigError>,
+    pub(crate) not_run: Vec<NotRun>,
+    pub(crate) guards: Option<Guarded>,
+    /// Why no gate applies, where one could.
+    pub(crate) no_gate: Option<String>,
+    /// What guards and gates find, step by step.
+    pub(crate) checks: Vec<Vec<Outcome>>,
+    is_first_stop: bool,
+    is_shown_later: bool,
+}
+
+/// A command of the config that does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NotRun {
+    pub(crate) rule: Rule,
+    pub(crate) script: String,
+    pub(crate) why: String,
+}
+
+/// A tool call as the guards saw it.
+pub(crate) struct Guarded {
+    pub(crate) effects: Effects,
+    /// Every rule, in the order in which they are compared.
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) compared: Vec<Compared>,
+}
+
+/// What would be answered.
+pub(crate) struct Answered {
+    /// None where the event fails.
+    pub(crate) word: Option<Word>,
+    pub(crate) answer: Answer,
+    /// What is shown at a later event, since nobody would see it at this one.
+    pub(crate) later: Option<String>,
+}
+
+/// Looks at an event. None where there is nothing to handle: the stop of an agent that nobody started.
+///
+/// # Errors
+/// When payload or config are invalid.
+pub(crate) fn rehearse(
+    event: EventKind,
+    input: &[u8],
+    environment: &Environment,
+) -> Result<Option<Rehearsal>> {
+    deadline::start();
+    let environment = Environment { is_rehearsal: true, ..environment.clone() };
+    let Some(context) = Context::gather(claude::parse(event, input)?, input, &environment)? else {
+        return Ok(None);
+    };
+    let plan = context.plan()?;
+    let seen = RefCell::new(Vec::new());
+    let (mut guarded, mut checks) = (None, Vec::new());
+    for step in &plan.steps {
+        checks.push(match &step.action {
+            Action::Guards(config) => match guards::inspect(config, &plan, &context, Watch::into(&seen)) {
+                Some(Ok(inspected)) => {
+                    guarded = Some((inspected.effects, inspected.rules.all()));
+                    inspected.findings.into_iter().map(guards::outcome).collect()
+                }
+                Some(Err(error)) => vec![guards::broken(&error)],
+                None => Vec::new(),
+            },
+            Action::Gate(gate) => gates::run(gate, &plan, &context),
+            action => run::without_running(action).into_iter().collect(),
+        });
+    }
+    let no_gate = if plan.gate().is_none() { no_gate(&context) } else { None };
+    Ok(Some(Rehearsal {
+        agent: context.agent.as_ref().or(context.caller.as_ref()).map(|agent| agent.name.clone()),
+        root: context.root.folder.clone(),
+        files: context.config.origins.sources().to_vec(),
+        config_error: context.config.error.clone(),
+        not_run: not_run(&plan, &context),
+        guards: guarded.map(|(effects, rules)| Guarded { effects, rules, compared: seen.into_inner() }),
+        no_gate,
+        checks,
+        is_first_stop: context.is_first_stop(),
+        is_shown_later: finish::is_shown_later(&context, &plan),
+        plan,
+    }))
+}
+
+impl Rehearsal {
+    /// A name for a file of the config.
+    pub(crate) fn file_name(&self, path: &Path) -> String {
+        file_name(path, Some(&self.root))
+    }
+
+    /// Whether a gate found this, and not a guard.
+    pub(crate) fn is_of_gate(&self, outcome: &Outcome) -> bool {
+        let steps = self.plan.steps.iter().zip(&self.checks);
+        let gates = steps.filter(|(step, _)| matches!(step.action, Action::Gate(_)));
+        gates.into_iter().any(|(_, checks)| checks.iter().any(|one| std::ptr::eq(one, outcome)))
+    }
+
+    /// What would be answered if the commands ended so, and the agent had been blocked so often.
+    pub(crate) fn answer(&self, end: impl Fn(&Command) -> End, count: Count) -> Answered {
+        let event = self.plan.event;
+        let mut outcomes = Vec::new();
+        for (step, checks) in self.plan.steps.iter().zip(&self.checks) {
+            match &step.action {
+                Action::Command(command) => outcomes.push(played(command, end(command))),
+                _ => outcomes.extend(checks.iter().cloned()),
+            }
+        }
+        outcomes.extend(gates::config_note(&self.plan, self.config_error.as_ref(), &outcomes));
+        outcomes.extend(run::untrusted(&self.plan));
+        let decided = decide::decide(&self.plan, &outcomes, self.is_first_stop, || Ok(count));
+        let (mut result, mut word) = (Ok(decided.result), Some(decided.word));
+        if let Ok(HookResult { decision: Decision::Allow, .. }) = &result
+            && let Some(error) = self.config_error.as_ref().filter(|error| concerns(error, event))
+        {
+            result = unread::failed(event, HookError::from(error.clone()));
+            word = None;
+        }
+        let later = match &mut result {
+            Ok(result) if self.is_shown_later => result.message.take(),
+            _ => None,
+        };
+        Answered { word, answer: claude::render(event, &result, &[]), later }
+    }
+}
+
+/// The outcome of a command that was not run, if it ended so.
+fn played(command: &Command, end: End) -> Outcome {
+    let status = match end {
+        End::Exits(code) => Status::Exited(code),
+        End::TimesOut => Status::TimedOut(command.timeout.unwrap_or_default()),
+    };
+    let run = CommandRun {
+        command: command.clone(),
+        is_success: status.is_success(),
+        is_timeout: end == End::TimesOut,
+        status: status.describe(),
+        exit_code: status.code(),
+        duration: Duration::ZERO,
+        stdout: None,
+        stderr: None,
+        answer: None,
+    };
+    let verdict = commands::verdict(&run, || false);
+    let message = messages::of_command(&run, verdict);
+    Outcome { verdict, message, evidence: Evidence::Command(run) }
+}
+
+fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
+    let Some(section) = context.config.settings.section(plan.event) else { return Vec::new() };
+    plan.unmatched.iter().flat_map(|unmatched| of_unmatched(unmatched, section, plan, context)).collect()
+}
+
+fn of_unmatched(
+    unmatched: &Unmatched,
+    section: &EventConfig,
+    plan: &Plan,
+    context: &Context<'_>,
+) -> Vec<NotRun> {
+    let Some((pattern, commands)) = section.entries().get(unmatched.entry) else { return Vec::new() };
+    let numbered = commands.iter().enumerate();
+    let concerned = numbered.filter(|(index, _)| unmatched.command.is_none_or(|only| only == *index));
+    concerned
+        .map(|(index, command)| {
+            let name = plan.event.row().section;
+            let keys = [name, "commands", pattern.as_str(), &index.to_string()];
+            let rule = Rule::key(format!("{name}.commands")).pattern(pattern.as_str());
+            let rule = match context.config.position(&keys, &context.root.folder) {
+                Some((file, line)) => rule.at(file, Some(line)),
+                None => rule,
+            };
+            let why = match unmatched.why {
+                WhyNot::Pattern => format!("does not match {}", plan.subject),
+                WhyNot::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
+                WhyNot::Agent => {
+                    let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();
+                    format!("matches, but `agent: {agent}` does not match {}", context.actor())
+                }
+                WhyNot::Files => {
+                    let files: Vec<&str> =
+                        command.files.iter().flat_map(|files| &files.0).map(|file| file.as_str()).collect();
+                    let changed = context.changed();
+                    let changed: Vec<&str> = changed.iter().map(|file| file.shown()).collect();
+                    let changed = if changed.is_empty() { "none".to_owned() } else { changed.join(", ") };
+                    format!("matches, but `files: [{}]` covers no changed file ({changed})", files.join(", "))
+                }
+            };
+            NotRun { rule, script: command.run.as_str().to_owned(), why }
+        })
+        .collect()
+}
+
+/// Why no gate applies to an event that could have one.
+fn no_gate(context: &Context<'_>) -> Option<String> {
+    let is_on = context.config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+    let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
+    let why = match (context.kind(), tool) {
+        (EventKind::PreToolUse | EventKind::SubagentStop, _) if !is_on => "`des.enabled` is false",
+        (EventKind::PreToolUse, Some("Agent" | "Task")) => {
+            "the prompt has no marker `DES-VALIDATION: required`"
+        }
+        (EventKind::PreToolUse, _) if context.caller.is_none() => {
+            "on the main thread only calls of agents have one"
+        }
+        (EventKind::PreToolUse | EventKind::SubagentStop, _) => {
+            "no prompt with DES markers is known for this agent (a real payload, with --payload, names its transcript)"
+        }
+        _ => return None,
+    };
+    Some(why.into())
+}
