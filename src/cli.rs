@@ -27,6 +27,7 @@ mod out;
 mod pack;
 mod trust;
 mod validate;
+mod why;
 
 const HEADING: Style = AnsiColor::Green.on_default().bold();
 const LITERAL: Style = AnsiColor::Cyan.on_default().bold();
@@ -122,6 +123,12 @@ enum Subcommand {
         #[command(flatten)]
         request: explain::Request,
     },
+    /// Explain a decision of the audit trail, and whether today's config would decide so again
+    #[command(after_help = why::EXAMPLES)]
+    Why {
+        #[command(flatten)]
+        request: why::Request,
+    },
     /// List the events: what their patterns compare, what can be blocked, and the variables of their commands
     Events {
         #[command(flatten)]
@@ -208,6 +215,7 @@ impl Subcommand {
             Subcommand::Des { subcommand } => subcommand.run(),
             Subcommand::Audit { subcommand } => subcommand.run(),
             Subcommand::Explain { request } => explain::run(&request),
+            Subcommand::Why { request } => why::run(&request),
             Subcommand::Events { request } => events::run(&request),
             Subcommand::Schema => print(&schema_text()),
             Subcommand::Completions { shell } => {

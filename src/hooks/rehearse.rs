@@ -51,6 +51,8 @@ pub(crate) struct Rehearsal {
 pub(crate) struct NotRun {
     pub(crate) rule: Rule,
     pub(crate) script: String,
+    pub(crate) reason: WhyNot,
+    /// The same in words that follow the rule.
     pub(crate) why: String,
 }
 
@@ -220,7 +222,7 @@ fn of_unmatched(
                     format!("matches, but `files: [{}]` covers no changed file ({changed})", files.join(", "))
                 }
             };
-            NotRun { rule, script: command.run.as_str().to_owned(), why }
+            NotRun { rule, script: command.run.as_str().to_owned(), reason: unmatched.why, why }
         })
         .collect()
 }

@@ -3,6 +3,8 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::common::cases::cases;
+use crate::common::workflow::{self, MARKERS};
 use crate::common::{Test, conclaude_in, run_in};
 
 const CONFIG: &str = r#"maxBlocks: 2
@@ -32,6 +34,11 @@ fn project() -> Test {
     test.file("src/main.rs", "").file(".claude/agents/coder.md", "---\nname: coder\n---\n")
 }
 
+/// In one line, however it is broken.
+fn flat(shown: &str) -> String {
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn explained(test: &Test, arguments: &[&str]) -> String {
     test.shows(&[&["explain"], arguments].concat())
 }
@@ -56,24 +63,23 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
       runs `git push origin`
 
     Guards
-      ✗ uneditableFiles "*.lock" .conclaude.yaml:4
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4
           does not cover build/nested
           covers build/nested/Cargo.lock
-      · uneditableFiles "src/gen/" .conclaude.yaml:5
+      · uneditableFiles "src/gen/" in .conclaude.yaml:5
           is for other agents than main
-          is for other agents than main
-      · uneditableFiles "!src/gen/keep.md" .conclaude.yaml:6
+      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6
           does not cover build/nested
           does not cover build/nested/Cargo.lock
-      · unreadableFiles ".env*" .conclaude.yaml:7
+      · unreadableFiles ".env*" in .conclaude.yaml:7
           has nothing to compare: nothing is read
-      · preventRootAdditions .conclaude.yaml:8
+      · preventRootAdditions in .conclaude.yaml:8
           has nothing to compare: no file is written
-      · toolUsageValidation "Bash git push --force*" .conclaude.yaml:10
+      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10
           does not match cd build
           does not match rm -rf nested
           does not match git push origin
-      ? toolUsageValidation "Bash git *" .conclaude.yaml:11
+      ? toolUsageValidation "Bash git *" in .conclaude.yaml:11
           does not match cd build
           does not match rm -rf nested
           matches git push origin, and asks
@@ -85,7 +91,7 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
 
     Commands, in this order
       1. ./audit-shell
-         commands "Bash" .conclaude.yaml:13 matches Bash
+         preToolUse.commands "Bash" in .conclaude.yaml:13 matches Bash
          in ., by /bin/sh; a failure warns; after 10 s it is terminated, which warns
 
     Their environment
@@ -127,19 +133,19 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
       writes src/gen/a.rs (which does not exist)
 
     Guards
-      · uneditableFiles "*.lock" .conclaude.yaml:4
+      · uneditableFiles "*.lock" in .conclaude.yaml:4
           does not cover src/gen/a.rs
-      ✗ uneditableFiles "src/gen/" .conclaude.yaml:5
+      ✗ uneditableFiles "src/gen/" in .conclaude.yaml:5
           covers src/gen/a.rs
-      · uneditableFiles "!src/gen/keep.md" .conclaude.yaml:6
+      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6
           does not cover src/gen/a.rs
-      · unreadableFiles ".env*" .conclaude.yaml:7
+      · unreadableFiles ".env*" in .conclaude.yaml:7
           has nothing to compare: nothing is read
-      · preventRootAdditions .conclaude.yaml:8
+      · preventRootAdditions in .conclaude.yaml:8
           leaves src/gen/a.rs free: it is not in the root
-      · toolUsageValidation "Bash git push --force*" .conclaude.yaml:10
+      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10
           is for other tools than Write
-      · toolUsageValidation "Bash git *" .conclaude.yaml:11
+      · toolUsageValidation "Bash git *" in .conclaude.yaml:11
           is for other tools than Write
       · worktreeFence
           is for agents in a worktree of their own
@@ -151,7 +157,7 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
     Commands, in this order
       none runs
       · ./audit-shell
-         commands "Bash" .conclaude.yaml:13 does not match Write
+         preToolUse.commands "Bash" in .conclaude.yaml:13 does not match Write
 
     Answer
       denied (exit 2)
@@ -181,13 +187,14 @@ fn a_stop_shows_commands_in_order_with_their_environment_and_every_answer() {
 
     Commands, in this order
       1. npm run lint
-         subagentStop.commands "*" .conclaude.yaml:17 matches tester
+         subagentStop.commands "*" in .conclaude.yaml:17 matches tester
+         CONCLAUDE_FILES: src/main.rs
          in ., by /bin/sh; a failure blocks; no timeout
       2. npm test
-         subagentStop.commands "test*" .conclaude.yaml:19 matches tester
+         subagentStop.commands "test*" in .conclaude.yaml:19 matches tester
          in ., by /bin/sh; a failure warns; no timeout
       · npm run e2e
-         subagentStop.commands "test*" .conclaude.yaml:20 matches, but `agent:
+         subagentStop.commands "test*" in .conclaude.yaml:20 matches, but `agent:
          tester-*` does not match tester
 
     Their environment
@@ -203,7 +210,6 @@ fn a_stop_shows_commands_in_order_with_their_environment_and_every_answer() {
       CONCLAUDE_PERMISSION_MODE=default
       CONCLAUDE_STOP_HOOK_ACTIVE=false
       CONCLAUDE_LAST_ASSISTANT_MESSAGE=All done.
-      CONCLAUDE_FILES=src/main.rs
 
     Answer
       if all succeed: allowed (exit 0)
@@ -213,14 +219,339 @@ fn a_stop_shows_commands_in_order_with_their_environment_and_every_answer() {
           `npm run lint` exited with code 1
         Fix what is marked ✗, then give your complete report again: your caller sees
         only your last message.
-      if `npm test` fails: allowed (exit 0)
-        conclaude: SubagentStop of tester (a0000000000000000)
-        ⚠ `npm test` exited with code 1
       the same after 2 blocks (maxBlocks): allowed_despite_failure (exit 0)
         conclaude: SubagentStop of tester (a0000000000000000)
         ✗ Linting failed
           `npm run lint` exited with code 1
         This would have blocked, but the agent may stop: it was blocked 2 times
         already (maxBlocks).
+      if `npm test` fails: allowed (exit 0)
+        conclaude: SubagentStop of tester (a0000000000000000)
+        ⚠ `npm test` exited with code 1
     "#);
+}
+
+#[test]
+fn what_did_not_change_keeps_a_command_from_running() {
+    let shown = flat(&explained(&project(), &["subagent-stop", "--agent", "coder", "--file", "README.md"]));
+    assert!(shown.contains("matches, but `files: [src/**]` covers no changed file (README.md)"), "{shown}");
+    assert!(shown.contains("Commands, in this order none runs"), "{shown}");
+}
+
+#[test]
+fn a_call_with_markers_shows_what_gate_1_finds() {
+    let test = project().step(&workflow::done());
+    let input = json!({"prompt": MARKERS, "subagent_type": "tester"}).to_string();
+    assert_snapshot!(explained(&test, &["PreToolUse", "--tool", "Agent", "--input", &input]), @r#"
+    exit 0
+    ----- stdout
+    PreToolUse: Agent on the main thread
+      prompt: ‹!-- DES-VALIDATION: required --> …
+      subagent_type: tester
+    ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      no file is touched that its input names
+
+    Guards
+      · uneditableFiles "*.lock" in .conclaude.yaml:4
+          has nothing to compare: nothing is written or deleted
+      · uneditableFiles "src/gen/" in .conclaude.yaml:5
+          has nothing to compare: nothing is written or deleted
+      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6
+          has nothing to compare: nothing is written or deleted
+      · unreadableFiles ".env*" in .conclaude.yaml:7
+          has nothing to compare: nothing is read
+      · preventRootAdditions in .conclaude.yaml:8
+          has nothing to compare: no file is written
+      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10
+          is for other tools than Agent
+      · toolUsageValidation "Bash git *" in .conclaude.yaml:11
+          is for other tools than Agent
+      · worktreeFence
+          has nothing to compare: no file is written
+
+    Gates
+      • Gate 1: the prompt's markers name the step file steps/01-01.json
+        ✗ AGENT_MISMATCH: DES-AGENT is coder, but this is tester → call that agent,
+        or change the marker
+        ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or
+        let the user reopen this one
+
+    Commands, in this order
+      none runs
+      · ./audit-shell
+         preToolUse.commands "Bash" in .conclaude.yaml:13 does not match Agent
+
+    Answer
+      denied (exit 2)
+        conclaude denies this call of an agent:
+        ✗ AGENT_MISMATCH: DES-AGENT is coder, but this is tester → call that agent,
+        or change the marker
+        ✗ STEP_DONE: steps/01-01.json is DONE already → go on with the next step, or
+        let the user reopen this one
+    "#);
+}
+
+#[test]
+fn a_real_payload_of_a_gated_stop_is_judged_as_the_hook_does() {
+    let test = Test::gated_stop(&workflow::with(3, json!({"status": "IN_PROGRESS"})));
+    let payload = test.input();
+    let test = test.file("payload.json", &payload);
+    assert_snapshot!(explained(&test, &["--payload", "payload.json"]), @"
+    exit 0
+    ----- stdout
+    SubagentStop of the agent coder
+    ⚠ no agent coder is known here: there is no file for it in .claude/agents
+    ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      none: the defaults apply
+
+    Gates
+      • Gate 3: the prompt's markers name the step file steps/01-01.json
+        ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED
+        with PASS or FAIL, or SKIPPED
+        ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository
+        → look yourself at what was changed: the scope was not checked
+
+    Commands, in this order
+      none runs
+
+    Answer
+      blocked (exit 2)
+        conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+        ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED
+        with PASS or FAIL, or SKIPPED
+        ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository
+        → look yourself at what was changed: the scope was not checked
+        Fix what is marked ✗, then give your complete report again: your caller sees
+        only your last message.
+      the same after 3 blocks (maxBlocks): allowed_despite_failure (exit 0)
+        conclaude: SubagentStop of coder (a1b2c3)
+        ✗ ABANDONED_PHASE GREEN_UNIT: it is still IN_PROGRESS → finish it: EXECUTED
+        with PASS or FAIL, or SKIPPED
+        ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository
+        → look yourself at what was changed: the scope was not checked
+        This would have blocked, but the agent may stop: it was blocked 3 times
+        already (maxBlocks).
+    ");
+    let root = test.root();
+    let answer = test.run();
+    answer.blocked();
+    let (code, _, stderr) = run_in(&root, &["explain", "Stop", "--payload", "payload.json"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_payload_may_come_on_stdin_and_name_a_folder_that_is_elsewhere() {
+    let test = project();
+    let mut command = conclaude_in(&test.root());
+    command
+        .args(["explain", "--payload", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let payload = crate::common::capture("variants/PreToolUse.Write.json");
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &payload).unwrap();
+    let shown = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(shown.contains("PreToolUse: Write of the agent coder"), "{shown}");
+    assert!(shown.contains("is not here"), "{shown}");
+}
+
+#[test]
+fn an_untrusted_config_shows_what_would_not_run() {
+    let test = project();
+    let (code, _, _) = run_in(&test.root(), &["install", "--user"]);
+    assert_eq!(code, Some(0));
+    let shown = flat(&explained(&test, &["SubagentStop", "--agent", "coder", "--file", "src/main.rs"]));
+    assert!(shown.contains("⚠ nothing of it runs: [ROOT]/.conclaude.yaml is not trusted"), "{shown}");
+    assert!(shown.contains("⚠ npm run lint is not trusted"), "{shown}");
+}
+
+#[test]
+fn a_broken_config_is_explained_with_its_lines() {
+    let test = Test::stop().config("maxBlocks: 99\nsubagentStop: {commands: {'*': [{run: 'true'}]}}\n");
+    assert_snapshot!(explained(&test, &["SubagentStop", "--agent", "Plan"]), @"
+    exit 0
+    ----- stdout
+    SubagentStop of the agent Plan
+    ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
+        `conclaude validate` shows every problem
+        .conclaude.yaml:1: invalid value for `maxBlocks`: the number 99
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      none runs
+
+    Answer
+      failed (exit 1)
+        conclaude: invalid config [ROOT]/.conclaude.yaml: 1
+        problem
+        
+        error: invalid value for `maxBlocks`: the number 99
+         --> [ROOT]/.conclaude.yaml:1:12
+          |
+        1 | maxBlocks: 99
+          | ^^ expected a whole number from 1 to 7
+    ");
+}
+
+#[test]
+fn layers_are_listed_and_named() {
+    let test = project().file(".conclaude.local.yaml", "preToolUse: {uneditableFiles: ['!*.lock']}\n");
+    let shown = flat(&explained(&test, &["PreToolUse", "--file", "Cargo.lock"]));
+    assert!(shown.contains("project .conclaude.yaml local .conclaude.local.yaml"), "{shown}");
+    assert!(shown.contains("cannot free it from `*.lock` of an outer layer"), "{shown}");
+}
+
+#[test]
+fn nothing_is_run_and_nothing_is_written() {
+    let test = Test::stop().config(
+        "subagentStop: {commands: [{run: touch ran}]}\nsessionStart: {commands: [{run: touch ran}]}\n",
+    );
+    for event in ["SubagentStop", "SessionStart", "SessionEnd", "Stop", "UserPromptSubmit"] {
+        let (code, _, _) = run_in(&test.root(), &["explain", event]);
+        assert_eq!(code, Some(0), "{event}");
+    }
+    let mut left: Vec<String> = std::fs::read_dir(test.root())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, [".conclaude.yaml"]);
+}
+
+#[test]
+fn every_event_can_be_explained() {
+    let test = Test::stop().config("{}\n");
+    for event in conclaude::event::names() {
+        let tool: &[&str] =
+            if event.contains("Tool") || event.contains("Permission") { &["--tool", "Bash"] } else { &[] };
+        let (code, out, err) = run_in(&test.root(), &[&["explain", event], tool].concat());
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{event}");
+        assert!(out.starts_with(event), "{event}: {out}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_write() {
+    let test = project();
+    let refused = |arguments: &[&str]| {
+        let (code, out, err) = run_in(&test.root(), &[&["explain"], arguments].concat());
+        assert_eq!((code, out.as_str()), (Some(1), ""), "{arguments:?}");
+        err
+    };
+    let all = [
+        refused(&["PreToolUs", "--file", "x"]),
+        refused(&["Zzz zzz"]),
+        refused(&[]),
+        refused(&["PreToolUse"]),
+        refused(&["Stop", "--agent", "coder"]),
+        refused(&["Stop", "--command", "ls"]),
+        refused(&["SessionStart", "--file", "x"]),
+        refused(&["PreToolUse", "--tool", "WebFetch", "--file", "x"]),
+        refused(&["PreToolUse", "--tool", "Write", "--command", "ls"]),
+        refused(&["PreToolUse", "--input", "[1]"]),
+        refused(&["PreToolUse", "--input", "{"]),
+        refused(&["PreToolUse", "--input", "{}"]),
+        refused(&["--payload", "missing.json"]),
+        refused(&["--payload", "src/main.rs"]),
+    ];
+    assert_snapshot!(all.concat(), @"
+    conclaude: unknown event `PreToolUs`; did you mean `PreToolUse`?
+    conclaude: unknown event `Zzz zzz`; `conclaude events` lists them
+    conclaude: name an event, such as `conclaude explain PreToolUse --file .env`
+    conclaude: PreToolUse needs a tool: add --command CMD, --file PATH or --tool NAME
+    conclaude: Stop comes from the main thread: --agent has no meaning there; SubagentStop is the stop of an agent
+    conclaude: Stop has no tool: --tool and --command have no meaning there; PreToolUse and PostToolUse have one
+    conclaude: SessionStart is not about a file: --file has no meaning there
+    conclaude: WebFetch has no file: use --command, or --input
+    conclaude: --command is the command of Bash, and the tool is Write: use --input
+    conclaude: --input is JSON, but not an object: {…} is expected
+    conclaude: --input is not JSON: EOF while parsing an object at line 1 column 1
+    conclaude: --input needs --tool NAME
+    conclaude: missing.json: No such file or directory (os error 2)
+    conclaude: the payload src/main.rs is not JSON: EOF while parsing a value at line 1 column 0
+    ");
+}
+
+#[test]
+fn an_unknown_tool_or_agent_gets_a_suggestion() {
+    let shown = explained(&project(), &["PreToolUse", "--tool", "Wriet", "--agent", "codr"]);
+    assert!(shown.contains("⚠ no tool Wriet is known; did you mean Write?"), "{shown}");
+    assert!(shown.contains("⚠ no agent codr is known here; did you mean coder?"), "{shown}");
+}
+
+#[test]
+fn json_has_the_same() {
+    let (code, out, _) =
+        run_in(&project().root(), &["explain", "PreToolUse", "--command", "cat .env", "--json"]);
+    assert_eq!(code, Some(0));
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["answers"][0]["decision"], "denied");
+    assert_eq!(json["answers"][0]["exit"], 2);
+    assert_eq!(json["guards"]["findings"][0]["rule"]["line"], 7);
+    assert_eq!(json["guards"]["findings"][0]["matched"], ".env");
+    assert_eq!(json["effects"]["touches"][0]["names"][0], ".env");
+    assert_eq!(json["commands"][0]["run"], "./audit-shell");
+    assert_eq!(json["commands"][0]["environment"]["CONCLAUDE_COMMAND"], "cat .env");
+    assert_eq!(json["config"]["files"][0]["layer"], "project");
+}
+
+/// What the hook answers, in a word.
+fn answered(test: Test) -> (String, Test) {
+    let answer = test.run();
+    let json: Value =
+        if answer.stdout.is_empty() { Value::Null } else { serde_json::from_str(&answer.stdout).unwrap() };
+    let word = match json["hookSpecificOutput"]["permissionDecision"].as_str() {
+        Some("deny") => "denied",
+        Some("ask") => "asked",
+        _ => "allowed",
+    };
+    (word.to_owned(), answer.again())
+}
+
+#[test]
+fn explain_decides_as_the_hook_does() {
+    let config = "audit: {enabled: false}\npreToolUse:\n  uneditableFiles: ['*.lock', '.env*', 'src/gen/', '!src/gen/keep.md']\n  unreadableFiles: ['.env*', 'secrets/']\n  toolUsageValidation:\n    - {tool: Bash, commandPattern: 'git push --force*', action: block}\n    - {tool: Bash, commandPattern: 'npm publish', matchMode: prefix, action: block}\n    - {tool: Bash, commandPattern: 'terraform apply', matchMode: prefix, action: ask}\n";
+    let mut test = Test::event("PreToolUse").without("agent_id").without("agent_type").config(config);
+    for file in [
+        ".env",
+        "Cargo.lock",
+        "src/gen/api.rs",
+        "src/gen/keep.md",
+        "secrets/key.pem",
+        "build/nested/Cargo.lock",
+    ] {
+        test = test.file(file, "x");
+    }
+    let table = include_str!("../fixtures/guards/bash.txt");
+    let lines = table.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let mut compared = std::collections::BTreeSet::new();
+    // Every line in CI.
+    for line in lines.step_by(cases(12, 1) as usize) {
+        let command = line.split_once('\t').unwrap().1.replace('⏎', "\n");
+        let (word, again) =
+            answered(test.payload("tool_name", "Bash").payload("tool_input", json!({ "command": command })));
+        test = again;
+        let (_, out, err) = run_in(&test.root(), &["explain", "PreToolUse", "--json", "--command", &command]);
+        let json: Value =
+            serde_json::from_str(&out).unwrap_or_else(|error| panic!("{command}: {error} {err}"));
+        assert_eq!(json["answers"][0]["decision"], word, "{command}");
+        compared.insert(word);
+    }
+    assert_eq!(compared.len(), 3, "denied, asked and allowed");
 }

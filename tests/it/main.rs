@@ -50,3 +50,4 @@ mod security;
 mod subagent_stop;
 mod switch;
 mod trust;
+mod why;

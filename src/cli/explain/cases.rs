@@ -27,12 +27,13 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
     for reaction in [Reaction::Block, Reaction::Warn] {
         let fails = commands.iter().find(|command| command.on_failure == reaction);
         cases.extend(fails.map(|command| case(rehearsal, command, End::Exits(1), "fails")));
+        if let Some(blocking) = fails.filter(|_| reaction == Reaction::Block) {
+            cases.extend(at_limit(rehearsal, ends(blocking, End::Exits(1))));
+        }
         let hangs =
             commands.iter().find(|command| command.timeout.is_some() && command.on_timeout == reaction);
         cases.extend(hangs.map(|command| case(rehearsal, command, End::TimesOut, "times out")));
     }
-    let blocking = commands.iter().find(|command| command.on_failure == Reaction::Block);
-    cases.extend(blocking.and_then(|blocking| at_limit(rehearsal, ends(blocking, End::Exits(1)))));
     cases
 }
 

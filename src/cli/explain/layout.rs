@@ -23,6 +23,7 @@ pub(in crate::cli) fn marked(
     for (number, line) in broken(&clean(text), WIDTH.saturating_sub(hang)).iter().enumerate() {
         match mark.filter(|_| number == 0) {
             Some((paint, mark)) => writeln!(out, "{:indent$}{paint}{mark}{paint:#} {line}", "")?,
+            None if line.is_empty() => writeln!(out)?,
             None => writeln!(out, "{:hang$}{line}", "")?,
         }
     }
@@ -33,6 +34,11 @@ pub(in crate::cli) fn marked(
 fn broken(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.trim_end().lines() {
+        // What fits stays as it is: carets below a line of code mean their column.
+        if line.chars().count() <= width {
+            lines.push(line.to_owned());
+            continue;
+        }
         let start: String = line.chars().take_while(|c| *c == ' ').collect();
         let mut current = start.clone();
         for word in line.split_whitespace() {
@@ -61,5 +67,6 @@ mod tests {
         assert_eq!(broken("  one two three", 9), ["  one two", "  three"]);
         assert_eq!(broken("a averyverylongword b", 5), ["a", "averyverylongword", "b"]);
         assert_eq!(broken("a\n\nb\n", 5), ["a", "", "b"]);
+        assert_eq!(broken("x:  99\n    ^^", 6), ["x:  99", "    ^^"]);
     }
 }

@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::guard::{Touch, Unclear};
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::outcome::{Outcome, Verdict};
+use crate::plan::environment::FILES;
 use crate::plan::{Action, Command};
 use crate::rule::Rule;
 use crate::text::clean_line;
@@ -84,14 +85,6 @@ fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     Ok(())
 }
 
-/// A rule in a line: its key without the section, its pattern, and its position.
-fn named(rule: &Rule) -> String {
-    let key = rule.key.strip_prefix("preToolUse.").unwrap_or(&rule.key);
-    let pattern = rule.pattern.as_ref().map(|pattern| format!(" {pattern:?}")).unwrap_or_default();
-    let position = rule.position().map(|position| format!("  {position}")).unwrap_or_default();
-    format!("{key}{pattern}{position}")
-}
-
 fn effects(out: &mut Out<'_>, guarded: &Guarded) -> io::Result<()> {
     section(out, "What it does, as guards see it")?;
     let effects = &guarded.effects;
@@ -146,13 +139,20 @@ fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Re
             Some(_) => (WARNING, "?"),
             None => (FAINT, "·"),
         };
-        marked(out, 2, Some(mark), &named(rule))?;
-        let compared: Vec<_> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
-        for one in &compared {
-            paragraph(out, 6, &one.why)?;
+        let name = rule.to_string();
+        let name = name.trim_start_matches("preToolUse.");
+        let compared = guarded.compared.iter().filter(|one| one.rule == *rule);
+        let mut why: Vec<&str> = compared.map(|one| one.why.as_str()).collect();
+        why.dedup();
+        if why.is_empty() {
+            why.push(not_compared(rule));
         }
-        if compared.is_empty() {
-            paragraph(out, 6, not_compared(rule))?;
+        match why.as_slice() {
+            [only] => marked(out, 2, Some(mark), &format!("{name} {only}"))?,
+            several => {
+                marked(out, 2, Some(mark), name)?;
+                several.iter().try_for_each(|why| paragraph(out, 6, why))?;
+            }
         }
     }
     for outcome in &findings {
@@ -171,9 +171,9 @@ fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Re
 
 pub(super) fn not_compared(rule: &Rule) -> &'static str {
     match rule.key.as_str() {
-        "preToolUse.uneditableFiles" => "has nothing to compare: nothing is written or deleted",
-        "preToolUse.unreadableFiles" => "has nothing to compare: nothing is read",
-        _ => "has nothing to compare: no file is written",
+        "preToolUse.uneditableFiles" => "is not compared: nothing is written or deleted",
+        "preToolUse.unreadableFiles" => "is not compared: nothing is read",
+        _ => "is not compared: no file is written",
     }
 }
 
@@ -223,15 +223,16 @@ fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
             Some((WARNING, "⚠")),
             &format!("{} is not trusted", crate::messages::short(&command.script)),
         )?;
-        paragraph(out, 5, &named(&command.rule))?;
+        paragraph(out, 5, &command.rule.to_string())?;
     }
     for skipped in &rehearsal.not_run {
         marked(out, 2, Some((FAINT, "·")), &crate::messages::short(&skipped.script))?;
-        paragraph(out, 5, &format!("{}  {}", named(&skipped.rule), skipped.why))?;
+        paragraph(out, 5, &format!("{} {}", skipped.rule, skipped.why))?;
     }
     if let Some(command) = plan.commands().next() {
         section(out, "Their environment")?;
-        for (name, value) in command.env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+        let values = command.env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        for (name, value) in values.filter(|(name, _)| *name != FILES) {
             writeln!(out, "  {name}={}", crate::messages::short(value))?;
         }
     }
@@ -240,8 +241,12 @@ fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
 
 fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::Result<()> {
     let subject = Some(&command.subject).filter(|subject| !subject.is_empty());
-    let matches = subject.map(|subject| format!("  matches {subject}")).unwrap_or_default();
-    paragraph(out, 5, &format!("{}{matches}", named(&command.rule)))?;
+    let matches = subject.map(|subject| format!(" matches {subject}")).unwrap_or_default();
+    paragraph(out, 5, &format!("{}{matches}", command.rule))?;
+    let files = command.env.iter().find(|(name, _)| name == FILES).and_then(|(_, value)| value.as_deref());
+    if let Some(files) = files {
+        paragraph(out, 5, &format!("{FILES}: {}", files.replace('\n', ", ")))?;
+    }
     let does = |reaction: Reaction| match reaction {
         Reaction::Warn => "warns",
         Reaction::Block => "blocks",

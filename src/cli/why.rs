@@ -1,0 +1,71 @@
+//! `conclaude why`: a decision of the trail with its rules, and whether today's config would decide so again.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::out::Out;
+use crate::audit::{Entry, Filter, Reader, Trail};
+use crate::exit::Exit;
+
+mod print;
+mod today;
+
+pub(super) const EXAMPLES: &str = "Examples:
+  conclaude why             the newest record
+  conclaude why 17          the record with this number in `conclaude audit show`
+
+Exits with 0 whatever was decided, and with 1 if there is no such record.";
+
+#[derive(clap::Args)]
+pub(super) struct Request {
+    /// The number of the record, as `conclaude audit show` prints it [default: the newest]
+    #[arg(value_name = "NUMBER", conflicts_with = "last")]
+    number: Option<u64>,
+    /// The newest record
+    #[arg(long)]
+    last: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let trail = Trail::of(&super::root()?.folder, None);
+    let entry = find(&trail, request.number)?;
+    let today = today::today(&entry.record);
+    let mut out = Out::stdout();
+    if request.json {
+        out.json(&json!({ "record": entry.record, "tampered": entry.doubt, "today": today.json() }))?;
+    } else {
+        print::all(&mut out, &entry, &today)?;
+    }
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+/// The record with this number, or the newest.
+fn find(trail: &Trail, number: Option<u64>) -> io::Result<Entry> {
+    let mut reader = Reader::new(trail);
+    let mut found: Option<Entry> = None;
+    let mut last = 0;
+    reader.each(&Filter::default(), |entry| {
+        let seq = entry.record.get("seq").and_then(Value::as_u64).unwrap_or(0);
+        last = last.max(seq);
+        if number.is_none_or(|wanted| wanted == seq) {
+            found = Some(entry.clone());
+        }
+        Ok(())
+    })?;
+    found.ok_or_else(|| {
+        io::Error::other(match number {
+            Some(number) if last > 0 => format!(
+                "there is no record {number}: the newest is {last}, and `conclaude audit show` lists them"
+            ),
+            _ => format!(
+                "there are no records in {}: `conclaude explain EVENT` shows what would happen",
+                trail.folder().display()
+            ),
+        })
+    })
+}

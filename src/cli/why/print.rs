@@ -1,0 +1,132 @@
+//! The record and its rules as text.
+
+use std::io;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+
+use super::today::Today;
+use crate::audit::Entry;
+use crate::cli::explain::layout::{marked, paragraph};
+use crate::cli::out::{Out, Paint};
+
+const BOLD: Paint = Paint(Style::new().bold());
+const FAINT: Paint = Paint(Style::new().dimmed());
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const BAD: Paint = Paint(AnsiColor::Red.on_default());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
+
+pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Today) -> io::Result<()> {
+    let record = &entry.record;
+    head(out, record)?;
+    if let Some(doubt) = &entry.doubt {
+        marked(out, 2, Some((BAD, "✗")), &format!("tampered with here: {doubt}"))?;
+    }
+    writeln!(out, "\n{BOLD}Why{BOLD:#}")?;
+    if !reasons(out, record)? {
+        writeln!(out, "  nothing was found, and no command ran")?;
+    }
+    writeln!(out, "\n{BOLD}Today{BOLD:#}")?;
+    print_today(out, today)
+}
+
+fn text(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    record.get(name).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
+    let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
+    let (event, decision) = (text(record, "event"), text(record, "decision"));
+    let title = format!("{seq}: {} {}", event.unwrap_or_default(), decision.unwrap_or_default());
+    writeln!(out, "{BOLD}{title}{BOLD:#}")?;
+    for name in ["time", "session", "agent", "agent_id", "permission_mode", "step", "phase", "reason"] {
+        if let Some(value) = text(record, name) {
+            paragraph(out, 2, &format!("{name}: {value}"))?;
+        }
+    }
+    let tool = record.get("tool").unwrap_or(&Value::Null);
+    if let Some(name) = text(tool, "name") {
+        let what = text(tool, "command").or_else(|| text(tool, "file")).unwrap_or_default();
+        paragraph(out, 2, &format!("tool: {name} {what}"))?;
+    }
+    Ok(())
+}
+
+/// Whether there was any.
+fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
+    let mut is_any = false;
+    for finding in list(record, "findings") {
+        let phase = text(finding, "phase").map(|phase| format!(" {phase}")).unwrap_or_default();
+        let (code, what) = (text(finding, "code"), text(finding, "what"));
+        let title = format!("{}{phase}: {}", code.unwrap_or_default(), what.unwrap_or_default());
+        item(out, finding, &title)?;
+        is_any = true;
+    }
+    for command in list(record, "commands") {
+        let (run, status) = (text(command, "run"), text(command, "status"));
+        let title =
+            format!("`{}` {}", crate::messages::short(&run.unwrap_or_default()), status.unwrap_or_default());
+        item(out, command, &title)?;
+        is_any = true;
+    }
+    for skip in list(record, "skipped") {
+        let (what, why) = (text(skip, "what"), text(skip, "why"));
+        item(out, skip, &format!("{} did not run: {}", what.unwrap_or_default(), why.unwrap_or_default()))?;
+        is_any = true;
+    }
+    if let Some(blocks) = record.get("blocks") {
+        let number = |name: &str| blocks.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let rule = blocks.get("rule").map(rule).unwrap_or_default();
+        paragraph(out, 2, &format!("block {} of {} ({rule})", number("count"), number("max")))?;
+    }
+    if let Some(message) = record.pointer("/config_error/message").and_then(Value::as_str) {
+        marked(out, 2, Some((WARNING, "⚠")), message)?;
+    }
+    Ok(is_any)
+}
+
+/// One reason, with its rule and what that matched.
+fn item(out: &mut Out<'_>, value: &Value, title: &str) -> io::Result<()> {
+    let mark = match value.get("verdict").and_then(Value::as_str) {
+        Some("pass") => (GOOD, "✓"),
+        Some("block") => (BAD, "✗"),
+        Some("ask") => (WARNING, "?"),
+        Some("warn") => (WARNING, "⚠"),
+        _ => (FAINT, "·"),
+    };
+    marked(out, 2, Some(mark), title)?;
+    let matched = text(value, "matched").map(|matched| format!(" matched {matched}"));
+    match value.get("rule") {
+        Some(of) => paragraph(out, 6, &format!("{}{}", rule(of), matched.unwrap_or_default())),
+        None => paragraph(out, 6, "its rule is not recorded: the record is one of an older version"),
+    }
+}
+
+fn rule(value: &Value) -> String {
+    let pattern = text(value, "pattern").map(|pattern| format!(" {pattern:?}")).unwrap_or_default();
+    let line = value.get("line").and_then(Value::as_u64).map(|line| format!(":{line}")).unwrap_or_default();
+    let position = text(value, "file").map(|file| format!(" in {file}{line}")).unwrap_or_default();
+    format!("{}{pattern}{position}", text(value, "key").unwrap_or_default())
+}
+
+fn print_today(out: &mut Out<'_>, today: &Today) -> io::Result<()> {
+    match today {
+        Today::Unknown(missing) => paragraph(out, 2, &format!("cannot be told: {missing}")),
+        Today::Decided { decision, is_same, why, command } => {
+            if *is_same {
+                paragraph(out, 2, &format!("the config would decide the same: {decision}"))?;
+            } else {
+                paragraph(out, 2, &format!("the config would decide otherwise: {decision}"))?;
+            }
+            for line in why {
+                marked(out, 2, Some((FAINT, "·")), line)?;
+            }
+            // In one line, so that it can be copied.
+            command.iter().try_for_each(|command| writeln!(out, "  all of it: {command}"))
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Whether today's config would decide so again, as far as the record tells what happened.
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::explain::{Asked, explain};
+use crate::decide::{Count, Word};
+use crate::des::gates::shell_quote;
+use crate::dialect::claude::sample::Sample;
+use crate::dialect::claude::{fields, tools};
+use crate::event::{EventKind, Subject};
+use crate::hooks::rehearse::{End, Rehearsal};
+use crate::plan::{Command, WhyNot};
+
+/// What today's config would make of a recorded event.
+pub(super) enum Today {
+    /// Decided as before, or otherwise, for these reasons.
+    Decided { decision: &'static str, is_same: bool, why: Vec<String>, command: Option<String> },
+    /// It cannot be told: this is missing.
+    Unknown(String),
+}
+
+impl Today {
+    pub(super) fn json(&self) -> Value {
+        match self {
+            Today::Decided { decision, is_same, why, command } => {
+                json!({ "decision": decision, "same": is_same, "why": why, "explain": command })
+            }
+            Today::Unknown(missing) => json!({ "missing": missing }),
+        }
+    }
+}
+
+fn text<'a>(record: &'a Value, name: &str) -> Option<&'a str> {
+    record.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+pub(super) fn today(record: &Value) -> Today {
+    match judged(record) {
+        Ok(today) => today,
+        Err(missing) => Today::Unknown(missing),
+    }
+}
+
+fn judged(record: &Value) -> Result<Today, String> {
+    let name = text(record, "event").unwrap_or_default();
+    let event = EventKind::named(name)
+        .ok_or_else(|| format!("`{name}` is a subcommand, which decides nothing by the config"))?;
+    if let Some(step) = text(record, "step") {
+        return Err(format!(
+            "a gate judges the step as it is: `conclaude des check {}` judges it as it is now",
+            shell_quote(step)
+        ));
+    }
+    let known = Known::of(event, record)?;
+    let asked = Asked::sample(&known.sample());
+    let explained = explain(asked).map_err(|error| error.to_string())?;
+    let Some(rehearsal) = explained.rehearsal else {
+        return Err("conclaude has nothing to do with it any more".into());
+    };
+    unknown_files(&rehearsal)?;
+    let recorded = text(record, "decision").unwrap_or_default();
+    let blocks =
+        record.pointer("/blocks/count").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
+    let count = match recorded {
+        "allowed_despite_failure" => Count::Exhausted,
+        _ => Count::Blocks(blocks.unwrap_or(1)),
+    };
+    let ends = Ends::of(record);
+    let answered = rehearsal.answer(|command| ends.of_command(command), count);
+    let decision = answered.word.map_or("failed", Word::as_str);
+    let mut why = ends.new_commands(&rehearsal);
+    why.extend(ends.removed_commands(&rehearsal));
+    why.extend(guards_now(record, &rehearsal));
+    Ok(Today::Decided { decision, is_same: decision == recorded, why, command: known.explain() })
+}
+
+/// What `files` is compared with is not recorded.
+fn unknown_files(rehearsal: &Rehearsal) -> Result<(), String> {
+    let needs = rehearsal.not_run.iter().any(|one| one.reason == WhyNot::Files);
+    if needs {
+        Err("which files had changed is not recorded, and a command has `files`".into())
+    } else {
+        Ok(())
+    }
+}
+
+/// What a record tells of its event.
+struct Known<'a> {
+    event: EventKind,
+    agent: Option<&'a str>,
+    tool: Option<&'a str>,
+    input: Map<String, Value>,
+    cwd: String,
+    fields: Map<String, Value>,
+}
+
+impl<'a> Known<'a> {
+    /// # Errors
+    /// Says what is missing.
+    fn of(event: EventKind, record: &'a Value) -> Result<Known<'a>, String> {
+        let tool = record.get("tool");
+        let name = tool.and_then(|tool| text(tool, "name"));
+        if fields::has_tool(event) && name.is_none() {
+            return Err("the record has no tool call; it may be one of an older version".into());
+        }
+        let input = match tool {
+            Some(tool) => input(tool)?,
+            None => Map::new(),
+        };
+        let here = || std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned());
+        let cwd = match tool.and_then(|tool| text(tool, "cwd")) {
+            Some(cwd) if std::path::Path::new(cwd).is_dir() => cwd.to_owned(),
+            Some(cwd) => return Err(format!("its folder {cwd} is gone")),
+            None => crate::cli::root()
+                .map(|root| root.folder.to_string_lossy().into_owned())
+                .or_else(|_| here())
+                .unwrap_or_default(),
+        };
+        let mut given = Map::new();
+        let mode = text(record, "permission_mode");
+        given.extend(mode.map(|mode| ("permission_mode".to_owned(), Value::from(mode))));
+        if let Subject::Field(field) | Subject::File(field) = event.row().subject
+            && field != "tool_name"
+        {
+            let matched = record.pointer("/commands/0/matched").and_then(Value::as_str);
+            let matched =
+                matched.ok_or_else(|| format!("`{field}`, which patterns compare, is not recorded"))?;
+            given.insert(field.to_owned(), matched.into());
+        }
+        Ok(Known {
+            event,
+            agent: text(record, "agent").filter(|_| !fields::agent(event).is_empty()),
+            tool: name,
+            input,
+            cwd,
+            fields: given,
+        })
+    }
+
+    fn sample(&self) -> Sample<'_> {
+        Sample {
+            event: self.event,
+            session: "why",
+            cwd: &self.cwd,
+            agent: self.agent,
+            tool: self.tool,
+            tool_input: self.input.clone(),
+            fields: self.fields.clone(),
+        }
+    }
+
+    /// The subcommand that explains all of it.
+    fn explain(&self) -> Option<String> {
+        let mut words = vec![format!("conclaude explain {}", self.event)];
+        words.extend(self.agent.map(|agent| format!("--agent {}", shell_quote(agent))));
+        words.extend(self.tool.map(|tool| format!("--tool {}", shell_quote(tool))));
+        let field = |name: &str| self.input.get(name).and_then(Value::as_str);
+        if let Some(command) = field("command") {
+            words.push(format!("--command {}", shell_quote(command)));
+        } else if let Some(file) = self.tool.and_then(tools::file_field).and_then(field) {
+            words.push(format!("--file {}", shell_quote(file)));
+        }
+        (self.fields.keys().all(|name| name == "permission_mode")).then(|| words.join(" "))
+    }
+}
+
+/// The input of the tool, as far as guards look at it.
+fn input(tool: &Value) -> Result<Map<String, Value>, String> {
+    let name = text(tool, "name").unwrap_or_default();
+    let mut input = Map::new();
+    if tool.get("cut").and_then(Value::as_bool) == Some(true) {
+        return Err("only the start and the end of its long command are recorded".into());
+    }
+    if matches!(name, "Agent" | "Task") {
+        return Err("the prompt of the call is not recorded".into());
+    }
+    if let Some(command) = text(tool, "command") {
+        input.insert("command".into(), command.into());
+    } else if let Some((field, file)) = tools::file_field(name).zip(text(tool, "file")) {
+        input.insert(field.to_owned(), file.into());
+    }
+    Ok(input)
+}
+
+/// How the recorded commands ended.
+struct Ends<'a>(Vec<(&'a str, End)>);
+
+impl<'a> Ends<'a> {
+    fn of(record: &'a Value) -> Ends<'a> {
+        let commands = record.get("commands").and_then(Value::as_array).into_iter().flatten();
+        let end = |command: &'a Value| {
+            let code =
+                command.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+            let is_timeout = command.get("timed_out").and_then(Value::as_bool) == Some(true);
+            Some((
+                text(command, "run")?,
+                if is_timeout { End::TimesOut } else { End::Exits(code.unwrap_or(1)) },
+            ))
+        };
+        Ends(commands.filter_map(end).collect())
+    }
+
+    fn find(&self, command: &Command) -> Option<End> {
+        self.0.iter().find(|(run, _)| *run == command.script).map(|(_, end)| *end)
+    }
+
+    /// One that was not run then is taken to succeed.
+    fn of_command(&self, command: &Command) -> End {
+        self.find(command).unwrap_or(End::Exits(0))
+    }
+
+    fn new_commands(&self, rehearsal: &Rehearsal) -> Vec<String> {
+        let new = rehearsal.plan.commands().filter(|command| self.find(command).is_none());
+        new.map(|command| {
+            format!(
+                "`{}` would run as well ({}), and is taken to succeed",
+                crate::messages::short(&command.script),
+                command.rule
+            )
+        })
+        .collect()
+    }
+
+    fn removed_commands(&self, rehearsal: &Rehearsal) -> Vec<String> {
+        let is_planned = |run: &str| rehearsal.plan.commands().any(|command| command.script == run);
+        let gone = self.0.iter().filter(|(run, _)| !is_planned(run));
+        gone.map(|(run, _)| {
+            let left = rehearsal.not_run.iter().find(|one| one.script == *run);
+            let why = left
+                .map_or("it is not in the config any more".into(), |one| format!("{} {}", one.rule, one.why));
+            format!("`{}` would not run: {why}", crate::messages::short(run))
+        })
+        .collect()
+    }
+}
+
+/// The rules of guards that would match now and did not, and the other way round.
+fn guards_now(record: &Value, rehearsal: &Rehearsal) -> Vec<String> {
+    let key = |finding: &Value| {
+        let part = |name: &str| {
+            finding.pointer(&format!("/rule/{name}")).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        (part("key"), part("pattern"))
+    };
+    let then: Vec<(String, String)> =
+        record.get("findings").and_then(Value::as_array).into_iter().flatten().map(key).collect();
+    let found = rehearsal.checks.iter().flatten().filter_map(|outcome| outcome.as_finding());
+    let now: Vec<(String, String, String)> = found
+        .filter_map(|finding| finding.rule.as_ref())
+        .map(|rule| (rule.key.clone(), rule.pattern.clone().unwrap_or_default(), rule.to_string()))
+        .collect();
+    let gone = then.iter().filter(|(key, pattern)| !now.iter().any(|one| one.0 == *key && one.1 == *pattern));
+    let gone = gone.map(|(key, pattern)| format!("{key} {pattern:?} does not match any more"));
+    let new = now.iter().filter(|one| !then.contains(&(one.0.clone(), one.1.clone())));
+    gone.chain(new.map(|one| format!("{} matches now", one.2))).collect()
+}

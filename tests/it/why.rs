@@ -1,0 +1,189 @@
+//! `conclaude why`: a decision of the trail, its rules, and what today's config would decide.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::common::workflow;
+use crate::common::{Test, run_in};
+
+const CONFIG: &str = "preToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n";
+
+fn denied() -> Test {
+    let test = Test::event("PreToolUse").config(CONFIG).payload("tool_name", "Write");
+    let answer = test.payload("tool_input", json!({"file_path": "Cargo.lock"})).run();
+    answer.tool("deny");
+    answer.again()
+}
+
+#[test]
+fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
+    assert_snapshot!(denied().shows(&["why"]), @r#"
+    exit 0
+    ----- stdout
+    1: PreToolUse denied
+      time: [TIME]
+      session: session-1
+      agent: coder
+      agent_id: a1b2c3
+      tool: Write Cargo.lock
+
+    Why
+      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in
+        .conclaude.yaml:3
+          preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3 matched
+          Cargo.lock
+
+    Today
+      the config would decide the same: denied
+      all of it: conclaude explain PreToolUse --agent coder --tool Write --file
+      Cargo.lock
+    "#);
+}
+
+#[test]
+fn a_rule_that_was_changed_since_decides_otherwise() {
+    let test = denied().config("preToolUse:\n  uneditableFiles: [\"yarn.lock\"]\n");
+    assert_snapshot!(test.shows(&["why", "1"]), @r#"
+    exit 0
+    ----- stdout
+    1: PreToolUse denied
+      time: [TIME]
+      session: session-1
+      agent: coder
+      agent_id: a1b2c3
+      tool: Write Cargo.lock
+
+    Why
+      ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in
+        .conclaude.yaml:3
+          preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:3 matched
+          Cargo.lock
+
+    Today
+      the config would decide otherwise: allowed
+      · preToolUse.uneditableFiles "*.lock" does not match any more
+      all of it: conclaude explain PreToolUse --agent coder --tool Write --file
+      Cargo.lock
+    "#);
+}
+
+#[test]
+fn commands_are_taken_to_end_as_they_did() {
+    let config = "subagentStop:\n  commands:\n    coder:\n      - {run: exit 3, onFailure: block, message: Lint}\n      - {run: 'true'}\n";
+    let answer = Test::stop().config(config).run();
+    answer.blocked();
+    let test = answer.again();
+    assert_snapshot!(test.shows(&["why", "--last"]), @r#"
+    exit 0
+    ----- stdout
+    1: SubagentStop blocked
+      time: [TIME]
+      session: session-1
+      agent: coder
+      agent_id: a1b2c3
+
+    Why
+      ✗ `exit 3` exited with code 3
+          subagentStop.commands "coder" in .conclaude.yaml:4 matched coder
+      ✓ `true` exited with code 0
+          subagentStop.commands "coder" in .conclaude.yaml:5 matched coder
+      block 1 of 3 (maxBlocks)
+
+    Today
+      the config would decide the same: blocked
+      all of it: conclaude explain SubagentStop --agent coder
+    "#);
+    let test = test.config("subagentStop:\n  commands:\n    coder: [{run: exit 3}]\n    '*': [{run: ':'}]\n");
+    assert_snapshot!(test.shows(&["why", "--last"]), @r#"
+    exit 0
+    ----- stdout
+    1: SubagentStop blocked
+      time: [TIME]
+      session: session-1
+      agent: coder
+      agent_id: a1b2c3
+
+    Why
+      ✗ `exit 3` exited with code 3
+          subagentStop.commands "coder" in .conclaude.yaml:4 matched coder
+      ✓ `true` exited with code 0
+          subagentStop.commands "coder" in .conclaude.yaml:5 matched coder
+      block 1 of 3 (maxBlocks)
+
+    Today
+      the config would decide otherwise: allowed
+      · `:` would run as well (subagentStop.commands "*" in .conclaude.yaml:4), and
+        is taken to succeed
+      · `true` would not run: it is not in the config any more
+      all of it: conclaude explain SubagentStop --agent coder
+    "#);
+}
+
+#[test]
+fn a_step_is_judged_by_another_subcommand_today() {
+    let answer = Test::gated_stop(&workflow::todo()).run();
+    answer.blocked();
+    let shown = answer.again().shows(&["why"]);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("`conclaude des check steps/01-01.json` judges it as it is now"), "{shown}");
+    assert!(shown.contains("phase_execution_log in steps/01-01.json"), "{shown}");
+}
+
+#[test]
+fn a_record_of_an_older_version_says_what_is_missing() {
+    let test =
+        Test::stop().config("subagentStop: {commands: {coder: [{run: 'true'}]}}\n").run().status(0).again();
+    // What 0.1 wrote, and its hash.
+    let old = r#"{"seq":1,"time":"2026-01-01T10:00:00.000Z","event":"PreToolUse","session":"s","decision":"denied","findings":[{"code":"GUARD_DENIED","weight":"block","what":"writing x: `uneditableFiles` has `x` in .conclaude.yaml:3","fix":"f"}],"prev":"0000000000000000000000000000000000000000000000000000000000000000"}"#;
+    let hash = conclaude::store::hash(old);
+    let line = format!("{},\"hash\":\"{hash}\"}}\n", old.strip_suffix('}').unwrap());
+    let test = test.file(".conclaude/audit/audit-0000000001.jsonl", line);
+    std::fs::remove_dir_all(test.root().join(".state-home")).unwrap();
+    assert_eq!(run_in(&test.root(), &["audit", "verify"]).0, Some(0));
+    assert_snapshot!(test.shows(&["why", "1"]), @"
+    exit 0
+    ----- stdout
+    1: PreToolUse denied
+      time: [TIME]
+      session: s
+      ✗ tampered with here: record 1 is not the one that was written: its hash
+        differs from the copy kept outside the project
+
+    Why
+      · GUARD_DENIED: writing x: `uneditableFiles` has `x` in .conclaude.yaml:3
+          its rule is not recorded: the record is one of an older version
+
+    Today
+      cannot be told: the record has no tool call; it may be one of an older version
+    ");
+}
+
+#[test]
+fn a_record_that_is_not_there_is_an_error() {
+    let test = Test::stop();
+    let errors = [
+        run_in(&test.root(), &["why"]).2,
+        run_in(&denied().root(), &["why", "7"]).2,
+        run_in(&test.root(), &["why", "x"]).2,
+    ];
+    assert_snapshot!(errors.concat(), @"
+    conclaude: there are no records in [ROOT]/.conclaude/audit: `conclaude explain EVENT` shows what would happen
+    conclaude: there is no record 7: the newest is 1, and `conclaude audit show` lists them
+    error: invalid value 'x' for '[NUMBER]': invalid digit found in string
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn json_has_the_record_and_today() {
+    let (code, out, _) = run_in(&denied().root(), &["why", "--json"]);
+    assert_eq!(code, Some(0));
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["record"]["findings"][0]["rule"]["line"], 3);
+    assert_eq!(json["today"]["same"], true);
+    assert_eq!(
+        json["today"]["explain"],
+        "conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock"
+    );
+}
