@@ -20,6 +20,7 @@ mod known;
 pub(super) mod layout;
 mod print;
 mod request;
+mod words;
 
 pub(super) use request::Asked;
 

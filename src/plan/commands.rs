@@ -73,9 +73,11 @@ pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands
             None => vec![command],
         };
         let untrusted = facts.origins.untrusted(&keys);
-        planned.steps.extend(commands.into_iter().map(|command| {
-            (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
-        }));
+        planned.steps.extend(
+            commands.into_iter().map(|command| {
+                (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
+            }),
+        );
     }
     Ok(planned)
 }

@@ -31,6 +31,8 @@ fn help_and_version_are_answered() {
       pack         List and print the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify and summarise the audit trail
+      explain      Explain what would happen at an event, and why: rules that match and that do not; nothing is run
+      why          Explain a decision of the audit trail, and whether today's config would decide so again
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
       schema       Print the JSON Schema of the config, for editors
       completions  Print a completion script for a shell

@@ -66,15 +66,15 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:4
           does not cover build/nested
           covers build/nested/Cargo.lock
-      · uneditableFiles "src/gen/" in .conclaude.yaml:5
-          is for other agents than main
+      · uneditableFiles "src/gen/" in .conclaude.yaml:5 is for other agents than
+        main
       · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6
           does not cover build/nested
           does not cover build/nested/Cargo.lock
-      · unreadableFiles ".env*" in .conclaude.yaml:7
-          has nothing to compare: nothing is read
-      · preventRootAdditions in .conclaude.yaml:8
-          has nothing to compare: no file is written
+      · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
+        read
+      · preventRootAdditions in .conclaude.yaml:8 is not compared: no file is
+        written
       · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10
           does not match cd build
           does not match rm -rf nested
@@ -83,8 +83,7 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
           does not match cd build
           does not match rm -rf nested
           matches git push origin, and asks
-      · worktreeFence
-          is for agents in a worktree of their own
+      · worktreeFence is for agents in a worktree of their own
 
     Gates
       none applies: on the main thread only calls of agents have one
@@ -133,22 +132,19 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
       writes src/gen/a.rs (which does not exist)
 
     Guards
-      · uneditableFiles "*.lock" in .conclaude.yaml:4
-          does not cover src/gen/a.rs
-      ✗ uneditableFiles "src/gen/" in .conclaude.yaml:5
-          covers src/gen/a.rs
-      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6
-          does not cover src/gen/a.rs
-      · unreadableFiles ".env*" in .conclaude.yaml:7
-          has nothing to compare: nothing is read
-      · preventRootAdditions in .conclaude.yaml:8
-          leaves src/gen/a.rs free: it is not in the root
-      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10
-          is for other tools than Write
-      · toolUsageValidation "Bash git *" in .conclaude.yaml:11
-          is for other tools than Write
-      · worktreeFence
-          is for agents in a worktree of their own
+      · uneditableFiles "*.lock" in .conclaude.yaml:4 does not cover src/gen/a.rs
+      ✗ uneditableFiles "src/gen/" in .conclaude.yaml:5 covers src/gen/a.rs
+      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 does not cover
+        src/gen/a.rs
+      · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
+        read
+      · preventRootAdditions in .conclaude.yaml:8 leaves src/gen/a.rs free: it is
+        not in the root
+      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10 is for
+        other tools than Write
+      · toolUsageValidation "Bash git *" in .conclaude.yaml:11 is for other tools
+        than Write
+      · worktreeFence is for agents in a worktree of their own
 
     Gates
       none applies: no prompt with DES markers is known for this agent (a real
@@ -258,22 +254,21 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
       no file is touched that its input names
 
     Guards
-      · uneditableFiles "*.lock" in .conclaude.yaml:4
-          has nothing to compare: nothing is written or deleted
-      · uneditableFiles "src/gen/" in .conclaude.yaml:5
-          has nothing to compare: nothing is written or deleted
-      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6
-          has nothing to compare: nothing is written or deleted
-      · unreadableFiles ".env*" in .conclaude.yaml:7
-          has nothing to compare: nothing is read
-      · preventRootAdditions in .conclaude.yaml:8
-          has nothing to compare: no file is written
-      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10
-          is for other tools than Agent
-      · toolUsageValidation "Bash git *" in .conclaude.yaml:11
-          is for other tools than Agent
-      · worktreeFence
-          has nothing to compare: no file is written
+      · uneditableFiles "*.lock" in .conclaude.yaml:4 is not compared: nothing is
+        written or deleted
+      · uneditableFiles "src/gen/" in .conclaude.yaml:5 is not compared: nothing is
+        written or deleted
+      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 is not compared:
+        nothing is written or deleted
+      · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
+        read
+      · preventRootAdditions in .conclaude.yaml:8 is not compared: no file is
+        written
+      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10 is for
+        other tools than Agent
+      · toolUsageValidation "Bash git *" in .conclaude.yaml:11 is for other tools
+        than Agent
+      · worktreeFence is not compared: no file is written
 
     Gates
       • Gate 1: the prompt's markers name the step file steps/01-01.json
@@ -400,12 +395,12 @@ fn a_broken_config_is_explained_with_its_lines() {
       failed (exit 1)
         conclaude: invalid config [ROOT]/.conclaude.yaml: 1
         problem
-        
+
         error: invalid value for `maxBlocks`: the number 99
          --> [ROOT]/.conclaude.yaml:1:12
           |
         1 | maxBlocks: 99
-          | ^^ expected a whole number from 1 to 7
+          |            ^^ expected a whole number from 1 to 7
     ");
 }
 
@@ -415,6 +410,22 @@ fn layers_are_listed_and_named() {
     let shown = flat(&explained(&test, &["PreToolUse", "--file", "Cargo.lock"]));
     assert!(shown.contains("project .conclaude.yaml local .conclaude.local.yaml"), "{shown}");
     assert!(shown.contains("cannot free it from `*.lock` of an outer layer"), "{shown}");
+}
+
+#[test]
+fn a_rule_of_a_pack_is_named_by_the_pack() {
+    let test = Test::stop().config("extends: ['pack:lockfiles']\n");
+    let (_, out, _) =
+        run_in(&test.root(), &["explain", "PreToolUse", "--file", "package-lock.json", "--json"]);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["guards"]["findings"][0]["rule"]["file"], "pack:lockfiles");
+    let files: Vec<&str> = json["config"]["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(files, ["pack:lockfiles", "[ROOT]/.conclaude.yaml"]);
 }
 
 #[test]

@@ -35,8 +35,7 @@ fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
 
     Today
       the config would decide the same: denied
-      all of it: conclaude explain PreToolUse --agent coder --tool Write --file
-      Cargo.lock
+      all of it: conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock
     "#);
 }
 
@@ -62,8 +61,7 @@ fn a_rule_that_was_changed_since_decides_otherwise() {
     Today
       the config would decide otherwise: allowed
       · preToolUse.uneditableFiles "*.lock" does not match any more
-      all of it: conclaude explain PreToolUse --agent coder --tool Write --file
-      Cargo.lock
+      all of it: conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock
     "#);
 }
 
@@ -146,8 +144,6 @@ fn a_record_of_an_older_version_says_what_is_missing() {
     1: PreToolUse denied
       time: [TIME]
       session: s
-      ✗ tampered with here: record 1 is not the one that was written: its hash
-        differs from the copy kept outside the project
 
     Why
       · GUARD_DENIED: writing x: `uneditableFiles` has `x` in .conclaude.yaml:3

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Explained, cases, print};
-use crate::dialect::claude::Answer;
+use super::{Explained, cases, words};
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::outcome::Outcome;
 use crate::plan::{Action, Command};
@@ -52,7 +51,7 @@ fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
         let answered = case.answered;
         json!({
             "when": case.when, "decision": answered.word.map_or("failed", |word| word.as_str()),
-            "exit": answered.answer.exit.code(), "stdout": stdout(&answered.answer), "stderr": answered.answer.stderr,
+            "exit": answered.answer.exit.code(), "stdout": words::stdout(&answered.answer), "stderr": answered.answer.stderr,
             "shown_later": answered.later,
         })
     });
@@ -85,7 +84,7 @@ fn effects(guarded: &Guarded) -> Value {
     json!({
         "commands": effects.commands,
         "touches": touches.collect::<Vec<_>>(),
-        "unclear": effects.unclear.iter().map(print::of_unclear).collect::<Vec<_>>(),
+        "unclear": effects.unclear.iter().map(words::of_unclear).collect::<Vec<_>>(),
     })
 }
 
@@ -111,24 +110,4 @@ fn command(command: &Command) -> Value {
         "timeout": command.timeout.map(|timeout| timeout.as_secs()),
         "on_failure": command.on_failure, "on_timeout": command.on_timeout, "environment": env,
     })
-}
-
-fn stdout(answer: &Answer) -> Value {
-    serde_json::from_str(&answer.stdout).unwrap_or_else(|_| answer.stdout.clone().into())
-}
-
-/// What the answer says, whoever reads it.
-pub(super) fn text_of(answer: &Answer) -> Option<String> {
-    let json = stdout(answer);
-    let pointers = [
-        "/reason",
-        "/systemMessage",
-        "/hookSpecificOutput/permissionDecisionReason",
-        "/hookSpecificOutput/additionalContext",
-        "/hookSpecificOutput/decision/message",
-    ];
-    let texts = pointers.into_iter().filter_map(|pointer| json.pointer(pointer));
-    let found: Vec<&str> = texts.filter_map(Value::as_str).collect();
-    let text = if found.is_empty() { answer.stderr.clone() } else { found.join("\n") };
-    (!text.is_empty()).then_some(text)
 }

@@ -5,11 +5,10 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 
 use super::layout::{marked, paragraph};
-use super::{Explained, cases};
+use super::{Explained, cases, words};
 use crate::cli::out::{Out, Paint};
 use crate::config::Reaction;
 use crate::exit::Exit;
-use crate::guard::{Touch, Unclear};
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::outcome::{Outcome, Verdict};
 use crate::plan::environment::FILES;
@@ -17,7 +16,7 @@ use crate::plan::{Action, Command};
 use crate::rule::Rule;
 use crate::text::clean_line;
 
-pub(super) const BOLD: Paint = Paint(Style::new().bold());
+const BOLD: Paint = Paint(Style::new().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
@@ -92,35 +91,18 @@ fn effects(out: &mut Out<'_>, guarded: &Guarded) -> io::Result<()> {
         return writeln!(out, "  no file is touched that its input names");
     }
     for touch in effects.touches.iter().filter(|touch| touch.command.is_none()) {
-        paragraph(out, 2, &of_touch(touch))?;
+        paragraph(out, 2, &words::of_touch(touch))?;
     }
     for (index, command) in effects.commands.iter().enumerate() {
         paragraph(out, 2, &format!("runs `{}`", crate::messages::short(command)))?;
         for touch in effects.touches.iter().filter(|touch| touch.command == Some(index)) {
-            paragraph(out, 4, &of_touch(touch))?;
+            paragraph(out, 4, &words::of_touch(touch))?;
         }
     }
     for unclear in &effects.unclear {
-        marked(out, 2, Some((WARNING, "?")), &of_unclear(unclear))?;
+        marked(out, 2, Some((WARNING, "?")), &words::of_unclear(unclear))?;
     }
     Ok(())
-}
-
-pub(super) fn of_touch(touch: &Touch) -> String {
-    let names: Vec<&str> = touch.names.iter().map(|name| name.shown()).collect();
-    let all = if touch.with_contents { " with all that is in it" } else { "" };
-    let new = if touch.exists { "" } else { " (which does not exist)" };
-    format!("{} {}{all}{new}", touch.access.does(), names.join(", which leads to "))
-}
-
-pub(super) fn of_unclear(unclear: &Unclear) -> String {
-    match unclear {
-        Unclear::Path { access, written } => {
-            format!("{} `{written}`, which is not known before it runs", access.does())
-        }
-        Unclear::WorkTree { command } => format!("`{command}` may change any file of the work tree"),
-        Unclear::Doubt(doubt) => doubt.to_string(),
-    }
 }
 
 fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Result<()> {
@@ -145,7 +127,7 @@ fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Re
         let mut why: Vec<&str> = compared.map(|one| one.why.as_str()).collect();
         why.dedup();
         if why.is_empty() {
-            why.push(not_compared(rule));
+            why.push(words::not_compared(rule));
         }
         match why.as_slice() {
             [only] => marked(out, 2, Some(mark), &format!("{name} {only}"))?,
@@ -167,14 +149,6 @@ fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Re
         writeln!(out, "  none is configured")?;
     }
     Ok(())
-}
-
-pub(super) fn not_compared(rule: &Rule) -> &'static str {
-    match rule.key.as_str() {
-        "preToolUse.uneditableFiles" => "is not compared: nothing is written or deleted",
-        "preToolUse.unreadableFiles" => "is not compared: nothing is read",
-        _ => "is not compared: no file is written",
-    }
 }
 
 fn gates(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
@@ -273,7 +247,7 @@ fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         let when = if case.when.is_empty() { String::new() } else { format!("{}: ", case.when) };
         let paint = if answered.answer.exit == Exit::Success { GOOD } else { BAD };
         paragraph(out, 2, &format!("{when}{word} (exit {code})")).map(|()| paint)?;
-        let shown = super::json::text_of(&answered.answer);
+        let shown = words::text_of(&answered.answer);
         if let Some(text) = shown.as_deref().filter(|text| !text.is_empty()) {
             paragraph(out, 4, text)?;
         }

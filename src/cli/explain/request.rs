@@ -58,7 +58,6 @@ fn error(what: impl Into<String>) -> io::Error {
 fn of_payload(path: &Path, typed: Option<&str>) -> io::Result<Asked> {
     let text = if path == Path::new("-") {
         let mut text = String::new();
-        #[expect(clippy::disallowed_methods, reason = "stdin is what the user names with `-`")]
         io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
         text
     } else {

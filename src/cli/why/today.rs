@@ -201,7 +201,7 @@ impl<'a> Ends<'a> {
     }
 
     fn find(&self, command: &Command) -> Option<End> {
-        self.0.iter().find(|(run, _)| *run == command.script).map(|(_, end)| *end)
+        self.0.iter().find(|(run, _)| *run == command.run).map(|(_, end)| *end)
     }
 
     /// One that was not run then is taken to succeed.
@@ -214,7 +214,7 @@ impl<'a> Ends<'a> {
         new.map(|command| {
             format!(
                 "`{}` would run as well ({}), and is taken to succeed",
-                crate::messages::short(&command.script),
+                crate::messages::short(&command.run),
                 command.rule
             )
         })
@@ -222,7 +222,7 @@ impl<'a> Ends<'a> {
     }
 
     fn removed_commands(&self, rehearsal: &Rehearsal) -> Vec<String> {
-        let is_planned = |run: &str| rehearsal.plan.commands().any(|command| command.script == run);
+        let is_planned = |run: &str| rehearsal.plan.commands().any(|command| command.run == run);
         let gone = self.0.iter().filter(|(run, _)| !is_planned(run));
         gone.map(|(run, _)| {
             let left = rehearsal.not_run.iter().find(|one| one.script == *run);
