@@ -100,8 +100,7 @@ pub(crate) fn rehearse(
                 Some(Err(error)) => vec![guards::broken(&error)],
                 None => Vec::new(),
             },
-            Action::Gate(gate) => gates::run(gate, &plan, &context),
-            action => run::without_running(action).into_iter().collect(),
+            action => run::check(action, &plan, &context),
         });
     }
     let no_gate = if plan.gate().is_none() { no_gate(&context) } else { None };
@@ -208,6 +207,7 @@ fn of_unmatched(
             };
             let why = match unmatched.why {
                 WhyNot::Pattern => format!("does not match {}", plan.subject),
+                WhyNot::InBetween => "waits for the last part of the message (`final: true`)".into(),
                 WhyNot::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
                 WhyNot::Agent => {
                     let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Runs a plan, step by step: every step ends in outcomes, whatever became of the one before.
 
 use super::context::Context;
-use super::{commands, gates, panics, remember, session};
+use super::{commands, gates, guards, panics, remember, session};
 use crate::error::Result;
 use crate::event::EventKind;
 use crate::messages;
@@ -23,8 +23,6 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     for step in &plan.steps {
         log::debug(|| step.to_string());
         let more = match &step.action {
-            Action::Guards(guards) => super::guards::run(guards, plan, context),
-            Action::Gate(gate) => gates::run(gate, plan, context),
             Action::Report(report) => session::run(*report, context)?,
             Action::Command(command) => {
                 let (outcome, output) = commands::run(command, context);
@@ -32,7 +30,6 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
                 outputs.push((outcomes.len(), output));
                 vec![outcome]
             }
-            action @ (Action::Wait(_) | Action::Continue(_)) => without_running(action).into_iter().collect(),
             Action::Judge(judge) => {
                 // What others write while the judge is asked is not the commands' doing.
                 gates::note_written_files(context, tree.take());
@@ -40,6 +37,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
                 deadline::start();
                 judged.into_iter().collect()
             }
+            action => check(action, plan, context),
         };
         outcomes.extend(more);
         if process::stop_signal().is_some() {
@@ -53,14 +51,16 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// The outcome of an action for which nothing is run.
-pub(super) fn without_running(action: &Action) -> Option<Outcome> {
+/// What a check finds, for which nothing is run and nothing is written: the same for whoever only looks.
+pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     match action {
-        Action::Wait(agents) => Some(Outcome::note(messages::waiting(agents))),
+        Action::Guards(guards) => guards::run(guards, plan, context),
+        Action::Gate(gate) => gates::run(gate, plan, context),
+        Action::Wait(agents) => vec![Outcome::note(messages::waiting(agents))],
         Action::Continue(message) => {
-            Some(Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue })
+            vec![Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue }]
         }
-        _ => None,
+        Action::Report(_) | Action::Command(_) | Action::Judge(_) => Vec::new(),
     }
 }
 

@@ -199,6 +199,8 @@ fn a_stop_shows_commands_in_order_with_their_environment_and_every_answer() {
       CONCLAUDE_SUBAGENT_TYPE=tester
       CONCLAUDE_AGENT_ID=a0000000000000000
       CONCLAUDE_AGENT_TRANSCRIPT_PATH=[ROOT]/.claude/explain/subagents/agent-a0000000000000000.jso …
+      CONCLAUDE_AGENT_NAME=tester
+      CONCLAUDE_SKILL_NAME=tester
       CONCLAUDE_SESSION_ID=explain
       CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl
       CONCLAUDE_CWD=[ROOT]
