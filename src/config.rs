@@ -23,6 +23,7 @@ mod notifications;
 pub(crate) mod original;
 mod origins;
 mod patterns;
+mod permissions;
 mod rules;
 mod schema;
 mod section;
@@ -40,6 +41,9 @@ pub use message_display::MessageDisplayConfig;
 pub use notifications::{HookName, NotificationsConfig};
 pub(crate) use origins::{Layer, Origins, PACK, Part, Source, file_name, merge};
 pub use patterns::{FileGlob, NameGlob};
+pub(crate) use permissions::{
+    AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig, ToolPatternText,
+};
 pub(crate) use rules::Problem;
 pub(crate) use schema::schema_text;
 pub(crate) use section::FILES_PLACEHOLDER;
@@ -84,6 +88,9 @@ pub struct ConclaudeConfig {
     /// What `messageDisplay` has beside its commands.
     #[schemars(skip)]
     pub message_display: MessageDisplayConfig,
+    /// The rules of `permissionRequest`; its commands are among the sections.
+    #[schemars(skip)]
+    pub(crate) permissions: PermissionRequestConfig,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
     /// The gates for the steps of a workflow.
@@ -117,6 +124,12 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                             let (mode, commands) = (guards.mode.take(), guards.commands.take());
                             config.sections.push((EventKind::PreToolUse, EventConfig { mode, commands }));
                             config.guards = guards;
+                        }
+                        "permissionRequest" => {
+                            let value: Option<PermissionRequestConfig> = map.next_value()?;
+                            let mut permissions = value.unwrap_or_default();
+                            config.sections.push((EventKind::PermissionRequest, permissions.take_section()));
+                            config.permissions = permissions;
                         }
                         "stop" => {
                             let mut stop = map.next_value::<Option<StopConfig>>()?.unwrap_or_default();
@@ -160,6 +173,12 @@ impl ConclaudeConfig {
     #[must_use]
     pub(crate) fn commands(&self) -> usize {
         self.sections.iter().map(|(_, section)| section.commands().count()).sum()
+    }
+
+    /// Whether it does what the user of a project must have agreed to: runs something, or allows it without asking.
+    #[must_use]
+    pub(crate) fn needs_trust(&self) -> bool {
+        self.commands() > 0 || self.judge().is_some() || self.permissions.may_allow()
     }
 
     #[must_use]
@@ -232,6 +251,7 @@ impl ConclaudeConfig {
     fn is_within_bounds(&self) -> bool {
         let hooks = self.notifications.iter().filter_map(|notifications| notifications.hooks.as_ref());
         self.sections.iter().all(|(_, section)| section.is_within_bounds())
+            && self.permissions.is_within_bounds()
             && self.des.as_ref().is_none_or(DesConfig::is_within_bounds)
             && hooks.map(Vec::len).all(|count| count <= MAX_NAMES)
             && self.extends.as_ref().is_none_or(|files| files.len() <= MAX_EXTENDED)

@@ -14,6 +14,8 @@ use crate::text;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     Allow,
+    /// The tool is used without asking the user.
+    Permit,
     /// The agent may not stop, for this reason.
     Block(String),
     /// The tool is not used, for this reason.
@@ -68,7 +70,7 @@ impl HookResult {
 
     #[must_use]
     pub fn is_allowed(&self) -> bool {
-        self.decision == Decision::Allow
+        matches!(self.decision, Decision::Allow | Decision::Permit)
     }
 }
 
@@ -192,6 +194,7 @@ pub(crate) fn decide(
             Decided { count: counted, ..at_limit(plan, outcomes, is_first_stop, count) }
         }
         Blocking::Never => allow(plan, outcomes),
+        Blocking::Permission => permission(plan, outcomes),
         _ if wants_block => {
             Decided::of(HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked)
         }
@@ -210,6 +213,25 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
     let shown = messages::shown(outcomes);
     let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
     Decided::of(HookResult { message, ..HookResult::success() }, word)
+}
+
+/// What a guard asks about is left to the user, whatever a rule allows.
+fn permission(plan: &Plan, outcomes: &[Outcome]) -> Decided {
+    let any = |verdict: Verdict| outcomes.iter().any(|outcome| outcome.verdict == verdict);
+    let unasked = |outcome: &&Outcome| outcome.verdict != Verdict::Ask;
+    let others: Vec<Outcome> = outcomes.iter().filter(unasked).cloned().collect();
+    if any(Verdict::Block) {
+        return Decided::of(HookResult::blocked(messages::refusal(plan, &others)), Word::Denied);
+    }
+    let decided = allow(plan, &others);
+    if any(Verdict::Ask) {
+        Decided { word: Word::Asked, ..decided }
+    } else if any(Verdict::Grant) {
+        let result = HookResult { decision: Decision::Permit, ..decided.result };
+        Decided::of(result, Word::Allowed)
+    } else {
+        decided
+    }
 }
 
 fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<Count>) -> Decided {

@@ -73,6 +73,29 @@ impl FilePattern {
         Ok(FilePattern { glob: Glob::new(plain, Kind::Path)?, anchor, is_for_directories })
     }
 
+    /// Compiles a pattern in Claude Code's notation for rules: `//etc` is absolute, `/docs` and `./docs` start at the root.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub(crate) fn of_rule(written: &str, home: Option<&str>) -> Result<FilePattern, GlobError> {
+        let written = written.trim();
+        let (anchor, rest) = if let Some(rest) = written.strip_prefix("//") {
+            (Anchor::Absolute, rest)
+        } else if let Some(rest) = written.strip_prefix('/').or_else(|| written.strip_prefix("./")) {
+            (Anchor::Root, rest)
+        } else {
+            return FilePattern::new(written, home);
+        };
+        // The slash keeps the pattern from being one of names at any depth.
+        let pattern = FilePattern::new(&format!("/{}", rest.trim_start_matches('/')), home)?;
+        Ok(FilePattern { anchor, ..pattern })
+    }
+
+    /// Whether it covers the path for certain: what cannot be compared is not allowed by a pattern.
+    pub(crate) fn surely_covers(&self, location: &Location) -> bool {
+        location.absolute.len() <= MAX_PATH_BYTES && self.covers(location)
+    }
+
     /// Whether it covers the path: itself, or by a directory above it. What is too long to be compared is covered.
     pub(crate) fn covers(&self, location: &Location) -> bool {
         if location.absolute.len() > MAX_PATH_BYTES {

@@ -85,6 +85,10 @@ codes! {
     GuardDenied = "GUARD_DENIED",
     /// A guard of `preToolUse` leaves it to the user.
     GuardAsks = "GUARD_ASKS",
+    /// A rule of `permissionRequest` allows what Claude Code would have asked about.
+    PermissionAllowed = "PERMISSION_ALLOWED",
+    /// A rule of `permissionRequest` denies it.
+    PermissionDenied = "PERMISSION_DENIED",
     /// A gated agent started and never stopped.
     Unfinished = "UNFINISHED",
 }
@@ -122,6 +126,7 @@ impl Code {
             Code::JudgeRefused | Code::JudgeFailed => Written::Config(&["des", "judge"]),
             Code::NotJudged | Code::Unfinished => Written::BuiltIn("a gated agent is judged when it stops"),
             Code::GuardDenied | Code::GuardAsks => Written::BuiltIn("guards"),
+            Code::PermissionAllowed | Code::PermissionDenied => Written::Config(&["permissionRequest"]),
         }
     }
 }

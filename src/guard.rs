@@ -13,8 +13,9 @@ mod watch;
 pub(crate) use call::{Call, Finding};
 pub(crate) use check::check;
 pub(crate) use compile::Sources;
+pub(crate) use origin::Origin;
 pub(crate) use resolve::{Effects, Ground, Touch, Unclear};
-pub(crate) use rules::{Action, Rules};
+pub(crate) use rules::{Action, CommandPattern, Rules, Whom};
 pub(crate) use watch::{Compared, Watch};
 
 #[cfg(test)]

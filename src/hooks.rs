@@ -26,6 +26,7 @@ mod gate_facts;
 mod gates;
 mod guards;
 mod panics;
+mod permissions;
 mod record;
 pub(crate) mod rehearse;
 mod remember;

@@ -30,6 +30,7 @@ pub(crate) mod notify;
 pub(crate) mod outcome;
 pub(crate) mod packs;
 pub(crate) mod pattern;
+pub(crate) mod permission;
 pub(crate) mod plan;
 pub mod process;
 pub(crate) mod root;

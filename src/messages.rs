@@ -244,10 +244,9 @@ pub(crate) fn untrusted(untrusted: &Untrusted) -> String {
 
 /// What the user is shown at the start of a session whose config nobody trusts.
 #[must_use]
-pub(crate) fn untrusted_session(why: &str, commands: usize, has_judge: bool) -> String {
+pub(crate) fn untrusted_session(why: &str, commands: usize, rules: &[&str]) -> String {
     let commands = (commands > 0).then(|| count(commands as u64, "command"));
-    let judge = has_judge.then(|| "the judge".to_owned());
-    let what: Vec<String> = commands.into_iter().chain(judge).collect();
+    let what: Vec<String> = commands.into_iter().chain(rules.iter().map(|rule| (*rule).to_owned())).collect();
     format!("{why}, so what it would run stays off: {}. {TRUST_IT}", what.join(" and "))
 }
 

@@ -10,6 +10,8 @@ use crate::plan::Command;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     Pass,
+    /// A permission is given without asking the user.
+    Grant,
     Warn,
     /// The user decides.
     Ask,
@@ -21,7 +23,7 @@ impl Verdict {
     #[must_use]
     pub fn mark(self) -> char {
         match self {
-            Verdict::Pass => '✓',
+            Verdict::Pass | Verdict::Grant => '✓',
             Verdict::Warn => '⚠',
             Verdict::Ask => '?',
             Verdict::Block => '✗',

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::config::{ConclaudeConfig, GateConfig, JudgeConfig, Origins, PreToolUseConfig, Reaction, Show};
+use crate::config::{
+    ConclaudeConfig, GateConfig, JudgeConfig, Origins, PermissionRequestConfig, PreToolUseConfig, Reaction,
+    Show,
+};
 use crate::event::EventKind;
 use crate::file_pattern::Location;
 use crate::pattern::PatternError;
@@ -15,6 +18,7 @@ use crate::types::Event;
 mod commands;
 pub(crate) mod environment;
 mod files;
+mod rules;
 
 use commands::Commands;
 use environment::Variable;
@@ -145,6 +149,8 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
     Guards(Box<PreToolUseConfig>),
+    /// The rules for permissions.
+    Permissions(Box<PermissionRequestConfig>),
     Gate(Gate),
     Report(Report),
     Command(Command),
@@ -159,6 +165,7 @@ impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Action::Guards(_) => f.write_str("the guards"),
+            Action::Permissions(_) => f.write_str("the rules for permissions"),
             Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
             Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
             Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) => f.write_str("Gate 3"),
@@ -349,13 +356,8 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let GateConfig { des, max_blocks } = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
     // A gate that let an agent in also looks when it leaves.
     let gate = facts.gate.filter(|_| des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
-    // Guards only refuse, so they count also where nothing may run.
-    let guards = (event == EventKind::PreToolUse).then(|| Step {
-        reason: Reason::Itself,
-        action: Action::Guards(Box::new(facts.config.guards.clone())),
-    });
     let gates = gate.iter().map(|gate| Step { reason: gate.reason(), action: Action::Gate((*gate).clone()) });
-    let mut steps: Vec<Step> = guards.into_iter().chain(gates).collect();
+    let mut steps: Vec<Step> = rules::rules(facts).into_iter().chain(gates).collect();
     steps.extend(
         Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
     );

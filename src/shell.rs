@@ -4,6 +4,7 @@
 
 mod archives;
 mod arguments;
+mod beside;
 mod braces;
 mod builtins;
 mod choices;
@@ -47,6 +48,9 @@ pub struct Script {
     pub commands: Vec<Simple>,
     pub effects: Vec<Effect>,
     pub doubts: Vec<Doubt>,
+    /// What changes how the commands run, or runs something itself, without being one of them: variables that are set,
+    /// arithmetic that sets some, and words that another shell would run.
+    pub beside: Vec<String>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -55,6 +59,10 @@ pub struct Simple {
     pub words: Vec<String>,
     /// The words, joined by one space.
     pub text: String,
+    /// Whether it is known which program it is.
+    pub is_known: bool,
+    /// The variables that are set for it alone, as `NAME=value`.
+    pub assigned: Vec<String>,
     /// Whether it writes to a file other than `/dev/null` by a redirection, its own or that of a group around it.
     pub redirects_to_file: bool,
 }

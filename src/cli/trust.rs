@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::root;
 use crate::cli::out::Out;
-use crate::config::{ConclaudeConfig, DesConfig, Layer, Source};
+use crate::config::{ConclaudeConfig, DesConfig, Layer, PermissionDefault, Source};
 use crate::exit::Exit;
 use crate::load;
 use crate::store;
@@ -135,6 +135,14 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
     for (phase, command) in config.des.iter().flat_map(DesConfig::evidence_commands) {
         lines.push(format!("  `conclaude des run STEP {}`:", visible(phase)));
         lines.push(indent(&visible(command), "    "));
+    }
+    for rule in config.permissions.allow.iter().flatten() {
+        let whom = rule.value.0.agent.as_ref().map(|agent| format!(" to {}", visible(agent.as_str())));
+        let (pattern, whom) = (visible(&rule.value.0.pattern.written), whom.unwrap_or_default());
+        lines.push(format!("  allows without asking{whom}: {pattern}"));
+    }
+    if config.permissions.fallback() == PermissionDefault::Allow {
+        lines.push("  allows without asking everything that it does not deny".into());
     }
     if config.judge().is_some() {
         lines.push("  a judge: its prompt, agents' prompts, step files, summaries of changes and the end of transcripts go to the API, with your key".into());

@@ -97,6 +97,11 @@ fn full() -> Value {
         "stop": { "match": "all", "commands": [command], "infinite": false, "infiniteMessage": "m" },
         "messageDisplay": { "match": "all", "commands": [{ "run": "x" }], "onlyFinal": false },
         "preToolUse": { "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true } },
+        "permissionRequest": {
+            "match": "all", "commands": { "Bash": [command] }, "default": "ask",
+            "allow": ["Read", { "pattern": "Bash(x)", "agent": "a" }],
+            "deny": ["Write", { "pattern": "Bash(x)", "agent": "a", "message": "m", "overridable": true }],
+        },
         "postToolUse": { "commands": { "Write": [{ "run": "x", "onFailure": "block" }] } },
         "notifications": { "enabled": true, "hooks": ["*", "Stop"], "showErrors": true, "showSuccess": false, "showSystemEvents": true },
         "des": {
@@ -157,7 +162,7 @@ fn check(config: &Value) -> Result<(), TestCaseError> {
     let schema = schema();
     // JSON is YAML.
     let loaded = ConclaudeConfig::parse(&config.to_string(), Path::new("x"));
-    prop_assert_eq!(loaded.is_ok(), accepts(&schema, &schema, config), "{}\n{:?}", config, loaded.err());
+    prop_assert_eq!(loaded.is_ok(), accepts(schema, schema, config), "{}\n{:?}", config, loaded.err());
     Ok(())
 }
 

@@ -158,6 +158,12 @@ impl Origins {
         None
     }
 
+    /// Why nothing of this file may run.
+    #[must_use]
+    pub(crate) fn untrusted_source(&self, source: usize) -> Option<&str> {
+        self.sources.get(source)?.untrusted.as_deref()
+    }
+
     /// Why commands of this config may not run, for each that may not.
     #[must_use]
     pub(crate) fn untrusted_commands(&self, config: &ConclaudeConfig) -> Vec<&str> {
@@ -170,6 +176,18 @@ impl Origins {
             }
         }
         found
+    }
+
+    /// What else of this config nobody agreed to, and why it stays off.
+    #[must_use]
+    pub(crate) fn untrusted_rules(&self) -> Vec<(&'static str, &str)> {
+        const RULES: [(&str, &[&str]); 3] = [
+            ("the judge", &["des", "judge"]),
+            ("permissions", &["permissionRequest", "allow"]),
+            ("context for prompts", &["userPromptSubmit", "contextRules"]),
+        ];
+        let found = RULES.into_iter().filter_map(|(what, keys)| Some((what, self.untrusted(keys)?)));
+        found.collect()
     }
 
     fn node(&self, keys: &[&str]) -> Option<&Spanned<Node>> {
@@ -240,7 +258,7 @@ struct Merging<'a> {
 impl Merging<'_> {
     /// `null` equals absent.
     fn values(&mut self, outer: Spanned<Node>, inner: Spanned<Node>) -> Spanned<Node> {
-        if self.is_held(&outer, &inner) {
+        if self.is_held(&outer, &inner) || self.is_stricter(&outer, &inner) {
             return outer;
         }
         let span = outer.span;
@@ -286,6 +304,20 @@ impl Merging<'_> {
             value => key == "enabled" && *value == Node::Bool(true),
         };
         is_switch && layer(outer) < layer(inner) && field("enabled") && !field("overridable")
+    }
+}
+
+impl Merging<'_> {
+    /// Whether an outer layer leaves less to rules for permissions than an inner one would.
+    fn is_stricter(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
+        let layer = |node: &Spanned<Node>| self.layers.get(node.span.source).copied().unwrap_or_default();
+        let rank = |node: &Spanned<Node>| match &node.value {
+            Node::Text(word) => ["allow", "ask", "deny"].iter().position(|known| known == word),
+            _ => None,
+        };
+        self.keys == ["permissionRequest", "default"]
+            && layer(outer) < layer(inner)
+            && rank(inner) < rank(outer)
     }
 }
 

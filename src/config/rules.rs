@@ -36,10 +36,10 @@ pub(crate) struct Problem {
 /// All problems of the tree, in the order of the file.
 pub(super) fn problems(tree: &Spanned<Node>, text: &str) -> Vec<Problem> {
     let schema = schema();
-    let mut walk = Walk { root: &schema, text, found: Vec::new() };
+    let mut walk = Walk { root: schema, text, found: Vec::new() };
     // `null` equals absent, also for the whole file.
     if !matches!(tree.value, Node::Null) {
-        walk.value(tree, &schema, "the config");
+        walk.value(tree, schema, "the config");
     }
     walk.found.sort_by_key(|problem| problem.span.start);
     walk.found

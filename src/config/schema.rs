@@ -1,11 +1,15 @@
 //! The JSON Schema of the config, for editors and for our own messages. A test generates it from the structs and the file is
 //! committed, so that the generator is not part of the binary.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
-pub(super) fn schema() -> Value {
+pub(super) fn schema() -> &'static Value {
     // A test checks that it is valid JSON.
-    serde_json::from_str(&schema_text()).unwrap_or_default()
+    static SCHEMA: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(&schema_text()).unwrap_or_default());
+    &SCHEMA
 }
 
 /// What `conclaude schema` prints.
@@ -20,7 +24,10 @@ mod tests {
 
     use super::*;
     use crate::config::original::{At, Here, KEYS};
-    use crate::config::{ConclaudeConfig, EventConfig, MessageDisplayConfig, PreToolUseConfig, StopConfig};
+    use crate::config::{
+        ConclaudeConfig, EventConfig, MessageDisplayConfig, PermissionRequestConfig, PreToolUseConfig,
+        StopConfig,
+    };
     use crate::dialect::claude::abilities::{self, Blocking};
     use crate::event::EventKind;
 
@@ -32,6 +39,7 @@ mod tests {
         generator.subschema_for::<Option<PreToolUseConfig>>();
         generator.subschema_for::<Option<StopConfig>>();
         generator.subschema_for::<Option<MessageDisplayConfig>>();
+        generator.subschema_for::<Option<PermissionRequestConfig>>();
         let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
         let definitions = root["definitions"].as_object_mut().unwrap();
         for name in ["EventConfig", "Commands", "CommandConfig"] {
@@ -55,6 +63,7 @@ mod tests {
                 EventKind::Stop => "StopConfig",
                 EventKind::MessageDisplay => "MessageDisplayConfig",
                 EventKind::WorktreeCreate => "WorktreeCreateConfig",
+                EventKind::PermissionRequest => "PermissionRequestConfig",
                 _ if can_block => "EventConfig",
                 _ => "WarnOnlyEventConfig",
             };

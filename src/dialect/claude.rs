@@ -13,6 +13,7 @@ use crate::types::{Event, PayloadError};
 pub mod abilities;
 pub mod fields;
 pub(crate) mod names;
+pub(crate) mod notation;
 pub(crate) mod sample;
 pub(crate) mod tools;
 pub mod transcript;
@@ -138,6 +139,7 @@ impl Answer {
                 let stdout = if silent { String::new() } else { json.text() };
                 Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
             }
+            Ok(HookResult { decision: Decision::Permit, .. }) => Answer::permit(event, log_lines),
             Ok(HookResult { decision: Decision::Block(reason), .. }) => Answer::blocked(event, reason),
             Ok(HookResult { decision: Decision::Deny(reason), .. }) => Answer::deny(event, reason),
             Ok(HookResult { decision: Decision::Ask(reason), .. }) => Answer::ask(event, reason, log_lines),
@@ -156,6 +158,14 @@ impl Answer {
             Blocking::Worktree => Answer { exit: Exit::Blocked, stdout: String::new(), stderr: fit(reason) },
             Blocking::Never | Blocking::Stop | Blocking::Action | Blocking::Feedback => Answer::block(reason),
         }
+    }
+
+    fn permit(event: EventKind, log_lines: &[String]) -> Answer {
+        let decision = PermissionDecision { behavior: "allow", message: None };
+        let output =
+            ToolOutput { hook_event_name: event.name(), decision: Some(decision), ..ToolOutput::default() };
+        let stdout = Json { hook_specific_output: Some(output), ..Json::default() }.text();
+        Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
     }
 
     fn refuse_permission(event: EventKind, reason: &str) -> Answer {

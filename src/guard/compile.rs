@@ -14,7 +14,7 @@ use crate::yaml::Located;
 pub(crate) struct Sources<'a>(pub(crate) &'a [(String, Layer)]);
 
 impl Sources<'_> {
-    fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
+    pub(crate) fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
         let source = self.0.get(at.source);
         Origin {
             key,

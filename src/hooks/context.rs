@@ -359,7 +359,7 @@ impl Config {
         if let Some(error) = error.clone().filter(|_| event == EventKind::SessionStart) {
             return Err(error);
         }
-        if environment.only_if_trusted && (settings.commands() > 0 || settings.judge().is_some()) {
+        if environment.only_if_trusted && settings.needs_trust() {
             origins.check_trust(load::why_untrusted);
         }
         Ok(Config { settings, origins, error })

@@ -31,7 +31,7 @@ pub(super) fn finish(
     let config_error = report_config_error(context);
     let result = after_blocks::report(context, outcomes, word, result);
     let result = match result.decision {
-        Decision::Allow => {
+        Decision::Allow | Decision::Permit => {
             allowed(context, plan, outcomes, result, recorded).and_then(|result| match config_error {
                 Some(error) => unread::failed(plan.event, error),
                 None => Ok(result),
@@ -127,6 +127,7 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
     let finished = |reason: String| shorten(reason, &context.session) + &problem;
     let decision = match result.decision {
         Decision::Allow => Decision::Allow,
+        Decision::Permit => Decision::Permit,
         Decision::Block(reason) => Decision::Block(finished(reason)),
         Decision::Deny(reason) => Decision::Deny(finished(reason)),
         Decision::Ask(reason) => Decision::Ask(finished(reason)),

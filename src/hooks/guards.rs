@@ -1,9 +1,12 @@
 //! The guards of `preToolUse`: what a tool call would touch, against the rules of the config.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::context::Context;
-use crate::config::{PreToolUseConfig, file_name};
+use crate::config::{Layer, PreToolUseConfig, file_name};
 use crate::des::paths;
 use crate::dialect::claude::tools::{self, Use};
 use crate::files;
@@ -46,11 +49,10 @@ pub(super) fn inspect(
     context: &Context<'_>,
     watch: Watch<'_>,
 ) -> Option<Result<Inspected, GlobError>> {
-    let HookPayload::PreToolUse(tool) = context.payload() else { return None };
+    let tool = &tool_of(context)?;
     let home = files::home();
     let used = context.config.origins.sources();
-    let name_of = |path: &Path| file_name(path, Some(&context.root.folder));
-    let sources = used.iter().map(|source| (name_of(&source.path), source.layer)).collect::<Vec<_>>();
+    let sources = sources(context);
     let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
         Ok(rules) => rules,
         Err(error) => return Some(Err(error)),
@@ -81,10 +83,33 @@ pub(super) fn inspect(
     Some(Ok(Inspected { rules, effects, findings }))
 }
 
+/// The use of a tool that is about to happen, or that the user is asked about.
+pub(super) fn tool_of<'a>(context: &'a Context<'_>) -> Option<Cow<'a, PreToolUsePayload>> {
+    if let HookPayload::PreToolUse(tool) = context.payload() {
+        return Some(Cow::Borrowed(tool));
+    }
+    let fields = &context.event.fields;
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(Cow::Owned(PreToolUsePayload {
+        base: context.payload().base().clone(),
+        agent_id: text("agent_id"),
+        tool_name: text("tool_name")?,
+        tool_input: fields.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default(),
+        tool_use_id: text("tool_use_id"),
+    }))
+}
+
+/// What the files of the config are called, and whose they are.
+pub(super) fn sources(context: &Context<'_>) -> Vec<(String, Layer)> {
+    let name_of = |path: &Path| file_name(path, Some(&context.root.folder));
+    let used = context.config.origins.sources();
+    used.iter().map(|source| (name_of(&source.path), source.layer)).collect()
+}
+
 /// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.
-fn agent_of(tool: &PreToolUsePayload, context: &Context<'_>) -> String {
+pub(super) fn agent_of(tool: &PreToolUsePayload, context: &Context<'_>) -> String {
     let Some(id) = &tool.agent_id else { return MAIN.to_owned() };
-    let named = context.event.fields.get("agent_type").and_then(serde_json::Value::as_str);
+    let named = context.event.fields.get("agent_type").and_then(Value::as_str);
     named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
 }
 

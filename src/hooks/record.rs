@@ -85,6 +85,7 @@ pub(super) fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decis
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "pass",
+        Verdict::Grant => "grant",
         Verdict::Warn => "warn",
         Verdict::Ask => "ask",
         Verdict::Block => "block",
@@ -93,7 +94,7 @@ fn word(verdict: Verdict) -> &'static str {
 
 /// What a report found has records of its own.
 fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Value> {
-    if plan.gate().is_none() && plan.event != EventKind::PreToolUse {
+    if plan.gate().is_none() && !matches!(plan.event, EventKind::PreToolUse | EventKind::PermissionRequest) {
         return Vec::new();
     }
     let with_finding = outcomes.iter().filter_map(|outcome| Some((outcome.verdict, outcome.as_finding()?)));

@@ -1,7 +1,7 @@
 //! Runs a plan, step by step: every step ends in outcomes, whatever became of the one before.
 
 use super::context::Context;
-use super::{commands, gates, guards, panics, remember, session};
+use super::{commands, gates, guards, panics, permissions, remember, session};
 use crate::error::Result;
 use crate::event::EventKind;
 use crate::messages;
@@ -55,6 +55,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
 pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     match action {
         Action::Guards(guards) => guards::run(guards, plan, context),
+        Action::Permissions(rules) => permissions::run(rules, context),
         Action::Gate(gate) => gates::run(gate, plan, context),
         Action::Wait(agents) => vec![Outcome::note(messages::waiting(agents))],
         Action::Continue(message) => {

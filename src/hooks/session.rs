@@ -41,12 +41,11 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
     }
     let settings = &context.config.settings;
     let origins = &context.config.origins;
-    let (commands, judge) = (origins.untrusted_commands(settings), origins.untrusted(&["des", "judge"]));
-    let untrusted = commands
-        .first()
-        .copied()
-        .or(judge)
-        .map(|why| messages::untrusted_session(why, commands.len(), judge.is_some()));
+    let commands = origins.untrusted_commands(settings);
+    let rules = origins.untrusted_rules();
+    let why = commands.first().copied().or(rules.first().map(|(_, why)| *why));
+    let rules: Vec<&str> = rules.iter().map(|(what, _)| *what).collect();
+    let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
     let problems = registration::out_of_sync(&registration::found(&context.project), settings);
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync);

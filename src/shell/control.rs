@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Doubt;
+use super::beside;
 use super::state::{Field, FieldKind, MAX_OPTIONS, State, Value};
 use super::syntax::{Command, Kind, List, Word};
 use super::walk::Walk;
@@ -25,9 +26,12 @@ impl Walk<'_> {
             Kind::Function { name, body } => {
                 self.define(name, body);
             }
-            Kind::Expression { words, body } => {
+            Kind::Expression { is_arithmetic, words, body } => {
                 for word in words {
                     self.substitutions(word);
+                    if *is_arithmetic || beside::hides_code(word) {
+                        self.beside(beside::shown(word));
+                    }
                 }
                 if !body.is_empty() {
                     self.repeated(|walk| walk.list(body));
@@ -118,6 +122,7 @@ impl Walk<'_> {
             Value::Options(options) if options.is_empty() => Value::Unknown,
             value => value,
         };
+        self.beside(format!("for {name}"));
         self.state.set(name, value.clone());
         self.repeated(|walk| {
             walk.state.set(name, value.clone());

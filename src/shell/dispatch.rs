@@ -14,6 +14,8 @@ impl Walk<'_> {
         if words.is_empty() {
             for assignment in assignments {
                 self.assign(assignment);
+                let assigned = self.assigned(assignment);
+                self.beside(assigned);
             }
             self.each_choice(|walk| walk.bare_redirects(redirects));
             return;
@@ -33,6 +35,8 @@ impl Walk<'_> {
                 walk.input = input;
             }
             let saved: Vec<_> = assignments.iter().map(|assignment| walk.assign_for(assignment)).collect();
+            let assigned: Vec<String> =
+                assignments.iter().map(|assignment| walk.assigned(assignment)).collect();
             let index = walk.script.commands.len();
             let around = walk.redirected;
             walk.redirected += usize::from(redirected.to_file);
@@ -44,6 +48,10 @@ impl Walk<'_> {
             // A command of no words redirects as well.
             if walk.script.commands.len() == index && !redirected.touched.is_empty() {
                 walk.add_command(&fields, redirected.to_file);
+            }
+            match walk.script.commands.get_mut(index) {
+                Some(command) => command.assigned = assigned,
+                None => assigned.into_iter().for_each(|assigned| walk.beside(assigned)),
             }
             for (access, field) in &redirected.touched {
                 walk.touch(*access, field, index);
@@ -70,6 +78,18 @@ impl Walk<'_> {
         let before = self.state.get(&assignment.name).cloned().unwrap_or(Value::Unknown);
         self.assign(assignment);
         (assignment.name.clone(), before)
+    }
+
+    /// How an assignment is shown that was made.
+    fn assigned(&self, assignment: &Assignment) -> String {
+        let value = match self.state.get(&assignment.name) {
+            Some(Value::Options(options)) => match options.as_slice() {
+                [field] => field.shown(),
+                _ => "…".to_owned(),
+            },
+            _ => "…".to_owned(),
+        };
+        format!("{}={value}", assignment.name)
     }
 
     fn bare_redirects(&mut self, redirects: &[Redirect]) {

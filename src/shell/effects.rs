@@ -9,8 +9,17 @@ impl Walk<'_> {
     pub(super) fn add_command(&mut self, fields: &[Field], redirects_to_file: bool) -> usize {
         let words: Vec<String> = fields.iter().map(Field::shown).collect();
         let text = words.join(" ");
-        self.script.commands.push(Simple { words, text, redirects_to_file });
+        let is_known = fields.first().is_some_and(Field::is_literal);
+        let assigned = Vec::new();
+        self.script.commands.push(Simple { words, text, is_known, assigned, redirects_to_file });
         self.script.commands.len() - 1
+    }
+
+    /// Adds something that is no command and matters to whoever allows the commands.
+    pub(super) fn beside(&mut self, what: String) {
+        if !self.script.beside.contains(&what) && self.work(what.len() + 16 * self.script.beside.len()) {
+            self.script.beside.push(what);
+        }
     }
 
     /// Adds an effect on what a word names.

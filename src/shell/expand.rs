@@ -1,5 +1,6 @@
 //! Words to fields: variables, braces, `~`, quotes and splitting.
 
+use super::beside;
 use super::braces::{self, PieceRef};
 use super::parameters::Found;
 use super::partial::Partial;
@@ -206,9 +207,16 @@ impl Walk<'_> {
             }
             Piece::Arithmetic(word) => {
                 self.substitutions(word);
+                if beside::assigns(word) || beside::hides_code(word) {
+                    self.beside(beside::shown(word));
+                }
                 partial.glob("*");
             }
-            Piece::Pattern(text) => partial.unknown(text),
+            Piece::Pattern(text) => {
+                // In zsh it may be a qualifier that runs code.
+                self.beside(text.clone());
+                partial.unknown(text);
+            }
             Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { .. } => {}
         }
     }

@@ -181,11 +181,19 @@ impl<'a> Lexer<'a> {
     }
 
     fn operation(&mut self, quoted: bool) -> Result<Operation, Error> {
-        let is_default = self.eat(":-") || self.eat(":=") || self.eat("-") || self.eat("=");
-        let is_alternative = !is_default && (self.eat(":+") || self.eat("+"));
-        if is_default || is_alternative {
-            let word = self.pieces(Until::Brace { quoted })?;
-            return Ok(if is_default { Operation::Default(word) } else { Operation::Alternative(word) });
+        type Make = fn(Word) -> Operation;
+        let operators: [(&str, Make); 6] = [
+            (":-", Operation::Default),
+            ("-", Operation::Default),
+            (":=", Operation::Assign),
+            ("=", Operation::Assign),
+            (":+", Operation::Alternative),
+            ("+", Operation::Alternative),
+        ];
+        for (operator, make) in operators {
+            if self.eat(operator) {
+                return Ok(make(self.pieces(Until::Brace { quoted })?));
+            }
         }
         for (operator, suffix, longest) in
             [("##", false, true), ("#", false, false), ("%%", true, true), ("%", true, false)]
@@ -203,6 +211,7 @@ impl<'a> Lexer<'a> {
 fn words_of(operation: Operation) -> Word {
     match operation {
         Operation::Default(word)
+        | Operation::Assign(word)
         | Operation::Alternative(word)
         | Operation::Other(word)
         | Operation::Trim { pattern: word, .. } => word,

@@ -14,15 +14,22 @@ pub(super) enum Found {
 
 impl Walk<'_> {
     pub(super) fn parameter(&mut self, name: &str, operation: Option<&Operation>, assigning: bool) -> Found {
+        // Its flags make zsh run what is in it.
+        if name.is_empty() {
+            self.beside("${…}".to_owned());
+        }
         let found = self.value(name, matches!(operation, Some(Operation::All)), assigning);
         let is_empty =
             matches!(&found, Found::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
             Some(Operation::Length) => Found::Number,
-            Some(Operation::Default(word) | Operation::Alternative(word)) => {
+            Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
+                if matches!(operation, Some(Operation::Assign(_))) {
+                    self.beside(format!("${{{name}:=…}}"));
+                }
                 let other = self.scalar(word);
-                let takes_other = matches!(operation, Some(Operation::Default(_))) == is_empty;
+                let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
                 match found {
                     Found::Unknown | Found::Number => Found::Unknown,
                     Found::Fields(_) if takes_other => Found::Fields(vec![other]),

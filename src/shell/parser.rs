@@ -184,7 +184,7 @@ impl Lexer<'_> {
         if self.peek_at(1) == Some(b'(')
             && let Some(word) = self.arithmetic(2)?
         {
-            return Ok(Kind::Expression { words: vec![word], body: List::new() });
+            return Ok(Kind::Expression { is_arithmetic: true, words: vec![word], body: List::new() });
         }
         self.at += 1;
         let body = self.nested(Self::list)?;
@@ -245,7 +245,7 @@ impl Lexer<'_> {
         self.skip_blanks();
         if self.rest().starts_with("((") {
             let Some(word) = self.arithmetic(2)? else { return self.error("`))` is missing") };
-            return Ok(Kind::Expression { words: vec![word], body: self.body()? });
+            return Ok(Kind::Expression { is_arithmetic: true, words: vec![word], body: self.body()? });
         }
         let name = self.bare_word();
         self.skip_lines()?;
@@ -323,7 +323,7 @@ impl Lexer<'_> {
         loop {
             self.skip_lines()?;
             if self.eat_reserved("]]") {
-                return Ok(Kind::Expression { words, body: List::new() });
+                return Ok(Kind::Expression { is_arithmetic: false, words, body: List::new() });
             }
             let word = self.word()?;
             match self.peek() {

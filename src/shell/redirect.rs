@@ -32,8 +32,10 @@ impl Walk<'_> {
                 Redirect::Duplicate(word) => {
                     let field = self.target(word);
                     let is_descriptor = field.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-                    // `>&$fd` is a descriptor as well.
-                    if !is_descriptor && field.kind != FieldKind::Unknown {
+                    // `>&$fd` is a descriptor as well, though nobody knows.
+                    if field.kind == FieldKind::Unknown {
+                        found.to_file = true;
+                    } else if !is_descriptor {
                         self.writes(word, &mut found);
                     }
                 }

@@ -59,6 +59,7 @@ pub(super) enum Kind {
     },
     /// `[[ … ]]`, `(( … ))` and the head of `for ((…))`: only the substitutions in them matter.
     Expression {
+        is_arithmetic: bool,
         words: Vec<Word>,
         body: List,
     },
@@ -119,8 +120,10 @@ pub(super) enum Piece {
 /// What follows the name in `${name…}`.
 #[derive(Debug)]
 pub(super) enum Operation {
-    /// `:-`, `-`, `:=`, `=`.
+    /// `:-`, `-`.
     Default(Word),
+    /// `:=`, `=`: the same, and the variable is set.
+    Assign(Word),
     /// `:+`, `+`.
     Alternative(Word),
     /// `#`, `##`, `%`, `%%`.

@@ -42,6 +42,7 @@ mod packs;
 mod panics;
 #[cfg(target_os = "linux")]
 mod paths;
+mod permissions;
 #[cfg(target_os = "linux")]
 mod processes;
 mod readme;

@@ -23,6 +23,9 @@ const PACKAGE: &str = "@anthropic-ai/claude-code";
 /// Where clients are kept, if not in the user's cache.
 const CACHE: &str = "CONCLAUDE_CLIENT_CACHE";
 
+/// What the model may use without asking.
+const TOOLS: &str = "Agent,Bash,Read,Write,Edit";
+
 /// A session takes seconds. One that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -61,8 +64,18 @@ impl Client {
 
     /// Plays a session in the project, to its end.
     pub(crate) fn play(&self, project: &Project, script: Script) -> Seen {
+        self.play_with(project, script, &["--permission-mode", "acceptEdits", "--allowedTools", TOOLS])
+    }
+
+    /// The same, where nothing that writes is allowed without asking. Nobody is there to answer.
+    pub(crate) fn play_asking(&self, project: &Project, script: Script) -> Seen {
+        self.play_with(project, script, &["--permission-mode", "default", "--allowedTools", "Read"])
+    }
+
+    fn play_with(&self, project: &Project, script: Script, permissions: &[&str]) -> Seen {
         let mock = Mock::start(script);
-        let mut child = self.command(project, &mock.url).spawn().expect("the client can be started");
+        let mut child =
+            self.command(project, &mock.url, permissions).spawn().expect("the client can be started");
         let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
         let exit = wait(&mut child);
         let seen = Seen::new(
@@ -75,12 +88,13 @@ impl Client {
         seen
     }
 
-    fn command(&self, project: &Project, url: &str) -> Command {
+    fn command(&self, project: &Project, url: &str, permissions: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
         command
             .args(["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"])
-            .args(["--model", "sonnet", "--permission-mode", "acceptEdits"])
-            .args(["--allowedTools", "Agent,Bash,Read,Write,Edit", "--", PROMPT])
+            .args(["--model", "sonnet"])
+            .args(permissions)
+            .args(["--", PROMPT])
             .current_dir(project.root())
             .env_clear()
             .envs(project.environment())

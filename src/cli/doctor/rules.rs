@@ -118,11 +118,12 @@ pub(super) fn trusted(installation: &Installation) -> Option<Check> {
     let settings = installation.effective_config();
     let mut origins = installation.loaded.origins.clone();
     let of_project = origins.sources().iter().any(|source| source.layer != Layer::User && !source.is_pack());
-    if !of_project || (settings.commands() == 0 && settings.judge().is_none()) {
+    if !of_project || !settings.needs_trust() {
         return None;
     }
     origins.check_trust(load::why_untrusted);
-    let why = origins.untrusted_commands(&settings).first().copied().or(origins.untrusted(&["des", "judge"]));
+    let why = origins.untrusted_commands(&settings).first().copied();
+    let why = why.or(origins.untrusted_rules().first().map(|(_, why)| *why));
     Some(match why {
         None => Check::good("trust", "what the config runs was agreed to"),
         Some(why) => Check::problem("trust", format!("{why}: its commands do not run"), "conclaude trust"),

@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use crate::config::bounded::{NOT_BLANK, seconds_in};
+use crate::config::permissions::ToolPatternText;
 use crate::config::{FileGlob, FolderBelow, NameGlob};
 use crate::dialect::claude::abilities::{self, Blocking};
+use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, EventKind};
 use crate::text::{most_similar, nearest};
 use crate::yaml::Node;
@@ -73,6 +75,7 @@ pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
     let checked = match schema.get("format").and_then(Value::as_str)? {
         NameGlob::FORMAT => NameGlob::check(text),
         FileGlob::FORMAT if !text.trim().is_empty() => FileGlob::check(text),
+        ToolPatternText::FORMAT if !text.trim().is_empty() => return ToolPattern::parse(text).err(),
         _ => Ok(()),
     };
     checked.err().map(|error| error.to_string())
@@ -111,6 +114,9 @@ fn expected_one(schema: &Value) -> String {
     }
     match schema.get("format").and_then(Value::as_str) {
         Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
+        Some(ToolPatternText::FORMAT) => {
+            return "a pattern of tools, such as `Read` or `Bash(git status*)`".into();
+        }
         Some(FileGlob::FORMAT) => return "a pattern of files, as in .gitignore".into(),
         _ => {}
     }
@@ -171,7 +177,9 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             _ => format!("write it as a list: [{text:?}]"),
         }),
         Node::Text(text) if broken_pattern(text, schema).is_some() => {
-            broken_pattern(text, schema).map(|error| format!("{error}; {GLOBS}"))
+            let is_glob = schema.get("format").and_then(Value::as_str) != Some(ToolPatternText::FORMAT);
+            broken_pattern(text, schema)
+                .map(|error| if is_glob { format!("{error}; {GLOBS}") } else { error })
         }
         Node::Text(text) if has_run(schema) => Some(format!("write `- run: {text}`")),
         Node::Text(text) if is_duration(schema) => duration_help(text, schema),

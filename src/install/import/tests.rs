@@ -121,9 +121,10 @@ gitWorktree:
       enabled: true
       hooks: ["Stop","SubagentStop"]
       showErrors: true
+    permissionRequest:
+      default: "deny"
     left: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
     left: `notifications.hooks`: "Bogus" is not known here
-    left: `permissionRequest.default`: not supported here
     left: `gitWorktree.enabled`: conclaude 0.2 had this key: Claude Code makes worktrees; `worktreeCreate` can do it instead
     "#);
     assert!(ConclaudeConfig::parse(&imported.sections().concat(), Path::new("x")).is_ok());

@@ -19,7 +19,7 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
         Registered::Always => true,
         Registered::WithCommands => has_commands(*event, config),
         Registered::ToDeliver => delivers || is_used(*event, config, &named) || counts_blocks(*event, config),
-        Registered::WithGates => gates_on || is_used(*event, config, &named) || guards(*event, config),
+        Registered::WithGates => gates_on || is_used(*event, config, &named),
         Registered::WhenUsed => is_used(*event, config, &named),
     };
     let future = config.sections.iter().map(|(event, _)| *event).filter(|event| !event.is_known());
@@ -48,13 +48,18 @@ fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
     event == EventKind::UserPromptSubmit && has_commands(EventKind::Stop, config)
 }
 
-fn guards(event: EventKind, config: &ConclaudeConfig) -> bool {
-    event == EventKind::PreToolUse && config.guards.has_any()
+/// Whether the config has rules for the event, beside commands.
+fn has_rules(event: EventKind, config: &ConclaudeConfig) -> bool {
+    match event {
+        EventKind::PreToolUse => config.guards.has_any(),
+        EventKind::PermissionRequest => config.permissions.has_rules(),
+        _ => false,
+    }
 }
 
 /// Whether the config has something for the event.
 fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -> bool {
-    notified.contains(&event) || has_commands(event, config)
+    notified.contains(&event) || has_commands(event, config) || has_rules(event, config)
 }
 
 fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
@@ -82,6 +87,7 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             gated.iter().chain(written).copied().chain(guarded).map(str::to_owned).collect()
         }
         EventKind::PostToolUse => vec!["Agent".into()],
+        EventKind::PermissionRequest => config.permissions.tools()?.into_iter().map(str::to_owned).collect(),
         _ => Vec::new(),
     };
     let section = config.section(event);

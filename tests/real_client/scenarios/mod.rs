@@ -3,6 +3,7 @@
 mod commands;
 mod gates;
 mod main_thread;
+mod prompts;
 mod setup;
 mod several;
 mod steps;
@@ -82,6 +83,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "after-a-tool",
         main_thread::after_a_tool,
         "commands after tools that wrote matching files, whose failure Claude reads",
+    ),
+    scenario(
+        "permission-decision",
+        prompts::permission_decision,
+        "rules allow and deny what the client would ask about, and leave the rest to it",
     ),
     scenario("broken-config", setup::broken_config, "a broken config is shown, and the gates still work"),
     scenario("uninstall", setup::uninstall, "install, a session, uninstall: the settings are as before"),

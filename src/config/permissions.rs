@@ -1,0 +1,228 @@
+//! The section `permissionRequest`.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+
+use super::NameGlob;
+use super::bounded::NOT_BLANK;
+use super::section::{CommandMap, EventConfig};
+use crate::dialect::claude::notation::ToolPattern;
+use crate::pattern::MatchMode;
+use crate::yaml::Located;
+
+/// More rules than this are not compared at every request.
+const MAX_RULES: usize = 500;
+
+/// What is answered where Claude Code would ask the user for permission, and commands that run then.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct PermissionRequestConfig {
+    /// Which of several matching patterns run. Default: `all`.
+    #[serde(rename = "match")]
+    mode: Option<MatchMode>,
+    /// Lists of commands by pattern, or one list for all. One that blocks denies the permission.
+    commands: Option<CommandMap>,
+    /// What is answered where no rule matches. Default: `ask`.
+    pub(crate) default: Option<Located<PermissionDefault>>,
+    /// What is allowed without asking, unless a rule of `deny` matches or a guard asks about it.
+    #[schemars(length(max = 500))]
+    pub(crate) allow: Option<Vec<Located<AllowRuleConfig>>>,
+    /// What is denied without asking.
+    #[schemars(length(max = 500))]
+    pub(crate) deny: Option<Vec<Located<DenyRuleConfig>>>,
+}
+
+/// What is answered where no rule matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PermissionDefault {
+    /// The tool is used without asking.
+    Allow,
+    /// The tool is not used.
+    Deny,
+    /// Claude Code asks the user, as it would without conclaude.
+    #[default]
+    Ask,
+}
+
+impl PermissionRequestConfig {
+    /// The part that every event has.
+    pub(super) fn take_section(&mut self) -> EventConfig {
+        EventConfig { mode: self.mode.take(), commands: self.commands.take() }
+    }
+
+    pub(super) fn is_within_bounds(&self) -> bool {
+        self.allow.as_ref().is_none_or(|rules| rules.len() <= MAX_RULES)
+            && self.deny.as_ref().is_none_or(|rules| rules.len() <= MAX_RULES)
+    }
+
+    pub(crate) fn fallback(&self) -> PermissionDefault {
+        self.default.as_ref().map(|default| default.value).unwrap_or_default()
+    }
+
+    /// Whether anything but the user can answer.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.may_allow()
+            || self.deny.iter().flatten().next().is_some()
+            || self.fallback() != PermissionDefault::Ask
+    }
+
+    /// Whether it can make Claude Code use a tool that the user was not asked about.
+    pub(crate) fn may_allow(&self) -> bool {
+        self.allow.iter().flatten().next().is_some() || self.fallback() == PermissionDefault::Allow
+    }
+
+    /// The same rules, of which only those of trusted files allow anything.
+    pub(crate) fn trusted(&self, is_trusted: impl Fn(usize) -> bool) -> PermissionRequestConfig {
+        let allows = |default: &Located<PermissionDefault>| default.value == PermissionDefault::Allow;
+        let default = self.default.clone().filter(|default| !allows(default) || is_trusted(default.source));
+        let mut allow = self.allow.clone();
+        allow.iter_mut().for_each(|rules| rules.retain(|rule| is_trusted(rule.source)));
+        PermissionRequestConfig { default, allow, ..self.clone() }
+    }
+
+    /// The tools that its rules are about; none for all.
+    pub(crate) fn tools(&self) -> Option<Vec<&str>> {
+        if self.fallback() != PermissionDefault::Ask {
+            return None;
+        }
+        let allowed = self.allow.iter().flatten().map(|rule| &rule.value.0.pattern.pattern);
+        let denied = || self.deny.iter().flatten().map(|rule| &rule.value.0.pattern.pattern);
+        let tools: Option<Vec<Vec<&str>>> = allowed.chain(denied()).map(ToolPattern::tools).collect();
+        // A shell command can touch a file as well.
+        let shell = denied().any(ToolPattern::is_about_files).then_some("Bash");
+        tools.map(|tools| tools.concat().into_iter().chain(shell).collect())
+    }
+}
+
+/// A pattern in Claude Code's notation, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolPatternText {
+    pub(crate) written: String,
+    pub(crate) pattern: ToolPattern,
+}
+
+impl ToolPatternText {
+    /// How the schema names it.
+    pub(super) const FORMAT: &str = "tool-pattern";
+}
+
+impl<'de> Deserialize<'de> for ToolPatternText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = String::deserialize(deserializer)?;
+        if written.trim().is_empty() {
+            return Err(de::Error::custom("expected text that is not blank"));
+        }
+        let invalid = |error| de::Error::custom(format!("invalid pattern `{written}`: {error}"));
+        let pattern = ToolPattern::parse(&written).map_err(invalid)?;
+        Ok(ToolPatternText { written, pattern })
+    }
+}
+
+impl JsonSchema for ToolPatternText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ToolPattern".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": NOT_BLANK, "format": ToolPatternText::FORMAT })
+    }
+}
+
+/// Uses of a tool that are allowed, and for whom.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AllowRuleFields {
+    /// A glob over the tool's name, or Claude Code's notation: `Bash(git status*)`, `Read(./docs/**)`,
+    /// `WebFetch(domain:example.com)`, `Agent(coder)`.
+    pub(crate) pattern: ToolPatternText,
+    /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
+    pub(crate) agent: Option<NameGlob>,
+}
+
+/// Uses of a tool that are denied, to whom, and why.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DenyRuleFields {
+    /// A glob over the tool's name, or Claude Code's notation: `Bash(rm *)`, `Edit(//etc/**)`.
+    pub(crate) pattern: ToolPatternText,
+    /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
+    pub(crate) agent: Option<NameGlob>,
+    /// What to do instead.
+    pub(crate) message: Option<String>,
+    /// A rule of `allow` in an inner layer of the config may allow what it covers. Default: `false`.
+    pub(crate) overridable: Option<bool>,
+}
+
+/// A pattern, or one with more to say.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AllowRuleConfig(pub(crate) AllowRuleFields);
+
+/// A pattern, or one with more to say.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DenyRuleConfig(pub(crate) DenyRuleFields);
+
+impl From<ToolPatternText> for AllowRuleFields {
+    fn from(pattern: ToolPatternText) -> Self {
+        AllowRuleFields { pattern, agent: None }
+    }
+}
+
+impl From<ToolPatternText> for DenyRuleFields {
+    fn from(pattern: ToolPatternText) -> Self {
+        DenyRuleFields { pattern, agent: None, message: None, overridable: None }
+    }
+}
+
+struct TextOrFields<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + From<ToolPatternText>> de::Visitor<'de> for TextOrFields<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a pattern, or a mapping with `pattern`")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        ToolPatternText::deserialize(de::value::StrDeserializer::new(text)).map(T::from)
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(de::value::MapAccessDeserializer::new(map))
+    }
+}
+
+macro_rules! text_or_fields {
+    ($($rule:ident $fields:ident $name:literal $about:literal;)*) => {$(
+        impl<'de> Deserialize<'de> for $rule {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(TextOrFields::<$fields>(PhantomData)).map($rule)
+            }
+        }
+
+        impl JsonSchema for $rule {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let fields = generator.subschema_for::<$fields>();
+                let text = generator.subschema_for::<ToolPatternText>();
+                json_schema!({ "description": $about, "anyOf": [text, fields] })
+            }
+        }
+    )*};
+}
+
+text_or_fields! {
+    AllowRuleConfig AllowRuleFields "AllowRule" "Uses of a tool that are allowed: a pattern, or one with more to say.";
+    DenyRuleConfig DenyRuleFields "DenyRule" "Uses of a tool that are denied: a pattern, or one with more to say.";
+}

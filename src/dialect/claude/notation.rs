@@ -1,0 +1,233 @@
+//! Claude Code's notation for uses of a tool: `Read`, `mcp__github__*`, `Bash(git status*)`, `Edit(./docs/**)`,
+//! `WebFetch(domain:example.com)`, `Agent(coder)`.
+
+use crate::file_pattern::FilePattern;
+use crate::glob::{Glob, Kind};
+
+/// A glob over the tool's name, and what is compared of its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolPattern {
+    pub(crate) tool: String,
+    pub(crate) input: Input,
+}
+
+/// What is compared of a tool's input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Any,
+    /// A glob over each simple command; what follows it at a word boundary may be anything if `prefix`.
+    Command {
+        glob: String,
+        prefix: bool,
+    },
+    /// A pattern of the files that the tool reads or writes.
+    File {
+        pattern: String,
+        writes: bool,
+    },
+    /// A glob over the host of a URL.
+    Domain(String),
+    /// A glob over a field.
+    Field {
+        name: &'static str,
+        glob: String,
+    },
+}
+
+const READERS: [&str; 4] = ["Read", "NotebookRead", "Grep", "Glob"];
+const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+
+/// The tools with a specifier, for messages.
+const SPECIFIED: &str = "Bash, Read, Edit, Write, WebFetch, Agent and Skill";
+
+impl ToolPattern {
+    /// # Errors
+    /// Says what is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<ToolPattern, String> {
+        let text = text.trim();
+        let Some((tool, rest)) = text.split_once('(') else {
+            if text.contains(')') {
+                return Err("`)` without a `(` before it".into());
+            }
+            return ToolPattern { tool: own_name(text), input: Input::Any }.checked();
+        };
+        let Some(inner) = rest.strip_suffix(')') else {
+            return Err("it must end with the `)` that closes its `(`".into());
+        };
+        let (tool, inner) = (own_name(tool.trim()), inner.trim());
+        let input = if inner.is_empty() || inner == "*" { Input::Any } else { input(&tool, inner)? };
+        ToolPattern { tool, input }.checked()
+    }
+
+    fn checked(self) -> Result<ToolPattern, String> {
+        let glob =
+            |pattern: &str| Glob::new(pattern, Kind::Name).map(drop).map_err(|error| error.to_string());
+        glob(&self.tool)?;
+        match &self.input {
+            Input::Any => {}
+            Input::Command { glob: pattern, .. }
+            | Input::Domain(pattern)
+            | Input::Field { glob: pattern, .. } => {
+                glob(pattern)?;
+            }
+            Input::File { pattern, .. } => {
+                FilePattern::of_rule(pattern, None).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Whether a name is one that it is about, without a look at the input.
+    pub(crate) fn names(&self, tool: &str) -> bool {
+        let tool = own_name(tool);
+        let by_kind = match &self.input {
+            // As in Claude Code, a rule for these two is one for all tools that do the same.
+            Input::File { writes: true, .. } => self.tool == "Edit" && WRITERS.contains(&tool.as_str()),
+            Input::File { writes: false, .. } => self.tool == "Read" && READERS.contains(&tool.as_str()),
+            _ => false,
+        };
+        // A server stands for all its tools.
+        let is_server = self.tool.strip_prefix("mcp__").is_some_and(|server| !server.contains("__"));
+        let by_server = is_server && tool.strip_prefix(&self.tool).is_some_and(|rest| rest.starts_with("__"));
+        let glob = Glob::new(&self.tool, Kind::Name);
+        by_kind || by_server || glob.is_ok_and(|glob| glob.matches(&tool).unwrap_or(false))
+    }
+
+    pub(crate) fn is_about_files(&self) -> bool {
+        matches!(self.input, Input::File { .. })
+    }
+
+    /// The names of the tools that it is about; none where there is no end of them.
+    pub(crate) fn tools(&self) -> Option<Vec<&str>> {
+        match &self.input {
+            Input::File { writes: true, .. } if self.tool == "Edit" => Some(WRITERS.to_vec()),
+            Input::File { writes: false, .. } if self.tool == "Read" => Some(READERS.to_vec()),
+            _ => {
+                let is_plain = self.tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                let is_server = self.tool.starts_with("mcp__");
+                (is_plain && !is_server).then(|| vec![self.tool.as_str()])
+            }
+        }
+    }
+}
+
+/// The tool that calls agents has two names.
+fn own_name(tool: &str) -> String {
+    if tool == "Task" { "Agent".into() } else { tool.to_owned() }
+}
+
+fn input(tool: &str, inner: &str) -> Result<Input, String> {
+    Ok(match tool {
+        "Bash" => command(inner),
+        "WebFetch" => match inner.strip_prefix("domain:").map(str::trim) {
+            Some(domain) if !domain.is_empty() => Input::Domain(domain.to_lowercase()),
+            _ => return Err(format!("write `WebFetch(domain:{})`", host_like(inner))),
+        },
+        "Agent" => Input::Field { name: "subagent_type", glob: inner.to_owned() },
+        "Skill" => Input::Field { name: "skill", glob: inner.to_owned() },
+        reader if READERS.contains(&reader) => Input::File { pattern: inner.to_owned(), writes: false },
+        writer if WRITERS.contains(&writer) => Input::File { pattern: inner.to_owned(), writes: true },
+        other => {
+            return Err(format!(
+                "what is in parentheses is compared for {SPECIFIED} only; write `{other}` for every use of it"
+            ));
+        }
+    })
+}
+
+/// `npm run:*` and `npm run *` also stand for `npm run` alone.
+fn command(inner: &str) -> Input {
+    let before = inner.strip_suffix(":*").or_else(|| inner.strip_suffix(" *"));
+    match before.map(str::trim_end).filter(|before| !before.is_empty() && !before.ends_with('\\')) {
+        Some(before) => Input::Command { glob: before.to_owned(), prefix: true },
+        None => Input::Command { glob: inner.to_owned(), prefix: false },
+    }
+}
+
+/// What was probably meant as a domain.
+fn host_like(text: &str) -> &str {
+    let host = text.split_once("://").map_or(text, |(_, rest)| rest);
+    host.split('/').next().filter(|host| !host.is_empty()).unwrap_or("example.com")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match ToolPattern::parse(text) {
+            Ok(pattern) => format!("{} {:?}", pattern.tool, pattern.input),
+            Err(error) => format!("error: {error}"),
+        }
+    }
+
+    #[test]
+    fn patterns_are_read_as_claude_code_writes_them() {
+        let all = [
+            "Read",
+            "mcp__github__*",
+            "Task",
+            "Bash(*)",
+            "Bash()",
+            "Bash(git status*)",
+            "Bash(npm run:*)",
+            "Bash(npm run *)",
+            "Bash(* --version)",
+            "Read(./docs/**)",
+            "Edit(//etc/hosts)",
+            "WebFetch(domain:Example.com)",
+            "Agent(coder)",
+            "Skill(deploy)",
+        ];
+        insta::assert_snapshot!(all.map(|text| format!("{text} = {}", shown(text))).join("\n"), @r#"
+        Read = Read Any
+        mcp__github__* = mcp__github__* Any
+        Task = Agent Any
+        Bash(*) = Bash Any
+        Bash() = Bash Any
+        Bash(git status*) = Bash Command { glob: "git status*", prefix: false }
+        Bash(npm run:*) = Bash Command { glob: "npm run", prefix: true }
+        Bash(npm run *) = Bash Command { glob: "npm run", prefix: true }
+        Bash(* --version) = Bash Command { glob: "* --version", prefix: false }
+        Read(./docs/**) = Read File { pattern: "./docs/**", writes: false }
+        Edit(//etc/hosts) = Edit File { pattern: "//etc/hosts", writes: true }
+        WebFetch(domain:Example.com) = WebFetch Domain("example.com")
+        Agent(coder) = Agent Field { name: "subagent_type", glob: "coder" }
+        Skill(deploy) = Skill Field { name: "skill", glob: "deploy" }
+        "#);
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_said() {
+        let all =
+            ["Bash(git", "Bash)", "WebFetch(https://example.com/x)", "mcp__x__y(z)", "Bash(git [a)", "*(x)"];
+        insta::assert_snapshot!(all.map(|text| format!("{text} = {}", shown(text))).join("\n"), @"
+        Bash(git = error: it must end with the `)` that closes its `(`
+        Bash) = error: `)` without a `(` before it
+        WebFetch(https://example.com/x) = error: write `WebFetch(domain:example.com)`
+        mcp__x__y(z) = error: what is in parentheses is compared for Bash, Read, Edit, Write, WebFetch, Agent and Skill only; write `mcp__x__y` for every use of it
+        Bash(git [a) = error: `[` without a `]` after it
+        *(x) = error: what is in parentheses is compared for Bash, Read, Edit, Write, WebFetch, Agent and Skill only; write `*` for every use of it
+        ");
+    }
+
+    #[test]
+    fn a_pattern_names_its_tools() {
+        for (pattern, tool, expected) in [
+            ("Read", "Read", true),
+            ("Read", "Grep", false),
+            ("Read(./x)", "Grep", true),
+            ("Edit(./x)", "Write", true),
+            ("Write(./x)", "Edit", false),
+            ("Task", "Agent", true),
+            ("Agent(coder)", "Task", true),
+            ("mcp__github", "mcp__github__list", true),
+            ("mcp__github", "mcp__github2__list", false),
+            ("mcp__*", "mcp__github__list", true),
+            ("Bash", "BashOutput", false),
+            ("bash", "Bash", false),
+        ] {
+            assert_eq!(ToolPattern::parse(pattern).unwrap().names(tool), expected, "{pattern} {tool}");
+        }
+    }
+}

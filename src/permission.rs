@@ -1,0 +1,154 @@
+//! The rules of `permissionRequest`: what is allowed, denied or left to the user. Denials come before permissions, and what
+//! cannot be evaluated is never allowed.
+
+mod command;
+mod host;
+mod rules;
+
+use crate::config::PermissionDefault;
+use crate::deadline;
+use crate::dialect::claude::tools::{self, Use};
+use crate::guard::{CommandPattern, Effects, Ground, Unclear};
+use crate::messages::short;
+use crate::rule as record;
+use crate::shell::{self, Script};
+use crate::text::clean_line;
+
+use rules::Rule;
+pub(crate) use rules::Rules;
+use serde_json::{Map, Value};
+
+/// What Claude Code asks for.
+pub(crate) struct Request<'a> {
+    pub(crate) ground: Ground<'a>,
+    pub(crate) tool: &'a str,
+    pub(crate) input: &'a Map<String, Value>,
+    /// The subagent's name; `main` for the main thread.
+    pub(crate) agent: &'a str,
+}
+
+/// A request, and what it would do.
+pub(crate) struct Examined<'a> {
+    pub(crate) request: &'a Request<'a>,
+    pub(crate) effects: Effects,
+    /// The syntax of a shell command, and its text.
+    pub(crate) script: Option<(Script, &'a str)>,
+}
+
+impl<'a> Examined<'a> {
+    fn new(request: &'a Request<'a>, home: Option<&str>) -> Examined<'a> {
+        let (effects, script) = match tools::what(request.tool, request.input) {
+            Use::File { access, path } => {
+                (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
+            }
+            Use::Shell(command) => {
+                let script = shell::read(command, home);
+                (request.ground.of_script(&script), Some((script, command)))
+            }
+            Use::Other => (Effects::default(), None),
+        };
+        Examined { request, effects, script }
+    }
+
+    /// What is asked for, in a few words.
+    fn shown(&self) -> String {
+        match (&self.script, self.effects.touches.first()) {
+            (Some((_, text)), _) => format!("running `{}`", short(text)),
+            (None, Some(touch)) => format!("{} of {}", self.request.tool, clean_line(touch.shown())),
+            (None, None) => format!("using {}", clean_line(self.request.tool)),
+        }
+    }
+}
+
+/// What the rules say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Allow(Said),
+    /// By each of these rules.
+    Deny(Vec<Said>),
+    /// The user is asked, for this reason.
+    Ask(String),
+}
+
+/// One rule's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) what: String,
+    /// The rule, in words.
+    pub(crate) shown: String,
+    pub(crate) rule: record::Rule,
+    pub(crate) advice: String,
+}
+
+/// The answer to a request.
+pub(crate) fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Answer {
+    let examined = Examined::new(request, home);
+    let denied: Vec<Said> = rules.deny.iter().filter_map(|rule| denial(rule, rules, &examined)).collect();
+    if !denied.is_empty() {
+        return Answer::Deny(denied);
+    }
+    if let Some(why) = undecidable(rules, &examined) {
+        return Answer::Ask(why);
+    }
+    match allowing(rules, &examined) {
+        Ok(rule) => Answer::Allow(rule.said(examined.shown())),
+        Err(why) => match rules.default {
+            PermissionDefault::Ask => Answer::Ask(why),
+            PermissionDefault::Allow => Answer::Allow(rules.by_default(examined.shown())),
+            PermissionDefault::Deny => Answer::Deny(vec![rules.by_default(examined.shown())]),
+        },
+    }
+}
+
+/// What a rule of `deny` says, unless an inner layer may and does allow it.
+fn denial(rule: &Rule, rules: &Rules, examined: &Examined<'_>) -> Option<Said> {
+    let what = rule.denies(examined)?;
+    let frees = |other: &&Rule| other.origin.layer > rule.origin.layer && other.allows(examined);
+    if rule.overridable && (rules.allow.iter().any(|other| frees(&other))) {
+        return None;
+    }
+    Some(rule.said(what))
+}
+
+/// Why nothing may be allowed without the user.
+fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
+    if deadline::is_over() {
+        return Some(format!("the rules could not be compared: {}", deadline::exceeded()));
+    }
+    if let Some((script, _)) = &examined.script {
+        if let Some(why) = command::unreadable(script) {
+            return Some(why);
+        }
+        let denies_commands = rules.deny.iter().any(|rule| rule.compares_commands(examined.request));
+        if denies_commands && let Some(why) = command::unknown(script) {
+            return Some(why);
+        }
+    }
+    let denies_files = rules.deny.iter().any(|rule| rule.compares_files(examined.request));
+    let is_unclear = |unclear: &&Unclear| matches!(unclear, Unclear::Path { .. } | Unclear::WorkTree { .. });
+    if denies_files
+        && (examined.effects.unclear.iter().any(|unclear| is_unclear(&unclear))
+            || examined.effects.touches.iter().any(|touch| touch.with_contents))
+    {
+        return Some("which files it touches is not known before it runs".into());
+    }
+    let denies_hosts = rules.deny.iter().any(|rule| rule.compares_hosts(examined.request));
+    (denies_hosts && host::of(examined.request.input).is_none())
+        .then(|| "the host of its URL cannot be told".into())
+}
+
+/// The rule that allows the request, or why none does.
+fn allowing<'r>(rules: &'r Rules, examined: &Examined<'_>) -> Result<&'r Rule, String> {
+    if let Some(rule) = rules.allow.iter().find(|rule| rule.allows(examined)) {
+        return Ok(rule);
+    }
+    let Some((script, _)) = &examined.script else { return Err("no rule matches".into()) };
+    let of_request = |rule: &'r Rule| Some((rule, rule.command_pattern(examined.request)?));
+    let (commands, patterns): (Vec<&Rule>, Vec<&CommandPattern>) =
+        rules.allow.iter().filter_map(of_request).unzip();
+    let index = command::allowed(&patterns, script)?;
+    commands.get(index).copied().ok_or_else(|| "no rule matches".into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
+
+use crate::guard::CommandPattern;
+use crate::messages::short;
+use crate::shell::{Doubt, Script, Simple};
+
+/// Shells, and what runs text as one does: code of theirs that is not known may be any command.
+const SHELLS: [&str; 14] = [
+    "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "eval", "env", "source", ".", "xargs", "trap",
+];
+
+/// Builtins that evaluate the index of an array in their arguments, and with it a substitution in quotes.
+const EVALUATING: [&str; 15] = [
+    "test",
+    "[",
+    "printf",
+    "read",
+    "unset",
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "wait",
+];
+
+/// Why a command cannot be read at all.
+pub(super) fn unreadable(script: &Script) -> Option<String> {
+    script.doubts.iter().find_map(|doubt| match doubt {
+        Doubt::Unparsable(reason) => Some(format!("it cannot be parsed: {reason}")),
+        Doubt::TooLong => Some("it is longer than 64 KiB".into()),
+        Doubt::TooDeep => Some("it is nested too deeply".into()),
+        Doubt::InlineCode { .. } | Doubt::UnknownProgram { .. } => None,
+    })
+}
+
+/// Why it is not known which commands run.
+pub(super) fn unknown(script: &Script) -> Option<String> {
+    let code = script.doubts.iter().find_map(|doubt| match doubt {
+        Doubt::InlineCode { interpreter, .. } if SHELLS.contains(&program(interpreter)) => {
+            Some(format!("what `{interpreter}` runs is not known before it does"))
+        }
+        _ => None,
+    });
+    let unnamed = || script.commands.iter().find(|command| !command.is_known && !command.words.is_empty());
+    code.or_else(|| {
+        unnamed().map(|command| format!("which program `{}` is cannot be told", short(&command.text)))
+    })
+}
+
+/// Whether every simple command is allowed by one of the patterns; the one that allowed the last, or why not.
+pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<usize, String> {
+    if let Some(why) = unreadable(script).or_else(|| unknown(script)) {
+        return Err(why);
+    }
+    if let Some(beside) = script.beside.first() {
+        return Err(format!("`{}` is no command, and may change what the others do", short(beside)));
+    }
+    let mut by = Err("it has no command".to_owned());
+    for command in &script.commands {
+        if command.redirects_to_file {
+            return Err(format!("`{}` writes to a file by a redirection", short(&command.text)));
+        }
+        if evaluates(command) {
+            return Err(format!("`{}` evaluates a substitution in quotes", short(&command.text)));
+        }
+        let text = as_written(command);
+        let found = patterns.iter().position(|pattern| pattern.matches(&text, false));
+        by = Ok(found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?);
+    }
+    by
+}
+
+/// The simple command that a pattern denies, however its program is named.
+pub(super) fn denied(pattern: &CommandPattern, script: &Script, text: &str) -> Option<String> {
+    let found = script.commands.iter().find(|command| {
+        let arguments = command.words.get(1..).unwrap_or_default().join(" ");
+        let name = command.words.first().map(|word| program(word)).unwrap_or_default();
+        let plain = format!("{name} {arguments}");
+        let declared = format!("{} {}", command.text, command.assigned.join(" "));
+        [command.text.as_str(), plain.trim_end(), declared.trim_end(), &as_written(command)]
+            .iter()
+            .any(|text| pattern.matches(text, true))
+    });
+    match found {
+        Some(command) => Some(format!("running `{}`", short(&command.text))),
+        None => pattern.matches(text.trim(), true).then(|| format!("running `{}`", short(text))),
+    }
+}
+
+/// The name of a program, without its path.
+fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+fn evaluates(command: &Simple) -> bool {
+    let is_evaluating = command.words.first().is_some_and(|word| EVALUATING.contains(&word.as_str()));
+    let has_code = |word: &String| word.contains('[') && (word.contains("$(") || word.contains('`'));
+    is_evaluating && command.words.iter().any(has_code)
+}
+
+/// The command as one would write it: with the variables that are set for it, and quotes where a word has blanks, so that
+/// one word is not taken for several.
+fn as_written(command: &Simple) -> String {
+    let words = command.assigned.iter().chain(&command.words);
+    let quoted = |word: &String| {
+        let is_plain = !word.is_empty() && !word.contains(char::is_whitespace);
+        if is_plain { word.clone() } else { format!("'{word}'") }
+    };
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}

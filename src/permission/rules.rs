@@ -1,0 +1,235 @@
+//! One rule, compiled, against one request.
+
+use serde_json::Value;
+
+use super::{Examined, Request, Said, command, host};
+use crate::config::{
+    AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
+};
+use crate::dialect::claude::notation::{Input, ToolPattern};
+use crate::file_pattern::FilePattern;
+use crate::glob::{Glob, GlobError, Kind};
+use crate::guard::{CommandPattern, Origin, Sources, Touch, Whom};
+use crate::rule as record;
+use crate::shell::Access;
+use crate::text::clean_line;
+use crate::yaml::Located;
+
+/// What to do about a rule that says nothing itself.
+const ADVICE: &str = "do it another way, or ask the user";
+
+pub(crate) struct Rules {
+    pub(super) deny: Vec<Rule>,
+    pub(super) allow: Vec<Rule>,
+    pub(super) default: PermissionDefault,
+    /// Where the default is written.
+    default_at: Origin,
+}
+
+#[derive(Debug)]
+pub(super) struct Rule {
+    tool: ToolPattern,
+    compared: Compared,
+    written: String,
+    whom: Whom,
+    message: Option<String>,
+    pub(super) overridable: bool,
+    pub(super) origin: Origin,
+}
+
+/// What a rule compares of the input.
+#[derive(Debug)]
+pub(super) enum Compared {
+    Nothing,
+    Command(CommandPattern),
+    File { pattern: FilePattern, writes: bool },
+    Domain(Glob),
+    Field { name: &'static str, glob: Glob },
+}
+
+impl Rules {
+    /// # Errors
+    /// Names a broken pattern, which the config would not have been read with.
+    pub(crate) fn of(
+        config: &PermissionRequestConfig,
+        sources: &Sources<'_>,
+        home: Option<&str>,
+    ) -> Result<Rules, GlobError> {
+        let allow = |rule: &Located<AllowRuleConfig>| {
+            let fields = &rule.value.0;
+            let origin = sources.origin("permissionRequest.allow", rule);
+            Rule::new(&fields.pattern, fields.agent.as_ref(), origin, home)
+        };
+        let deny = |rule: &Located<DenyRuleConfig>| {
+            let fields = &rule.value.0;
+            let origin = sources.origin("permissionRequest.deny", rule);
+            Ok(Rule {
+                message: fields.message.clone(),
+                overridable: fields.overridable.unwrap_or(false),
+                ..Rule::new(&fields.pattern, fields.agent.as_ref(), origin, home)?
+            })
+        };
+        let default = config.default.as_ref();
+        Ok(Rules {
+            allow: config.allow.iter().flatten().map(allow).collect::<Result<_, _>>()?,
+            deny: config.deny.iter().flatten().map(deny).collect::<Result<_, GlobError>>()?,
+            default: config.fallback(),
+            default_at: default
+                .map(|default| sources.origin("permissionRequest.default", default))
+                .unwrap_or_default(),
+        })
+    }
+
+    /// What the default says.
+    pub(super) fn by_default(&self, what: String) -> Said {
+        let word = if self.default == PermissionDefault::Deny { "deny" } else { "allow" };
+        let rule = written_at(&self.default_at, word);
+        let shown = format!("`{}` is `{word}`{}", rule.key, position(&rule));
+        Said { what, shown, rule, advice: ADVICE.into() }
+    }
+}
+
+/// A rule as records name it.
+fn written_at(origin: &Origin, written: &str) -> record::Rule {
+    let rule = record::Rule::key(origin.key).pattern(written);
+    match &origin.file {
+        Some(file) => rule.at(file.clone(), Some(origin.line)),
+        None => rule,
+    }
+}
+
+fn position(rule: &record::Rule) -> String {
+    rule.position().map(|position| format!(" in {position}")).unwrap_or_default()
+}
+
+impl Rule {
+    fn new(
+        text: &ToolPatternText,
+        agent: Option<&NameGlob>,
+        origin: Origin,
+        home: Option<&str>,
+    ) -> Result<Rule, GlobError> {
+        let name = |glob: &str| Glob::new(glob, Kind::Name);
+        let compared = match &text.pattern.input {
+            Input::Any => Compared::Nothing,
+            Input::Command { glob, prefix } => Compared::Command(CommandPattern::new(glob, *prefix)?),
+            Input::File { pattern, writes } => {
+                Compared::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
+            }
+            Input::Domain(glob) => Compared::Domain(name(glob)?),
+            Input::Field { name: field, glob } => Compared::Field { name: field, glob: name(glob)? },
+        };
+        Ok(Rule {
+            tool: text.pattern.clone(),
+            compared,
+            written: text.written.trim().to_owned(),
+            whom: Whom::new(agent.map(NameGlob::as_str)),
+            message: None,
+            overridable: false,
+            origin,
+        })
+    }
+
+    pub(super) fn said(&self, what: String) -> Said {
+        let rule = written_at(&self.origin, &self.written);
+        let shown = format!("`{}` has `{}`{}", rule.key, self.written, position(&rule));
+        Said { what, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
+    }
+
+    /// What of the request the rule is against.
+    pub(super) fn denies(&self, examined: &Examined<'_>) -> Option<String> {
+        let request = examined.request;
+        if !self.whom.is(request.agent) {
+            return None;
+        }
+        if let (Compared::File { pattern, writes }, Some(_)) = (&self.compared, &examined.script) {
+            let is_denied = |touch: &&Touch| touches(touch.access, *writes) && covers_any(pattern, touch);
+            let touch = examined.effects.touches.iter().find(is_denied)?;
+            return Some(format!("running a command that touches {}", clean_line(touch.shown())));
+        }
+        if !self.tool.names(request.tool) {
+            return None;
+        }
+        let is_denied = match &self.compared {
+            Compared::Nothing => true,
+            Compared::Command(pattern) => {
+                let (script, text) = examined.script.as_ref()?;
+                return command::denied(pattern, script, text);
+            }
+            Compared::File { pattern, .. } => {
+                examined.effects.touches.iter().any(|touch| covers_any(pattern, touch))
+            }
+            Compared::Domain(glob) => host::of(request.input).is_some_and(|host| glob.matches_long(&host)),
+            Compared::Field { name, glob } => {
+                field(request, name).is_some_and(|value| glob.matches_long(value))
+            }
+        };
+        is_denied.then(|| examined.shown())
+    }
+
+    /// Whether the rule alone allows the request. Patterns of commands are compared for each command: see
+    /// [`command::allowed`].
+    pub(super) fn allows(&self, examined: &Examined<'_>) -> bool {
+        let request = examined.request;
+        if !self.whom.is(request.agent) || !self.tool.names(request.tool) {
+            return false;
+        }
+        match &self.compared {
+            Compared::Nothing => true,
+            Compared::Command(pattern) => {
+                let script = examined.script.as_ref().map(|(script, _)| script);
+                script.is_some_and(|script| command::allowed(&[pattern], script).is_ok())
+            }
+            Compared::File { pattern, .. } => {
+                let touches = &examined.effects.touches;
+                let is_covered = |touch: &Touch| touch.names.iter().all(|name| pattern.surely_covers(name));
+                examined.script.is_none() && !touches.is_empty() && touches.iter().all(is_covered)
+            }
+            Compared::Domain(glob) => host::of(request.input).is_some_and(|host| glob.matches_long(&host)),
+            Compared::Field { name, glob } => {
+                field(request, name).is_some_and(|value| glob.matches_long(value))
+            }
+        }
+    }
+
+    /// The pattern of commands that it allows to whoever asks.
+    pub(super) fn command_pattern(&self, request: &Request<'_>) -> Option<&CommandPattern> {
+        match &self.compared {
+            Compared::Command(pattern) if self.whom.is(request.agent) && self.tool.names(request.tool) => {
+                Some(pattern)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn compares_commands(&self, request: &Request<'_>) -> bool {
+        matches!(self.compared, Compared::Command(_)) && self.whom.is(request.agent)
+    }
+
+    pub(super) fn compares_files(&self, request: &Request<'_>) -> bool {
+        matches!(self.compared, Compared::File { .. }) && self.whom.is(request.agent)
+    }
+
+    pub(super) fn compares_hosts(&self, request: &Request<'_>) -> bool {
+        matches!(self.compared, Compared::Domain(_))
+            && self.whom.is(request.agent)
+            && self.tool.names(request.tool)
+    }
+}
+
+fn field<'a>(request: &'a Request<'_>, name: &str) -> Option<&'a str> {
+    request.input.get(name).and_then(Value::as_str)
+}
+
+fn covers_any(pattern: &FilePattern, touch: &Touch) -> bool {
+    touch.names.iter().any(|name| pattern.covers(name))
+}
+
+/// Whether a shell command that touches a file so does what the rule is about.
+fn touches(access: Access, writes: bool) -> bool {
+    match access {
+        Access::Read => !writes,
+        Access::Link => true,
+        Access::Write | Access::Update | Access::Delete | Access::MakeDirectory => writes,
+    }
+}

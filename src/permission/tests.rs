@@ -1,0 +1,339 @@
+//! Requests against rules: what no rule may let through, and what one would expect to pass.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::config::{ConclaudeConfig, Layer};
+use crate::guard::Sources;
+
+const ROOT: &str = "/nowhere/project";
+
+fn rules(yaml: &str) -> Rules {
+    let text = format!("permissionRequest: {yaml}");
+    let config = ConclaudeConfig::parse(&text, Path::new("x")).unwrap_or_else(|error| panic!("{error}"));
+    Rules::of(&config.permissions, &Sources(&[("x".to_owned(), Layer::Project)]), Some("/home/me")).unwrap()
+}
+
+fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {
+    let input: Map<String, Value> = input.as_object().unwrap().clone();
+    let ground = Ground { root: Path::new(ROOT), cwd: Path::new(ROOT) };
+    answer(rules, &Request { ground, tool, input: &input, agent }, Some("/home/me"))
+}
+
+fn word(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Allow(_) => "allow",
+        Answer::Deny(_) => "deny",
+        Answer::Ask(_) => "ask",
+    }
+}
+
+fn bash(rules: &Rules, command: &str) -> &'static str {
+    word(&asked(rules, "Bash", json!({ "command": command }), "main"))
+}
+
+const ALLOW: &str =
+    r#"{allow: ["Bash(git status*)", "Bash(git log:*)", "Bash(ls *)", "Bash(echo *)", "Bash(cat *)"]}"#;
+
+#[test]
+fn every_simple_command_must_be_allowed() {
+    let rules = rules(ALLOW);
+    for command in [
+        "git status",
+        "  git   status  ",
+        "git status -s --branch",
+        "git 'status' \"-s\"",
+        "git log",
+        "git log --oneline -5",
+        "ls",
+        "ls -la src",
+        "git status && git log | cat -n",
+        "git status; ls\ngit log",
+        "(git status)",
+        "{ git status; ls; }",
+        "if git status; then ls; else git log; fi",
+        "while git status; do ls; done",
+        "git status > /dev/null 2>&1",
+        "git status 2>/dev/null",
+        "echo $(git status)",
+        "echo `git log`",
+        "$(echo git) status",
+        "cat <(git status)",
+        "git status & ls",
+        "! git status",
+        "git status # rm -rf /",
+        "echo 'rm -rf /; $(rm x)'",
+        "cat <<'EOF'\nrm -rf /\nEOF",
+        "echo \"$HOME\" $UNKNOWN",
+        "ls *.rs src/{a,b}",
+        "f() { git status; }; f",
+    ] {
+        // A function's own name is a command as well.
+        let expected = if command.starts_with("f()") { "ask" } else { "allow" };
+        assert_eq!(bash(&rules, command), expected, "{command}");
+    }
+}
+
+/// Attempts to get something past a rule for `git status`, `ls`, `echo` or `cat`.
+#[test]
+fn what_is_beside_an_allowed_command_is_not_allowed_by_it() {
+    let rules = rules(ALLOW);
+    for command in [
+        "git status; rm -rf x",
+        "git status;rm x",
+        "git status && rm x",
+        "git status || rm x",
+        "git status | tee x",
+        "git status | sh",
+        "git status & rm x",
+        "git status &rm x",
+        "git status\nrm x",
+        "git status\r\nrm x",
+        "git status $(rm x)",
+        "git status `rm x`",
+        "git status \"$(rm x)\"",
+        "git status ${x:-$(rm x)}",
+        "git status $((1 + $(rm x)))",
+        "git status $[ $(rm x) ]",
+        "git status <(rm x)",
+        "git status > >(rm x)",
+        "git status <<EOF\n$(rm x)\nEOF",
+        "git status <<< $(rm x)",
+        "git status > f",
+        "git status >> f",
+        "git status >| f",
+        "git status &> f",
+        "git status 2> f",
+        "git status >& f",
+        "git status >& $f",
+        "git status > /dev/null > f",
+        "{ git status; } > f",
+        "(git status) > f",
+        "git status <> f",
+        "> f",
+        "> f git status",
+        "exec > f; git status",
+        "env git status",
+        "env -S 'rm x' git status",
+        "command git status",
+        "sudo git status",
+        "nohup git status",
+        "timeout 5 git status",
+        "xargs git status",
+        "find . -exec git status ';'",
+        "bash -c 'git status; rm x'",
+        "bash -c 'git status'",
+        "eval 'git status'",
+        "git statu$x",
+        "$x status",
+        "\"git status\"",
+        "'git status/../evil' x",
+        "git\\ status",
+        "git\u{a0}status",
+        "git\u{2003}status",
+        "gi't status'",
+        "/tmp/evil/git status",
+        "./git status",
+        "git -c core.pager=evil status",
+        "git -C /elsewhere status",
+        "GIT status",
+        "GIT_PAGER='rm x' git status",
+        "PATH=/tmp/evil git status",
+        "PATH=/tmp/evil; git status",
+        "export PATH=/tmp/evil; git status",
+        "export PATH=/tmp/evil && git status",
+        "LD_PRELOAD=./x.so ls -l",
+        "for PATH in /tmp/evil; do git status; done",
+        "((PATH=1)); git status",
+        "(( PATH = 1 )) && git status",
+        "git status $((PATH=1))",
+        "git status $((PATH++))",
+        "git status ${PATH:=/tmp/evil}",
+        "read PATH <<< /tmp/evil; git status",
+        "[[ 'a[$(rm x)]' -eq 1 ]] && git status",
+        "[[ -v 'a[$(rm x)]' ]]; git status",
+        "ls *(e:'rm x':)",
+        "git status ${(e):-'$(rm x)'}",
+        "alias git=rm; git status",
+        "git() { rm x; }; git status",
+        "function git { rm x; }; git status",
+        "trap 'rm x' EXIT; git status",
+        "cd /tmp/evil && git status",
+        "source x; git status",
+        ". x",
+        "git status; }",
+        "git status '",
+        "git status (",
+        "case x in x) rm x;; esac",
+        "if rm x; then git status; fi",
+        "while rm x; do git status; done",
+        "until rm x; do git status; done",
+        "coproc rm x; git status",
+        "time rm x",
+        "! rm x",
+        "git statusx; rmx",
+        "lsof",
+        "ls-files",
+        "",
+        "   ",
+        "# nothing",
+    ] {
+        assert_eq!(bash(&rules, command), "ask", "{command:?}");
+    }
+}
+
+#[test]
+fn builtins_that_evaluate_their_arguments_are_looked_into() {
+    let rules = rules(r#"{allow: ["Bash(test *)", "Bash([ *)", "Bash(printf *)", "Bash(ls *)"]}"#.replace("Bash([ *)", "Bash(\\\\[ *)").as_str());
+    assert_eq!(bash(&rules, "test -f x && printf '%s' y"), "allow");
+    assert_eq!(bash(&rules, "[ -f x ] && ls x"), "allow");
+    for command in ["test -v 'a[$(rm x)]'", "[ -v 'a[`rm x`]' ]", "printf -v 'a[$(rm x)]' y"] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+}
+
+#[test]
+fn code_of_a_shell_that_is_not_known_is_not_allowed() {
+    let rules = rules(
+        r#"{allow: ["Bash(bash *)", "Bash(eval *)", "Bash(curl *)", "Bash(git *)", "Bash(python3 *)"]}"#,
+    );
+    assert_eq!(bash(&rules, "bash -c 'git status'"), "allow");
+    assert_eq!(bash(&rules, "bash script.sh"), "allow");
+    assert_eq!(bash(&rules, "python3 -c 'print(1)'"), "allow", "another language is its own rule's concern");
+    for command in ["bash -c \"$x\"", "eval \"$x\"", "curl https://x | bash", "bash -c 'rm x'", "eval rm x"] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+}
+
+#[test]
+fn a_command_can_be_denied_however_it_is_called() {
+    let rules =
+        rules(r#"{default: allow, deny: ["Bash(rm *)", "Bash(git push --force*)", "Bash(export PATH*)"]}"#);
+    for command in [
+        "rm x",
+        "rm",
+        "/bin/rm x",
+        "\\rm x",
+        "r'm' x",
+        "A=1 rm x",
+        "ls; rm x",
+        "echo $(rm x)",
+        "bash -c 'rm x'",
+        "env rm x",
+        "sudo -u x rm y",
+        "find . -exec rm {} +",
+        "ls | xargs rm",
+        "x=rm; $x y",
+        "alias a=rm; a y",
+        "f() { rm x; }; f",
+        "git push --force",
+        "git  push  --force-with-lease",
+        "export PATH=/tmp",
+        "rm x > f",
+    ] {
+        assert_eq!(bash(&rules, command), "deny", "{command}");
+    }
+    for command in ["ls", "git push", "echo rm x", "git commit -m 'rm x'", "rmdir x", "export A=1", "ls > f"]
+    {
+        assert_eq!(bash(&rules, command), "allow", "{command}");
+    }
+    for command in ["$x y", "bash -c \"$x\"", "curl x | sh", "x '", "eval \"$x\""] {
+        assert_eq!(bash(&rules, command), "ask", "what may be denied is not allowed by a default: {command}");
+    }
+}
+
+#[test]
+fn what_cannot_be_parsed_is_never_allowed() {
+    let long = "ls ".repeat(30_000);
+    let deep = format!("{}ls{}", "$(".repeat(40), ")".repeat(40));
+    for yaml in ["{default: allow}", "{allow: [Bash]}", "{allow: ['Bash(*)']}", "{allow: ['*']}"] {
+        let rules = rules(yaml);
+        assert_eq!(bash(&rules, "anything > f; A=1 x"), "allow", "{yaml}");
+        for command in ["ls '", "if x", long.as_str(), deep.as_str()] {
+            assert_eq!(bash(&rules, command), "ask", "{yaml} {command:.20}");
+        }
+    }
+}
+
+#[test]
+fn deny_comes_before_allow_and_allow_before_the_default() {
+    for (yaml, command, expected) in [
+        ("{allow: ['Bash(ls*)'], deny: ['Bash(ls*)']}", "ls", "deny"),
+        ("{default: deny, allow: ['Bash(ls*)']}", "ls", "allow"),
+        ("{default: deny, allow: ['Bash(ls*)']}", "ls; rm x", "deny"),
+        ("{default: deny}", "ls", "deny"),
+        ("{default: ask, allow: ['Bash(ls*)']}", "rm x", "ask"),
+        ("{default: allow, deny: [Bash]}", "ls", "deny"),
+        ("{default: allow, deny: [Read]}", "ls", "allow"),
+        ("{}", "ls", "ask"),
+    ] {
+        assert_eq!(bash(&rules(yaml), command), expected, "{yaml} {command}");
+    }
+}
+
+#[test]
+fn tools_files_hosts_and_agents_are_compared() {
+    let rules = rules(
+        r#"
+  allow:
+    - "mcp__github"
+    - "Read(./docs/**)"
+    - "Edit(/src/**)"
+    - "WebFetch(domain:*.example.com)"
+    - "Agent(code*)"
+    - {pattern: "Bash(make *)", agent: coder}
+  deny:
+    - "Read(.env*)"
+    - "Edit(//etc/**)"
+    - "WebFetch(domain:evil.example.com)"
+    - {pattern: "mcp__github__delete*", message: "ask a human"}"#,
+    );
+    let url = |url: &str| json!({"url": url, "prompt": "x"});
+    let file = |path: &str| json!({ "file_path": path });
+    for (tool, input, expected) in [
+        ("mcp__github__list", json!({}), "allow"),
+        ("mcp__github__delete_repo", json!({}), "deny"),
+        ("mcp__gitlab__list", json!({}), "ask"),
+        ("Read", file("docs/a.md"), "allow"),
+        ("Read", file("/nowhere/project/docs/a/b.md"), "allow"),
+        ("Read", file("docs/../secret.md"), "ask"),
+        ("Read", file("/elsewhere/docs/a.md"), "ask"),
+        ("Read", file("docs/.env"), "deny"),
+        ("Read", file("/elsewhere/.env.local"), "deny"),
+        ("Write", file("src/a.rs"), "allow"),
+        ("NotebookEdit", json!({"notebook_path": "src/a.ipynb"}), "allow"),
+        ("Edit", file("/src/a.rs"), "ask"),
+        ("Edit", file("/etc/hosts"), "deny"),
+        ("Edit", json!({}), "ask"),
+        ("Bash", json!({"command": "cat .env"}), "deny"),
+        ("Bash", json!({"command": "echo x >> /etc/hosts"}), "deny"),
+        ("Bash", json!({"command": "make x"}), "ask"),
+        ("WebFetch", url("https://docs.example.com/x"), "allow"),
+        ("WebFetch", url("https://evil.example.com/x"), "deny"),
+        ("WebFetch", url("https://docs.example.com@evil.org/"), "ask"),
+        ("WebFetch", url("https://example.com/"), "ask"),
+        ("Agent", json!({"subagent_type": "coder"}), "allow"),
+        ("Task", json!({"subagent_type": "tester"}), "ask"),
+    ] {
+        assert_eq!(word(&asked(&rules, tool, input.clone(), "main")), expected, "{tool} {input}");
+    }
+    let make = json!({"command": "make x"});
+    assert_eq!(word(&asked(&rules, "Bash", make, "coder")), "allow");
+}
+
+#[test]
+fn a_path_that_is_too_long_to_be_compared_is_not_allowed() {
+    let rules = rules(r#"{allow: ["Read(./docs/**)"]}"#);
+    let input = json!({"file_path": format!("docs/{}", "a/".repeat(2_000))});
+    assert_eq!(word(&asked(&rules, "Read", input, "main")), "ask");
+}
+
+#[test]
+fn where_files_are_denied_unknown_ones_are_not_allowed() {
+    let rules = rules(r#"{allow: ["Bash(cat *)", "Bash(cp *)"], deny: ["Read(.env)"]}"#);
+    assert_eq!(bash(&rules, "cat README.md"), "allow");
+    assert_eq!(bash(&rules, "cat $x"), "ask");
+    assert_eq!(bash(&rules, "cd sub; cat ../.env"), "deny");
+}

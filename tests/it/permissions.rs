@@ -1,0 +1,211 @@
+//! Rules of `permissionRequest`: a request in, the answer out.
+
+use serde_json::{Value, json};
+
+use crate::common::{Outcome, Test};
+
+const CONFIG: &str = r#"permissionRequest:
+  allow:
+    - "Bash(git status*)"
+    - "Read(./docs/**)"
+  deny:
+    - {pattern: "Bash(rm *)", message: "move it to trash/ instead"}
+"#;
+
+fn request(config: &str, tool: &str, input: Value) -> Test {
+    let test = Test::event("PermissionRequest").without("agent_id").without("agent_type");
+    test.config(config).payload("tool_name", tool).payload("tool_input", input)
+}
+
+fn bash(config: &str, command: &str) -> Test {
+    request(config, "Bash", json!({ "command": command }))
+}
+
+const ALLOWED: &str =
+    r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
+
+#[track_caller]
+fn allowed(answer: &Outcome) {
+    assert_eq!((answer.code, answer.stdout.trim_end()), (Some(0), ALLOWED), "{}", answer.stderr);
+}
+
+#[track_caller]
+fn denied(answer: &Outcome) -> String {
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    let json: Value = serde_json::from_str(&answer.stdout).unwrap();
+    let message = json["hookSpecificOutput"]["decision"]["message"].as_str().unwrap().to_owned();
+    let decision = json!({"behavior": "deny", "message": message});
+    assert_eq!(
+        json,
+        json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}})
+    );
+    answer.steady(&message)
+}
+
+#[test]
+fn what_a_rule_allows_is_not_asked_about() {
+    allowed(&bash(CONFIG, "git status -s").run());
+    allowed(&request(CONFIG, "Read", json!({"file_path": "docs/a.md"})).run());
+}
+
+#[test]
+fn what_a_rule_denies_is_denied_with_the_rule_and_its_line() {
+    insta::assert_snapshot!(denied(&bash(CONFIG, "git status; rm x").run()), @"
+    conclaude denies this permission:
+    ✗ PERMISSION_DENIED: running `rm x`: `permissionRequest.deny` has `Bash(rm *)` in .conclaude.yaml:6 → move it to trash/ instead
+    ");
+}
+
+#[test]
+fn what_no_rule_allows_is_left_to_the_user() {
+    bash(CONFIG, "make").run().silent().stderr_has("the user is asked, no rule allows `make`");
+    bash(CONFIG, "git status > f").run().silent().stderr_has("writes to a file by a redirection");
+    bash(CONFIG, "git status '").run().silent().stderr_has("it cannot be parsed");
+}
+
+#[test]
+fn a_default_answers_what_no_rule_does() {
+    insta::assert_snapshot!(denied(&bash("permissionRequest: {default: deny}", "make").run()), @"
+    conclaude denies this permission:
+    ✗ PERMISSION_DENIED: running `make`: `permissionRequest.default` is `deny` in .conclaude.yaml:1 → do it another way, or ask the user
+    ");
+    allowed(&bash("permissionRequest: {default: allow}", "make").run());
+}
+
+/// Claude Code asks for permission where a guard asked as well: a rule must not answer in the user's place.
+#[test]
+fn what_a_guard_asks_about_is_not_allowed_by_a_rule() {
+    let config = r#"permissionRequest: {default: allow}
+preToolUse:
+  uneditableFiles: ["*.lock"]
+  toolUsageValidation: [{tool: Bash, commandPattern: "terraform *", action: ask}]
+"#;
+    bash(config, "terraform apply").run().silent();
+    bash(config, "echo > $file").run().silent();
+    request(config, "Write", json!({"file_path": ".conclaude.yaml"})).run().silent();
+    let reason = denied(&bash(config, "echo > Cargo.lock").run());
+    assert!(reason.contains("`uneditableFiles` has `*.lock`"), "{reason}");
+    allowed(&bash(config, "make").run());
+}
+
+#[test]
+fn a_command_that_blocks_denies_what_a_rule_allows() {
+    let config = |run: &str| {
+        format!(
+            "permissionRequest: {{default: allow, commands: {{Bash: [{{run: {run}, onFailure: block}}]}}}}"
+        )
+    };
+    allowed(&bash(&config("'true'"), "make").run());
+    let reason = denied(&bash(&config("'exit 3'"), "make").run());
+    assert!(reason.contains("`exit 3` exited with code 3"), "{reason}");
+}
+
+#[test]
+fn a_symlink_does_not_lead_out_of_what_is_allowed() {
+    let test = request(CONFIG, "Read", json!({"file_path": "docs/out/passwd"})).file("docs/a.md", "a");
+    std::os::unix::fs::symlink("/etc", test.root().join("docs/out")).unwrap();
+    test.run().silent();
+}
+
+#[test]
+fn rules_of_an_untrusted_project_only_deny() {
+    let trusting = |command: &str| bash(CONFIG, command).flag("--if-trusted");
+    trusting("git status").run().silent();
+    denied(&trusting("rm x").run());
+    let start = Test::event("SessionStart").without("agent_id").config(CONFIG).flag("--if-trusted").run();
+    insta::assert_snapshot!(start.message(), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: permissions. Look at the file, then run `conclaude trust` in the project");
+}
+
+#[test]
+fn a_broken_rule_is_an_error_of_the_config_and_allows_nothing() {
+    let config =
+        "permissionRequest:\n  default: yes\n  allow: [\"Bash(git\", \"Foo(x)\"]\n  deny: [{patern: Read}]\n";
+    insta::assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: invalid value for `default`: the text "yes"
+     --> [ROOT]/.conclaude.yaml:2:12
+      |
+    2 |   default: yes
+      |            ^^^ expected one of `allow`, `deny`, `ask`
+
+    error: invalid value for `allow`: the text "Bash(git"
+     --> [ROOT]/.conclaude.yaml:3:11
+      |
+    3 |   allow: ["Bash(git", "Foo(x)"]
+      |           ^^^^^^^^^^ expected a pattern of tools, such as `Read` or `Bash(git status*)` or a mapping with `pattern`
+      |
+      = help: it must end with the `)` that closes its `(`
+
+    error: invalid value for `allow`: the text "Foo(x)"
+     --> [ROOT]/.conclaude.yaml:3:23
+      |
+    3 |   allow: ["Bash(git", "Foo(x)"]
+      |                       ^^^^^^^^ expected a pattern of tools, such as `Read` or `Bash(git status*)` or a mapping with `pattern`
+      |
+      = help: what is in parentheses is compared for Bash, Read, Edit, Write, WebFetch, Agent and Skill only; write `Foo` for every use of it
+
+    error: unknown key `patern` in `deny`
+     --> [ROOT]/.conclaude.yaml:4:11
+      |
+    4 |   deny: [{patern: Read}]
+      |           ^^^^^^ not a key of this section
+      |
+      = help: did you mean `pattern`?
+
+    error: missing field `pattern` in `deny`
+     --> [ROOT]/.conclaude.yaml:4:11
+      |
+    4 |   deny: [{patern: Read}]
+      |           ^^^^^^ `pattern` is required here
+
+    error: invalid config [ROOT]/.conclaude.yaml: 5 problems
+    "#);
+    let broken = bash(config, "git status").run();
+    assert_eq!((broken.code, broken.stdout.as_str()), (Some(0), ""), "{}", broken.stderr);
+}
+
+#[test]
+fn a_decision_about_a_permission_is_recorded() {
+    let answer = bash(CONFIG, "git status").run();
+    allowed(&answer);
+    let answer = answer.again().payload("tool_input", json!({"command": "rm x"})).run();
+    denied(&answer);
+    let shown = answer.again().shows(&["audit", "show"]);
+    assert!(shown.contains("PERMISSION_ALLOWED") && shown.contains("PERMISSION_DENIED"), "{shown}");
+}
+
+#[test]
+fn rules_for_permissions_are_registered_for_their_tools() {
+    for (rules, matcher) in [
+        (r#"{allow: ["Bash(git *)"]}"#, json!("Bash")),
+        (r#"{deny: ["Read(.env)"]}"#, json!("Read|NotebookRead|Grep|Glob|Bash")),
+        (r#"{allow: ["mcp__github"]}"#, Value::Null),
+        ("{default: deny}", Value::Null),
+    ] {
+        let test = Test::stop().config(&format!("permissionRequest: {rules}\n"));
+        test.shows(&["install"]);
+        let settings = std::fs::read_to_string(test.root().join(".claude/settings.json")).unwrap();
+        let settings: Value = serde_json::from_str(&settings).unwrap();
+        assert_eq!(settings["hooks"]["PermissionRequest"][0]["matcher"], matcher, "{rules}");
+    }
+    let test = Test::stop().config("permissionRequest: {}\n");
+    test.shows(&["install"]);
+    let settings = std::fs::read_to_string(test.root().join(".claude/settings.json")).unwrap();
+    assert!(!settings.contains("PermissionRequest"), "{settings}");
+}
+
+#[test]
+fn an_inner_layer_does_not_allow_what_an_outer_one_denies_unless_that_says_so() {
+    let user = r#"permissionRequest:
+  default: deny
+  deny: ["Bash(rm *)", {pattern: "Bash(make *)", overridable: true}]
+"#;
+    let project =
+        r#"permissionRequest: {default: allow, allow: ["Bash(rm *)", "Bash(make *)", "Bash(ls *)"]}"#;
+    let ask = |command: &str| bash(project, command).file(".home/.config/conclaude/config.yaml", user).run();
+    assert!(denied(&ask("rm x")).contains("`permissionRequest.deny` has `Bash(rm *)`"));
+    assert!(denied(&ask("other")).contains("`permissionRequest.default` is `deny`"));
+    allowed(&ask("make x"));
+    allowed(&ask("ls"));
+}

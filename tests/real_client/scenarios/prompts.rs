@@ -1,0 +1,36 @@
+//! What the user need not do: answer requests for permission, and explain the same things with every prompt.
+
+use crate::client::Client;
+use crate::project::Project;
+use crate::script::{MAIN, Script, bash, says, uses};
+
+/// In this session nobody can be asked, so what no rule allows is refused by the client.
+pub(super) fn permission_decision(client: &Client) {
+    let config = r#"
+permissionRequest:
+  allow: ["Bash(touch allowed*)"]
+  deny: [{pattern: "Bash(touch denied*)", message: "leave it alone"}]
+"#;
+    let project = Project::new().config(config).installed();
+    let seen = client.play_asking(
+        &project,
+        Script::main([
+            uses([bash("touch allowed.txt")]),
+            uses([bash("touch denied.txt")]),
+            uses([bash("touch allowed.txt; touch beside.txt")]),
+            says("I tried it all."),
+        ]),
+    );
+    assert!(project.has("allowed.txt"), "what a rule allows is done");
+    assert!(!project.has("denied.txt") && !project.has("beside.txt"), "and nothing else");
+    seen.sent(MAIN, 2).has("✗ PERMISSION_DENIED").has("`Bash(touch denied*)`").has("leave it alone");
+    seen.sent(MAIN, 3).lacks("PERMISSION_DENIED").has("require approval");
+    let answers: Vec<String> =
+        seen.hooks("PermissionRequest").iter().map(|answer| answer["stdout"].to_string()).collect();
+    assert_eq!(answers.len(), 3);
+    assert!(
+        answers[0].contains("allow") && answers[1].contains("deny") && answers[2] == "\"\"",
+        "{answers:?}"
+    );
+    seen.result().has("I tried it all.");
+}
