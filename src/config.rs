@@ -24,6 +24,7 @@ pub(crate) mod original;
 mod origins;
 mod patterns;
 mod permissions;
+mod prompts;
 mod rules;
 mod schema;
 mod section;
@@ -44,6 +45,7 @@ pub use patterns::{FileGlob, NameGlob};
 pub(crate) use permissions::{
     AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
+pub(crate) use prompts::UserPromptSubmitConfig;
 pub(crate) use rules::Problem;
 pub(crate) use schema::schema_text;
 pub(crate) use section::FILES_PLACEHOLDER;
@@ -91,6 +93,9 @@ pub struct ConclaudeConfig {
     /// The rules of `permissionRequest`; its commands are among the sections.
     #[schemars(skip)]
     pub(crate) permissions: PermissionRequestConfig,
+    /// What `userPromptSubmit` has beside its commands.
+    #[schemars(skip)]
+    pub(crate) prompts: UserPromptSubmitConfig,
     /// Desktop notifications.
     pub notifications: Option<NotificationsConfig>,
     /// The gates for the steps of a workflow.
@@ -124,6 +129,12 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                             let (mode, commands) = (guards.mode.take(), guards.commands.take());
                             config.sections.push((EventKind::PreToolUse, EventConfig { mode, commands }));
                             config.guards = guards;
+                        }
+                        "userPromptSubmit" => {
+                            let value: Option<UserPromptSubmitConfig> = map.next_value()?;
+                            let mut prompts = value.unwrap_or_default();
+                            config.sections.push((EventKind::UserPromptSubmit, prompts.take_section()));
+                            config.prompts = prompts;
                         }
                         "permissionRequest" => {
                             let value: Option<PermissionRequestConfig> = map.next_value()?;
@@ -172,13 +183,17 @@ impl ConclaudeConfig {
     /// The number of commands in all sections.
     #[must_use]
     pub(crate) fn commands(&self) -> usize {
-        self.sections.iter().map(|(_, section)| section.commands().count()).sum()
+        let own: usize = self.sections.iter().map(|(_, section)| section.commands().count()).sum();
+        own + self.prompts.slash_commands().count()
     }
 
     /// Whether it does what the user of a project must have agreed to: runs something, or allows it without asking.
     #[must_use]
     pub(crate) fn needs_trust(&self) -> bool {
-        self.commands() > 0 || self.judge().is_some() || self.permissions.may_allow()
+        self.commands() > 0
+            || self.judge().is_some()
+            || self.permissions.may_allow()
+            || self.prompts.rules().next().is_some()
     }
 
     #[must_use]
@@ -240,6 +255,7 @@ impl ConclaudeConfig {
         let is_asked = |event: EventKind| patterns == Patterns::All || patterns == Patterns::Of(event);
         let mut asked = self.sections.iter().filter(|(event, _)| is_asked(*event));
         asked.all(|(_, section)| section.check_patterns().is_ok())
+            && (!is_asked(EventKind::UserPromptSubmit) || self.prompts.is_valid())
     }
 
     /// The files and packs that come before this one.
@@ -252,6 +268,7 @@ impl ConclaudeConfig {
         let hooks = self.notifications.iter().filter_map(|notifications| notifications.hooks.as_ref());
         self.sections.iter().all(|(_, section)| section.is_within_bounds())
             && self.permissions.is_within_bounds()
+            && self.prompts.is_within_bounds()
             && self.des.as_ref().is_none_or(DesConfig::is_within_bounds)
             && hooks.map(Vec::len).all(|count| count <= MAX_NAMES)
             && self.extends.as_ref().is_none_or(|files| files.len() <= MAX_EXTENDED)
@@ -270,6 +287,7 @@ impl ConclaudeConfig {
         for (event, section) in &self.sections {
             section.warnings(*event, &mut found);
         }
+        self.prompts.warnings(&mut found);
         if let Some(des) = &self.des {
             des.warnings(&mut found);
             let is_audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);

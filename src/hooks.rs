@@ -27,6 +27,7 @@ mod gates;
 mod guards;
 mod panics;
 mod permissions;
+mod prompts;
 mod record;
 pub(crate) mod rehearse;
 mod remember;

@@ -55,7 +55,7 @@ pub(crate) fn check(outcome: &Outcome) -> Option<String> {
         Evidence::Command(run) => Some(command_name(&run.command)),
         Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
         Evidence::Judge(..) => Some("the judge's review".into()),
-        Evidence::Note | Evidence::Skipped | Evidence::Continue => None,
+        Evidence::Note | Evidence::Context(_) | Evidence::Skipped | Evidence::Continue => None,
     }
 }
 
@@ -234,8 +234,10 @@ pub(crate) fn of_command(run: &CommandRun, verdict: Verdict) -> String {
 #[must_use]
 pub(crate) fn untrusted(untrusted: &Untrusted) -> String {
     let commands = untrusted.commands().map(|command| format!("{} did not run", command_name(command)));
+    let contexts =
+        untrusted.contexts().map(|pattern| format!("the context for \"{}\" was not given", short(pattern)));
     let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
-    let what: Vec<String> = commands.chain(judge).collect();
+    let what: Vec<String> = commands.chain(contexts).chain(judge).collect();
     if what.is_empty() {
         return String::new();
     }

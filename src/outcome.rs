@@ -49,6 +49,8 @@ pub enum Evidence {
     HonestFailure,
     /// Something that was not run.
     Skipped,
+    /// What Claude is given beside a prompt.
+    Context(String),
     /// Claude is asked to go on.
     Continue,
     Command(CommandRun),
@@ -92,6 +94,16 @@ impl Outcome {
     pub fn run(&self) -> Option<&CommandRun> {
         match &self.evidence {
             Evidence::Command(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// What Claude is given because of it.
+    #[must_use]
+    pub(crate) fn for_claude(&self) -> Option<&str> {
+        match &self.evidence {
+            Evidence::Command(run) => run.answer.as_deref(),
+            Evidence::Context(text) => Some(text),
             _ => None,
         }
     }

@@ -18,6 +18,7 @@ use crate::types::Event;
 mod commands;
 pub(crate) mod environment;
 mod files;
+mod prompts;
 mod rules;
 
 use commands::Commands;
@@ -151,6 +152,8 @@ pub(crate) enum Action {
     Guards(Box<PreToolUseConfig>),
     /// The rules for permissions.
     Permissions(Box<PermissionRequestConfig>),
+    /// Context for a prompt.
+    Context(Context),
     Gate(Gate),
     Report(Report),
     Command(Command),
@@ -165,6 +168,7 @@ impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Action::Guards(_) => f.write_str("the guards"),
+            Action::Context(context) => write!(f, "the context for {:?}", context.pattern()),
             Action::Permissions(_) => f.write_str("the rules for permissions"),
             Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
             Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
@@ -176,6 +180,19 @@ impl fmt::Display for Action {
             Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),
         }
+    }
+}
+
+/// Text that a rule adds to a prompt, with the files that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Context {
+    pub(crate) rule: Box<Rule>,
+    pub(crate) prompt: String,
+}
+
+impl Context {
+    fn pattern(&self) -> &str {
+        self.rule.pattern.as_deref().unwrap_or_default()
     }
 }
 
@@ -333,6 +350,14 @@ impl Untrusted {
         commands_in(&self.steps)
     }
 
+    /// The patterns of context that was not given.
+    pub(crate) fn contexts(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Context(context) => Some(context.pattern()),
+            _ => None,
+        })
+    }
+
     #[must_use]
     pub(crate) fn has_judge(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.action, Action::Judge(_)))
@@ -361,8 +386,9 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     steps.extend(
         Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
     );
-    let Commands { steps: mut of_config, warnings, subject, unmatched } =
-        commands::commands(facts, gate.is_some())?;
+    let mut of_section = commands::commands(facts, gate.is_some())?;
+    prompts::prompts(facts, gate.is_some(), &mut of_section)?;
+    let Commands { steps: mut of_config, warnings, subject, unmatched } = of_section;
     if event == EventKind::Stop {
         of_config = at_stop(facts, of_config);
     }

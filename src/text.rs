@@ -41,6 +41,29 @@ fn boundary(positions: impl Iterator<Item = (usize, char)>, limit: usize) -> Opt
         .map(|(at, _)| at)
 }
 
+/// Several texts below each other, within the limit: where they do not fit, the longest are cut in their middle.
+#[must_use]
+pub(crate) fn join_within(texts: &[&str], limit: usize) -> String {
+    let note = |between: usize| format!("\n… {between} characters left out …\n");
+    let mut lengths: Vec<usize> = texts.iter().map(|text| length(text) + 1).collect();
+    lengths.sort_unstable();
+    // Each gets an equal share of what the shorter ones leave.
+    let (mut left, mut share) = (limit, usize::MAX);
+    for (done, length) in lengths.iter().enumerate() {
+        let equal = left / (lengths.len() - done);
+        if *length > equal {
+            share = equal.saturating_sub(note(usize::MAX).chars().count() + 1);
+            break;
+        }
+        left -= length;
+    }
+    let cut = |text: &&str| match head_and_tail(text, share) {
+        Some((head, tail, between)) => format!("{head}{}{tail}", note(between)),
+        None => (*text).to_owned(),
+    };
+    texts.iter().map(cut).collect::<Vec<_>>().join("\n")
+}
+
 #[must_use]
 pub(crate) fn indent(text: &str, by: &str) -> String {
     text.lines().map(|line| format!("{by}{line}")).collect::<Vec<_>>().join("\n")
@@ -103,6 +126,18 @@ mod tests {
             } else {
                 proptest::prop_assert!(length(&text) <= limit);
             }
+        }
+    }
+
+    #[test]
+    fn several_texts_share_what_an_answer_holds() {
+        assert_eq!(join_within(&["a", "b"], 100), "a\nb");
+        let (long, short) = ("x".repeat(500), "y".repeat(50));
+        for texts in [vec![long.as_str(), &short], vec![&long, &long, &short], vec![&long; 5]] {
+            let joined = join_within(&texts, 300);
+            assert!(length(&joined) <= 300, "{joined}");
+            assert_eq!(joined.contains(&short), texts.contains(&short.as_str()), "what is short stays whole");
+            assert!(joined.contains("characters left out"));
         }
     }
 

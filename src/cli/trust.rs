@@ -117,7 +117,9 @@ fn list(out: &mut Out<'_>) -> io::Result<Exit> {
 /// Every script in full, with nothing hidden: this is what one agrees to.
 fn contents(config: &ConclaudeConfig) -> Vec<String> {
     let mut lines = Vec::new();
-    for (event, section) in &config.sections {
+    let sections = config.sections.iter().map(|(event, section)| (event.row().section, section));
+    let slash = config.prompts.slash_commands.iter().map(|section| ("the slash command", section));
+    for (name, section) in sections.chain(slash) {
         for (pattern, commands) in section.entries() {
             for command in commands {
                 let shell = command.shell.as_ref().map(|shell| format!(", by {}", visible(shell.as_str())));
@@ -125,7 +127,7 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
                     .cwd
                     .as_ref()
                     .map(|cwd| format!(", in {}", visible(&cwd.as_path().to_string_lossy())));
-                let (name, pattern) = (event.row().section, visible(pattern.as_str()));
+                let pattern = visible(pattern.as_str());
                 let how = format!("{}{}", shell.unwrap_or_default(), cwd.unwrap_or_default());
                 lines.push(format!("  {name} of \"{pattern}\"{how}:"));
                 lines.push(indent(&visible(command.run.as_str()), "    "));
@@ -143,6 +145,10 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
     }
     if config.permissions.fallback() == PermissionDefault::Allow {
         lines.push("  allows without asking everything that it does not deny".into());
+    }
+    for (_, rule) in config.prompts.rules() {
+        lines.push(format!("  context for prompts with \"{}\":", visible(rule.value.pattern.as_str())));
+        lines.push(indent(&visible(rule.value.prompt.as_str()), "    "));
     }
     if config.judge().is_some() {
         lines.push("  a judge: its prompt, agents' prompts, step files, summaries of changes and the end of transcripts go to the API, with your key".into());

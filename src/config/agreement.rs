@@ -97,6 +97,10 @@ fn full() -> Value {
         "stop": { "match": "all", "commands": [command], "infinite": false, "infiniteMessage": "m" },
         "messageDisplay": { "match": "all", "commands": [{ "run": "x" }], "onlyFinal": false },
         "preToolUse": { "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true } },
+        "userPromptSubmit": {
+            "match": "all", "commands": [command], "slashCommands": { "match": "all", "commands": { "/a": [{ "run": "x" }] } },
+            "contextRules": [{ "pattern": "x", "prompt": "y", "enabled": true, "caseInsensitive": false }],
+        },
         "permissionRequest": {
             "match": "all", "commands": { "Bash": [command] }, "default": "ask",
             "allow": ["Read", { "pattern": "Bash(x)", "agent": "a" }],

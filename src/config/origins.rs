@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{ConclaudeConfig, ConfigError};
+use super::{ConclaudeConfig, ConfigError, EventConfig};
 use crate::yaml::{Node, Span, Spanned, ValueError};
 
 /// Whose file it is, the outermost first: later ones win. What a file extends belongs to its layer.
@@ -174,6 +174,12 @@ impl Origins {
                     self.untrusted(&[event.row().section, "commands", pattern.as_str(), &index.to_string()])
                 }));
             }
+        }
+        for (pattern, commands) in config.prompts.slash_commands.iter().flat_map(EventConfig::entries) {
+            found.extend((0..commands.len()).filter_map(|index| {
+                let keys = ["userPromptSubmit", "slashCommands", "commands", pattern.as_str()];
+                self.untrusted(&[&keys[..], &[&index.to_string()]].concat())
+            }));
         }
         found
     }

@@ -26,7 +26,7 @@ mod tests {
     use crate::config::original::{At, Here, KEYS};
     use crate::config::{
         ConclaudeConfig, EventConfig, MessageDisplayConfig, PermissionRequestConfig, PreToolUseConfig,
-        StopConfig,
+        StopConfig, UserPromptSubmitConfig,
     };
     use crate::dialect::claude::abilities::{self, Blocking};
     use crate::event::EventKind;
@@ -40,6 +40,7 @@ mod tests {
         generator.subschema_for::<Option<StopConfig>>();
         generator.subschema_for::<Option<MessageDisplayConfig>>();
         generator.subschema_for::<Option<PermissionRequestConfig>>();
+        generator.subschema_for::<Option<UserPromptSubmitConfig>>();
         let mut root = generator.into_root_schema_for::<ConclaudeConfig>().to_value();
         let definitions = root["definitions"].as_object_mut().unwrap();
         for name in ["EventConfig", "Commands", "CommandConfig"] {
@@ -63,6 +64,7 @@ mod tests {
                 EventKind::Stop => "StopConfig",
                 EventKind::MessageDisplay => "MessageDisplayConfig",
                 EventKind::WorktreeCreate => "WorktreeCreateConfig",
+                EventKind::UserPromptSubmit => "UserPromptSubmitConfig",
                 EventKind::PermissionRequest => "PermissionRequestConfig",
                 _ if can_block => "EventConfig",
                 _ => "WarnOnlyEventConfig",

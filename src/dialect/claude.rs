@@ -14,6 +14,7 @@ pub mod abilities;
 pub mod fields;
 pub(crate) mod names;
 pub(crate) mod notation;
+pub(crate) mod prompt;
 pub(crate) mod sample;
 pub(crate) mod tools;
 pub mod transcript;

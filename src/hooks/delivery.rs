@@ -9,6 +9,7 @@ use crate::error::HookError;
 use crate::files;
 use crate::log;
 use crate::store::outbox::{Entry, Outbox, text_of};
+use crate::text::{LIMIT, join_within};
 use crate::transcript::identity;
 use crate::types::HookPayload;
 
@@ -90,7 +91,7 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
     let delivered =
         entries.into_iter().map(|entry| Delivered { path: entry.path, to_user: true, to_claude: for_claude });
     let context = match (result.context, context) {
-        (Some(own), Some(pending)) => Some(format!("{own}\n{pending}")),
+        (Some(own), Some(pending)) => Some(join_within(&[&own, &pending], LIMIT)),
         (own, pending) => own.or(pending),
     };
     HookResult { message, context, delivered: delivered.collect(), ..result }

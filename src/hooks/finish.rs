@@ -12,7 +12,7 @@ use crate::event::EventKind;
 use crate::outcome::Outcome;
 use crate::plan::{Gate, Plan};
 use crate::store::Session;
-use crate::text::{LIMIT, head_and_tail};
+use crate::text::{LIMIT, head_and_tail, join_within};
 use crate::{log, messages, notify};
 
 pub(super) fn finish(
@@ -104,12 +104,17 @@ pub(super) fn is_shown_later(context: &Context<'_>, plan: &Plan) -> bool {
     is_inside_agent(context, plan) || (context.agent.is_none() && !abilities::is_shown(plan.event))
 }
 
+/// What Claude is given, within what an answer holds.
+pub(super) fn for_claude(outcomes: &[Outcome]) -> Option<String> {
+    let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
+    (!texts.is_empty()).then(|| join_within(&texts, LIMIT))
+}
+
 /// What commands printed for Claude, or for Claude Code itself.
 fn answers(plan: &Plan, outcomes: &[Outcome], result: &mut HookResult) -> Result<()> {
-    let printed: Vec<&str> =
-        outcomes.iter().filter_map(Outcome::run).filter_map(|run| run.answer.as_deref()).collect();
+    let printed: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
     if plan.event != EventKind::WorktreeCreate {
-        result.context = (!printed.is_empty()).then(|| printed.join("\n"));
+        result.context = for_claude(outcomes);
         return Ok(());
     }
     let path = printed.iter().flat_map(|text| text.lines()).map(str::trim).rfind(|line| !line.is_empty());

@@ -1,7 +1,7 @@
 //! Runs a plan, step by step: every step ends in outcomes, whatever became of the one before.
 
 use super::context::Context;
-use super::{commands, gates, guards, panics, permissions, remember, session};
+use super::{commands, gates, guards, panics, permissions, prompts, remember, session};
 use crate::error::Result;
 use crate::event::EventKind;
 use crate::messages;
@@ -57,6 +57,7 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
         Action::Guards(guards) => guards::run(guards, plan, context),
         Action::Permissions(rules) => permissions::run(rules, context),
         Action::Gate(gate) => gates::run(gate, plan, context),
+        Action::Context(rule) => prompts::run(rule, &context.root.folder),
         Action::Wait(agents) => vec![Outcome::note(messages::waiting(agents))],
         Action::Continue(message) => {
             vec![Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue }]

@@ -21,7 +21,7 @@ pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh
 const MAIN: &str = "main";
 
 /// A command that concerns the event.
-struct Wanted<'a> {
+pub(super) struct Wanted<'a> {
     pattern: &'a Pattern,
     /// Among the commands of the pattern.
     index: usize,
@@ -51,35 +51,47 @@ pub(super) fn commands<'a>(facts: &Facts<'a>, is_gated: bool) -> Result<Commands
     let (subject, selected) = select(facts, section)?;
     let mut unmatched = not_selected(section, &selected);
     let wanted = wanted(facts, section, selected, &mut unmatched);
-    let mut planned = Commands { subject, unmatched, ..Commands::default() };
+    let section = facts.event.kind.row().section;
+    let (steps, warnings) = planned(facts, is_gated, wanted, &[section, "commands"], &subject);
+    Ok(Commands { steps, warnings, subject, unmatched })
+}
+
+/// Commands below these keys of the config as steps, and values that do not fit into their environment.
+pub(super) fn planned<'a>(
+    facts: &Facts<'a>,
+    is_gated: bool,
+    wanted: Vec<Wanted<'_>>,
+    keys: &[&str],
+    subject: &str,
+) -> (Vec<Planned<'a>>, Vec<String>) {
     if wanted.is_empty() {
-        return Ok(planned);
+        return (Vec::new(), Vec::new());
     }
-    let (env, warnings) = environment::environment(facts, is_gated);
-    planned.warnings = warnings;
+    let (env, mut warnings) = environment::environment(facts, is_gated);
+    let mut steps = Vec::new();
     for Wanted { pattern, index, config, files } in wanted {
-        let (section, pattern, index) = (facts.event.kind.row().section, pattern.as_str(), index.to_string());
-        let keys = [section, "commands", pattern, &index];
+        let (pattern, index) = (pattern.as_str(), index.to_string());
+        let rule = Rule::key(keys.join(".")).pattern(pattern);
+        let keys = [keys, &[pattern, &index]].concat();
         let mut command = command(config, facts.event.kind, facts.work);
-        let rule = Rule::key(format!("{section}.commands")).pattern(pattern);
         command.rule = Box::new(match facts.origins.position(&keys, facts.config_dir) {
             Some((file, line)) => rule.at(file, Some(line)),
             None => rule,
         });
-        command.subject.clone_from(&planned.subject);
+        subject.clone_into(&mut command.subject);
         command.env = env.clone();
         let commands = match files {
-            Some(files) => files::given(&command, &files, &mut planned.warnings),
+            Some(files) => files::given(&command, &files, &mut warnings),
             None => vec![command],
         };
         let untrusted = facts.origins.untrusted(&keys);
-        planned.steps.extend(
+        steps.extend(
             commands.into_iter().map(|command| {
                 (Step { reason: Reason::Pattern, action: Action::Command(command) }, untrusted)
             }),
         );
     }
-    Ok(planned)
+    (steps, warnings)
 }
 
 /// The patterns that do not match, or come too late.
@@ -100,7 +112,7 @@ fn not_selected(section: &EventConfig, selected: &[&Entry]) -> Vec<Unmatched> {
 }
 
 /// The commands of the patterns that match, without those that are for others.
-fn wanted<'a>(
+pub(super) fn wanted<'a>(
     facts: &Facts<'_>,
     section: &EventConfig,
     selected: Vec<&'a Entry>,

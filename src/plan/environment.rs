@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::Facts;
 use crate::dialect::claude::fields::{self, COMMAND_FIELD, COMMON, FILE_FIELDS};
+use crate::dialect::claude::prompt::slash_command;
 use crate::event::{self, EventKind};
+use crate::types::HookPayload;
 
 /// A variable; without a value it is removed.
 pub(crate) type Variable = (String, Option<String>);
@@ -69,6 +71,10 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
     let markers = facts.gate.filter(|_| is_gated).map(|gate| gate.markers.clone()).unwrap_or_default();
     let [step_file, marked_agent, command, project_id] = markers;
     let input = facts.event.fields.get("tool_input");
+    let slash = match &facts.event.payload {
+        HookPayload::UserPromptSubmit(said) => slash_command(&said.prompt),
+        _ => None,
+    };
     let of_input = |field: &str| Some(input?.get(field)?.as_str()?.to_owned());
     let worktree =
         (facts.event.kind == EventKind::WorktreeCreate).then(|| facts.event.fields.get("name")).flatten();
@@ -84,6 +90,8 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         ("DES_PROJECT_ID", project_id),
         ("FILE_PATH", FILE_FIELDS.into_iter().find_map(of_input)),
         ("COMMAND", of_input(COMMAND_FIELD)),
+        ("COMMAND_NAME", slash.map(|(name, _)| name.to_owned())),
+        ("COMMAND_ARGS", slash.map(|(_, arguments)| arguments.to_owned())),
         (WORKTREE_ALIAS, worktree.and_then(Value::as_str).map(str::to_owned)),
     ];
     let aliases = AGENT_ALIASES.map(|name| (name, agent.map(|agent| agent.name.clone())));
@@ -127,6 +135,9 @@ pub(crate) fn of_event(event: EventKind) -> Vec<String> {
     if !fields::agent(event).is_empty() {
         let agent = ["AGENT_ID", "SUBAGENT_NAME", "SUBAGENT_TYPE", "AGENT_TRANSCRIPT_PATH"];
         names.extend(agent.into_iter().chain(AGENT_ALIASES).map(|name| format!("{PREFIX}{name}")));
+    }
+    if event == EventKind::UserPromptSubmit {
+        names.extend(["COMMAND_NAME", "COMMAND_ARGS"].map(|name| format!("{PREFIX}{name}")));
     }
     if event == EventKind::WorktreeCreate {
         names.push(format!("{PREFIX}{WORKTREE_ALIAS}"));

@@ -17,6 +17,7 @@ const LAYERS: &[&str] = &[
     "dialect::claude::abilities",
     "dialect::claude::fields",
     "dialect::claude::notation",
+    "dialect::claude::prompt",
     "types",
     "agent",
     "config",

@@ -45,6 +45,7 @@ mod paths;
 mod permissions;
 #[cfg(target_os = "linux")]
 mod processes;
+mod prompts;
 mod readme;
 mod records;
 mod security;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::config::permissions::ToolPatternText;
+use crate::config::prompts::RegexText;
 use crate::config::{FileGlob, FolderBelow, NameGlob};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::dialect::claude::notation::ToolPattern;
@@ -75,6 +76,7 @@ pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
     let checked = match schema.get("format").and_then(Value::as_str)? {
         NameGlob::FORMAT => NameGlob::check(text),
         FileGlob::FORMAT if !text.trim().is_empty() => FileGlob::check(text),
+        RegexText::FORMAT if !text.trim().is_empty() => return RegexText::check(text).err(),
         ToolPatternText::FORMAT if !text.trim().is_empty() => return ToolPattern::parse(text).err(),
         _ => Ok(()),
     };
@@ -114,6 +116,7 @@ fn expected_one(schema: &Value) -> String {
     }
     match schema.get("format").and_then(Value::as_str) {
         Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
+        Some(RegexText::FORMAT) => return "a regular expression".into(),
         Some(ToolPatternText::FORMAT) => {
             return "a pattern of tools, such as `Read` or `Bash(git status*)`".into();
         }
@@ -177,7 +180,8 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             _ => format!("write it as a list: [{text:?}]"),
         }),
         Node::Text(text) if broken_pattern(text, schema).is_some() => {
-            let is_glob = schema.get("format").and_then(Value::as_str) != Some(ToolPatternText::FORMAT);
+            let format = schema.get("format").and_then(Value::as_str);
+            let is_glob = matches!(format, Some(NameGlob::FORMAT | FileGlob::FORMAT));
             broken_pattern(text, schema)
                 .map(|error| if is_glob { format!("{error}; {GLOBS}") } else { error })
         }

@@ -53,6 +53,7 @@ fn has_rules(event: EventKind, config: &ConclaudeConfig) -> bool {
     match event {
         EventKind::PreToolUse => config.guards.has_any(),
         EventKind::PermissionRequest => config.permissions.has_rules(),
+        EventKind::UserPromptSubmit => config.prompts.rules().next().is_some(),
         _ => false,
     }
 }
@@ -64,6 +65,7 @@ fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -
 
 fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
     config.section(event).is_some_and(|section| section.commands().next().is_some())
+        || (event == EventKind::UserPromptSubmit && config.prompts.slash_commands().next().is_some())
         || (event == EventKind::Stop && config.stop.infinite().is_some())
 }
 

@@ -85,6 +85,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "commands after tools that wrote matching files, whose failure Claude reads",
     ),
     scenario(
+        "injected-context",
+        prompts::injected_context,
+        "a prompt that matches brings files of the project and the output of commands along",
+    ),
+    scenario(
         "permission-decision",
         prompts::permission_decision,
         "rules allow and deny what the client would ask about, and leave the rest to it",

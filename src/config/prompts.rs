@@ -1,0 +1,151 @@
+//! The section `userPromptSubmit`.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+
+use super::NonBlank;
+use super::bounded::NOT_BLANK;
+use super::section::{CommandConfig, CommandMap, EventConfig};
+use crate::pattern::MatchMode;
+use crate::yaml::Located;
+
+/// More rules than this are not compared with every prompt.
+const MAX_RULES: usize = 200;
+
+/// A compiled expression takes no more memory than this.
+const MAX_COMPILED: usize = 1 << 18;
+
+/// What happens with a prompt before Claude reads it: commands, and context that is added to it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct UserPromptSubmitConfig {
+    /// Which of several matching patterns run. Default: `all`.
+    #[serde(rename = "match")]
+    mode: Option<MatchMode>,
+    /// The commands. What one prints is given to Claude with `context: true`.
+    commands: Option<CommandMap>,
+    /// Text that Claude is given with prompts that match.
+    #[schemars(length(max = 200))]
+    pub(crate) context_rules: Option<Vec<Located<ContextRuleConfig>>>,
+    /// Commands that run when the prompt is a slash command: the patterns are compared with its name, without the `/`.
+    pub(crate) slash_commands: Option<EventConfig>,
+}
+
+/// Text that Claude is given with prompts that match.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ContextRuleConfig {
+    /// A regular expression, found anywhere in the prompt.
+    pub(crate) pattern: RegexText,
+    /// The text. `@path` in it is replaced by that file of the project.
+    pub(crate) prompt: NonBlank,
+    /// Default: `true`.
+    pub(crate) enabled: Option<bool>,
+    /// Whether ASCII letters are compared without their case. Default: `false`.
+    pub(crate) case_insensitive: Option<bool>,
+}
+
+impl ContextRuleConfig {
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled.unwrap_or(true)
+    }
+
+    /// Whether the prompt matches; an error where the expression is none.
+    pub(crate) fn matches(&self, prompt: &str) -> Result<bool, String> {
+        let regex = RegexText::compile(self.pattern.as_str(), self.case_insensitive.unwrap_or(false))?;
+        Ok(regex.is_match(prompt))
+    }
+}
+
+impl UserPromptSubmitConfig {
+    /// The part that every event has.
+    pub(super) fn take_section(&mut self) -> EventConfig {
+        EventConfig { mode: self.mode.take(), commands: self.commands.take() }
+    }
+
+    pub(super) fn is_within_bounds(&self) -> bool {
+        self.context_rules.as_ref().is_none_or(|rules| rules.len() <= MAX_RULES)
+            && self.slash_commands.as_ref().is_none_or(EventConfig::is_within_bounds)
+    }
+
+    /// Whether all patterns can be evaluated.
+    pub(super) fn is_valid(&self) -> bool {
+        let rules = self.context_rules.iter().flatten();
+        rules.into_iter().all(|rule| RegexText::check(rule.value.pattern.as_str()).is_ok())
+            && self.slash_commands.as_ref().is_none_or(|section| section.check_patterns().is_ok())
+    }
+
+    /// The rules that apply to some prompt, with their numbers.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (usize, &Located<ContextRuleConfig>)> {
+        let all = self.context_rules.iter().flatten().enumerate();
+        all.filter(|(_, rule)| rule.value.is_enabled())
+    }
+
+    pub(crate) fn slash_commands(&self) -> impl Iterator<Item = &CommandConfig> {
+        self.slash_commands.iter().flat_map(EventConfig::commands)
+    }
+
+    pub(super) fn warnings(&self, found: &mut Vec<String>) {
+        for (number, rule) in self.rules() {
+            if rule.value.matches("") == Ok(true) {
+                found.push(format!(
+                    "userPromptSubmit: the pattern of `contextRules` number {} matches every prompt",
+                    number + 1
+                ));
+            }
+        }
+        let slash = self.slash_commands.iter().flat_map(EventConfig::entries);
+        for (pattern, _) in slash.filter(|(_, commands)| commands.is_empty()) {
+            found.push(format!("userPromptSubmit: `{pattern}` in `slashCommands` has no commands"));
+        }
+    }
+}
+
+/// A regular expression, as it is written. It is compiled only where a prompt is compared: other events have no use for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RegexText(String);
+
+impl RegexText {
+    /// How the schema names it.
+    pub(super) const FORMAT: &str = "regex";
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn check(text: &str) -> Result<(), String> {
+        RegexText::compile(text, false).map(drop)
+    }
+
+    fn compile(text: &str, case_insensitive: bool) -> Result<regex_lite::Regex, String> {
+        let mut builder = regex_lite::RegexBuilder::new(text);
+        let built = builder.case_insensitive(case_insensitive).size_limit(MAX_COMPILED).build();
+        built.map_err(|error| error.to_string())
+    }
+}
+
+impl<'de> Deserialize<'de> for RegexText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.trim().is_empty() {
+            return Err(de::Error::custom("expected text that is not blank"));
+        }
+        Ok(RegexText(text))
+    }
+}
+
+impl JsonSchema for RegexText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Regex".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": NOT_BLANK, "format": RegexText::FORMAT })
+    }
+}

@@ -1,0 +1,82 @@
+//! What a prompt of the user starts: context that is added to it, and the commands of a slash command.
+
+use super::commands::{self, Commands};
+use super::{Action, Context, Facts, Planned, Reason, Step};
+use crate::dialect::claude::prompt::{is_notification, slash_command};
+use crate::pattern::{self, Pattern, PatternError};
+use crate::rule::Rule;
+use crate::types::HookPayload;
+
+/// Of a longer prompt, what comes after this is not compared.
+const MAX_COMPARED: usize = 64 << 10;
+
+/// The steps for a prompt, added to those of the section's own commands.
+pub(super) fn prompts<'a>(
+    facts: &Facts<'a>,
+    is_gated: bool,
+    planned: &mut Commands<'a>,
+) -> Result<(), PatternError> {
+    let HookPayload::UserPromptSubmit(said) = &facts.event.payload else { return Ok(()) };
+    // What an agent in the background reports is no wish of the user.
+    if is_notification(&said.prompt) {
+        return Ok(());
+    }
+    let context = context(facts, &said.prompt, &mut planned.warnings);
+    planned.steps.splice(0..0, context);
+    if let Some((name, _)) = slash_command(&said.prompt) {
+        slash(facts, is_gated, name, planned)?;
+    }
+    Ok(())
+}
+
+fn context<'a>(facts: &Facts<'a>, prompt: &str, warnings: &mut Vec<String>) -> Vec<Planned<'a>> {
+    let compared = prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt);
+    let mut steps = Vec::new();
+    for (number, rule) in facts.config.prompts.rules() {
+        let index = number.to_string();
+        let keys = ["userPromptSubmit", "contextRules", &index];
+        let named = Rule::key("userPromptSubmit.contextRules").pattern(rule.value.pattern.as_str());
+        let named = match facts.origins.position(&keys, facts.config_dir) {
+            Some((file, line)) => named.at(file, Some(line)),
+            None => named,
+        };
+        match rule.value.matches(compared) {
+            Ok(false) => {}
+            Ok(true) => {
+                let action = Action::Context(Context {
+                    rule: Box::new(named),
+                    prompt: rule.value.prompt.as_str().to_owned(),
+                });
+                let untrusted = facts.origins.untrusted(&keys);
+                steps.push((Step { reason: Reason::Pattern, action }, untrusted));
+            }
+            // The config was checked when it was read.
+            Err(error) => warnings.push(format!("{named} cannot be compared: {error}")),
+        }
+    }
+    if compared.len() < prompt.len() && facts.config.prompts.rules().next().is_some() {
+        let kib = MAX_COMPARED >> 10;
+        warnings.push(format!("`contextRules` were compared with the first {kib} KiB of the prompt only"));
+    }
+    steps
+}
+
+fn slash<'a>(
+    facts: &Facts<'a>,
+    is_gated: bool,
+    name: &str,
+    planned: &mut Commands<'a>,
+) -> Result<(), PatternError> {
+    let Some(section) = &facts.config.prompts.slash_commands else { return Ok(()) };
+    let matches = |pattern: &Pattern| match pattern.as_str().strip_prefix('/') {
+        Some(bare) => Pattern::try_from(bare.to_owned())?.matches(name, None),
+        None => pattern.matches(name, None),
+    };
+    let selected = pattern::select_by(section.entries(), section.mode.unwrap_or_default(), matches)?;
+    let wanted = commands::wanted(facts, section, selected, &mut Vec::new());
+    let keys = ["userPromptSubmit", "slashCommands", "commands"];
+    let (steps, warnings) = commands::planned(facts, is_gated, wanted, &keys, name);
+    planned.steps.extend(steps);
+    planned.warnings.extend(warnings);
+    Ok(())
+}
