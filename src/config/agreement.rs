@@ -98,7 +98,7 @@ fn full() -> Value {
         "messageDisplay": { "match": "all", "commands": [{ "run": "x" }], "onlyFinal": false },
         "preToolUse": { "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true } },
         "userPromptSubmit": {
-            "match": "all", "commands": [command], "slashCommands": { "match": "all", "commands": { "/a": [{ "run": "x" }] } },
+            "match": "all", "commands": [command], "slashCommands": { "match": "all", "commands": { "a": [{ "run": "x" }] } },
             "contextRules": [{ "pattern": "x", "prompt": "y", "enabled": true, "caseInsensitive": false }],
         },
         "permissionRequest": {
