@@ -16,6 +16,7 @@ mod bounded;
 mod des;
 mod diagnose;
 mod evidence;
+mod free_keys;
 mod gate;
 mod guards;
 mod message_display;
@@ -219,6 +220,7 @@ impl ConclaudeConfig {
     #[must_use]
     pub(crate) fn notifications_in(text: &str) -> Option<(Self, Spanned<Node>)> {
         let mut tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
+        free_keys::remove(&mut tree);
         original::translate(&mut tree);
         let config = Option::<ConclaudeConfig>::deserialize(&tree).ok()??;
         if let Node::Map(entries) = &mut tree.value {
@@ -240,6 +242,7 @@ impl ConclaudeConfig {
     ) -> Result<(Self, Spanned<Node>), ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
+        free_keys::remove(&mut tree);
         original::translate(&mut tree);
         let config = Option::<ConclaudeConfig>::deserialize(&tree)
             .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?

@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
     }
 
     fn value(&mut self, node: &Spanned<Node>, schema: &'a Value, what: &str) {
-        let allows_null = schema.to_string().contains("\"null\"");
+        let allows_null = allows_null(schema);
         let alternatives = self.alternatives(schema);
         let of_its_kind = alternatives.iter().find(|one| words::is_of_kind(&node.value, one));
         let Some(schema) = of_its_kind.or(alternatives.first()).copied() else { return };
@@ -226,6 +226,11 @@ impl<'a> Walk<'a> {
 /// Keys of the original were changed into ours before: what is left of them is not accepted.
 fn is_current(property: &Value) -> bool {
     property.get("deprecated") != Some(&Value::Bool(true))
+}
+
+fn allows_null(schema: &Value) -> bool {
+    let alternatives = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    is_type(schema, "null") || alternatives.into_iter().any(allows_null)
 }
 
 /// The position of a mapping is that of its first key: its own may be on the line before.

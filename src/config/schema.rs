@@ -84,6 +84,7 @@ mod tests {
         properties.extend(limit.into_iter().chain(sections).chain(rest));
         with_keys_of_the_original(&mut root);
         without_null_defaults(&mut root);
+        with_free_keys(&mut root);
         root
     }
 
@@ -133,6 +134,20 @@ mod tests {
                 fields.values_mut().for_each(without_null_defaults);
             }
             Value::Array(items) => items.iter_mut().for_each(without_null_defaults),
+            _ => {}
+        }
+    }
+
+    /// Keys for anchors are accepted wherever keys are not names.
+    fn with_free_keys(schema: &mut Value) {
+        match schema {
+            Value::Object(fields) => {
+                fields.values_mut().for_each(with_free_keys);
+                if fields.get("additionalProperties") == Some(&Value::Bool(false)) {
+                    fields.insert("patternProperties".into(), json!({ "^x-": true }));
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(with_free_keys),
             _ => {}
         }
     }

@@ -370,3 +370,16 @@ fn a_duplicate_key_is_an_error_everywhere() {
         assert!(error.contains("duplicate key"), "{yaml}: {error}");
     }
 }
+
+#[test]
+fn anchors_are_kept_in_keys_that_begin_with_x() {
+    let text = "x-lint: &lint {run: npm run lint, timeout: 60}\nsubagentStop:\n  x-note: why\n  commands:\n    x-ray: [*lint]\n    coder:\n      - <<: *lint\n        x-more: {a: 1}\n        onFailure: block\n";
+    let config = ConclaudeConfig::parse(text, Path::new("x")).unwrap();
+    let section = config.section(EventKind::SubagentStop).unwrap();
+    let names: Vec<&str> = section.entries().iter().map(|(pattern, _)| pattern.as_str()).collect();
+    assert_eq!(names, ["x-ray", "coder"]);
+    assert_eq!(
+        section.commands().map(|command| command.run.as_str()).collect::<Vec<_>>(),
+        ["npm run lint"; 2]
+    );
+}
