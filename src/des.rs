@@ -12,6 +12,7 @@ pub mod markers;
 pub mod offline;
 pub mod paths;
 pub mod phases;
+pub mod protected;
 pub mod record;
 pub mod scope;
 pub mod step;

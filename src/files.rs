@@ -12,6 +12,11 @@ use crate::deadline;
 /// # Errors
 /// When it cannot be opened or is something else.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+/// The same, with its size.
+fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -20,28 +25,39 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     let file = options.open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok((file, metadata.len()))
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
     }
 }
 
-/// Reads a whole regular file of at most so many bytes, in UTF-8.
+/// Reads a whole regular file of at most so many bytes.
+///
+/// # Errors
+/// When it cannot be read, or is larger.
+pub(crate) fn read_bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let (file, size) = open_sized(path)?;
+    if size > max {
+        return Err(invalid(format!("it has {size} bytes, at most {max} are read")));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(max).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same for a text in UTF-8.
 ///
 /// # Errors
 /// When it cannot be read, is larger, or is not UTF-8.
 pub(crate) fn read_text(path: &Path, max: u64) -> io::Result<String> {
-    let invalid = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-    let file = open_regular(path)?;
-    let size = file.metadata()?.len();
-    if size > max {
-        return invalid(format!("it has {size} bytes, at most {max} are read"));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    file.take(max).read_to_end(&mut bytes)?;
-    String::from_utf8(bytes)
-        .or_else(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
+    String::from_utf8(read_bytes(path, max)?)
+        .map_err(|error| invalid(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
+}
+
+fn invalid(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 /// Options that refuse a link instead of a file of ours, and do not wait where a FIFO stands there. What they create is

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -22,6 +21,8 @@ use file::{File, Kind};
 use repository::Repository;
 use rules::Rules;
 use walk::Walk;
+
+use crate::text::hex;
 
 /// The trees without files, which git knows by themselves: what a repository without commits is compared with.
 const EMPTY_TREES: [&str; 2] = [
@@ -48,7 +49,8 @@ impl Snapshot {
     pub fn take(work: &Path, before: Option<&Snapshot>) -> Result<Option<Snapshot>, String> {
         let Some(repository) = Repository::find(work) else { return Ok(None) };
         let (found, rules) = Walk::run(&repository, before)?;
-        let files = found.into_iter().map(|(path, file)| (repository.relative(&path), file)).collect();
+        let files =
+            found.into_iter().map(|(path, file)| (repository.relative(&path).into_owned(), file)).collect();
         let head = repository.head_or_ask()?;
         let head = Some(head).filter(|head| !head.is_empty());
         Ok(Some(Snapshot { head, prefix: repository.prefix, files, rules }))
@@ -73,12 +75,12 @@ impl Snapshot {
                 _ => (Kind::File, ""),
             };
             let file = File { kind, clean: true, staged: Some(entry.id), ..File::default() };
-            (repository.relative(&format!("{}{suffix}", name_of(&name))), file)
+            (repository.relative(&format!("{}{suffix}", name_of(&name))).into_owned(), file)
         });
         // Config and hooks are those of the repository, whichever worktree it is seen from.
         let shared = self.files.iter().filter_map(|(path, file)| {
             let name = path.trim_start_matches("../");
-            name.starts_with(".git/").then(|| (repository.relative(name), file.clone()))
+            name.starts_with(".git/").then(|| (repository.relative(name).into_owned(), file.clone()))
         });
         let files = of_commit.chain(shared).collect();
         Ok(Snapshot { head, prefix: now.prefix.clone(), files, rules: self.rules.clone() })
@@ -94,7 +96,10 @@ impl Snapshot {
             return Err(GONE.into());
         }
         let committed = self.committed_until(now, work)?;
-        let candidates = self.files.keys().chain(now.files.keys()).chain(committed.keys());
+        let new = now.files.keys().filter(|path| !self.files.contains_key(*path));
+        let elsewhere =
+            committed.keys().filter(|path| !self.files.contains_key(*path) && !now.files.contains_key(*path));
+        let candidates = self.files.keys().chain(new).chain(elsewhere);
         let is_changed = |path: &&String| self.is_changed(path, now, work, committed.get(*path));
         Ok(candidates.filter(is_changed).cloned().collect())
     }
@@ -103,8 +108,8 @@ impl Snapshot {
         let nothing = File::default();
         let (before, now) =
             (self.files.get(path).unwrap_or(&nothing), now.files.get(path).unwrap_or(&nothing));
-        let file = work.join(path);
-        if before.differs(now, &file) {
+        let file = || work.join(path);
+        if before.differs(now, file) {
             return true;
         }
         // The file is as it was. What is staged or committed of it must be that, or what was staged before.
@@ -113,7 +118,7 @@ impl Snapshot {
                 || match now.kind {
                     Kind::Repository => now.content.as_deref() == Some(id),
                     Kind::Absent => id.bytes().all(|byte| byte == b'0'),
-                    _ => file::is_blob(&file, id),
+                    _ => file::is_blob(&file(), id),
                 }
         };
         let is_staged_otherwise = match &now.staged {
@@ -128,7 +133,7 @@ impl Snapshot {
     pub(crate) fn written_until(&self, now: &Snapshot, work: &Path) -> BTreeMap<String, String> {
         let nothing = File::default();
         let is_written = |(path, file): &(&String, &File)| {
-            self.files.get(*path).unwrap_or(&nothing).differs(file, &work.join(path))
+            self.files.get(*path).unwrap_or(&nothing).differs(file, || work.join(path))
         };
         let written = now.files.iter().filter(is_written);
         written.map(|(path, _)| (path.clone(), now.content(work, path))).collect()
@@ -173,7 +178,7 @@ impl Snapshot {
         let empty = if is_long { EMPTY_TREES[1] } else { EMPTY_TREES[0] };
         let commit = |head: &Option<String>| head.clone().unwrap_or_else(|| empty.to_owned());
         let changed = repository.diff_of_commits(&commit(&self.head), &commit(&now.head))?;
-        Ok(changed.into_iter().map(|(path, id)| (repository.relative(&path), id)).collect())
+        Ok(changed.into_iter().map(|(path, id)| (repository.relative(&path).into_owned(), id)).collect())
     }
 }
 
@@ -241,12 +246,12 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
 
 /// A name that is not UTF-8 gets its bytes appended: two such names must not be taken for one.
 fn name_of(path: &[u8]) -> String {
+    if let Ok(name) = std::str::from_utf8(path) {
+        return name.to_owned();
+    }
     let part = |bytes: &[u8]| match std::str::from_utf8(bytes) {
         Ok(name) => name.to_owned(),
-        Err(_) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{}#{hex}", text(bytes))
-        }
+        Err(_) => format!("{}#{}", text(bytes), hex(bytes)),
     };
     path.split(|byte| *byte == b'/').map(part).collect::<Vec<String>>().join("/")
 }
@@ -260,12 +265,6 @@ fn path_of(bytes: &[u8]) -> PathBuf {
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(text(bytes).into_owned())
-}
-
-fn read_bytes(path: &Path, max: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    crate::files::open_regular(path)?.take(max).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

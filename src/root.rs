@@ -103,8 +103,10 @@ fn split_worktree(cwd: &Path) -> (&Path, Option<PathBuf>) {
 
 /// Whether a config may be used without asking: what another user owns, or what is above the repository, is not the project's.
 fn check_owner(path: &Path, start: &Path) -> Result<(), ConfigError> {
-    let above = git_top_level(start)
-        .filter(|top| path.parent().is_some_and(|folder| *top != folder && top.starts_with(folder)))
+    let below = start.ancestors().take_while(|folder| Some(*folder) != path.parent());
+    let above = below
+        .into_iter()
+        .find(|folder| folder.join(".git").exists())
         .map(|top| format!("it is above the repository {}", top.display()));
     let Some(why) = above.or_else(|| other_owner(path)) else { return Ok(()) };
     read_trusted(path, &why).map(drop)
@@ -116,12 +118,16 @@ pub(crate) fn other_owner(path: &Path) -> Option<String> {
     {
         use std::os::unix::fs::MetadataExt;
         let own = rustix::process::geteuid().as_raw();
-        let owners = [path.symlink_metadata(), path.metadata()].into_iter().flatten().map(|file| file.uid());
-        let other = owners.into_iter().find(|owner| *owner != own)?;
+        let named = path.symlink_metadata().ok()?;
+        let target = if named.is_symlink() { path.metadata().ok() } else { None };
+        let other = [Some(named), target].into_iter().flatten().find(|file| file.uid() != own)?.uid();
         Some(format!("it belongs to another user (uid {other})"))
     }
     #[cfg(not(unix))]
-    None
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Reads a config file, which must be a regular file of a limited size in UTF-8.

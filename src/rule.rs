@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Rule {
     /// The key in the config (`preToolUse.uneditableFiles`), the marker of a prompt (`DES-AGENT`), the field of a step file
     /// (`allowed_file_patterns`), or `built-in`.

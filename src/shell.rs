@@ -77,7 +77,7 @@ pub struct Effect {
     pub command: usize,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Access {
     Read,
     /// The content or the mode is changed, or the file is created.
@@ -111,7 +111,7 @@ impl Access {
     }
 }
 
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Target {
     Path(String),
     /// A pattern of the shell (`*`, `?`, `[…]`, quoted characters behind `\`), where `**/` crosses directories. If
@@ -131,7 +131,7 @@ pub enum Target {
 }
 
 /// The directory that a relative target starts from.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Base {
     /// Absolute, or relative to the current directory of the whole command; empty for that directory itself.
     At(String),
@@ -144,7 +144,7 @@ pub enum Base {
 }
 
 /// What could not be decided.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Doubt {
     /// The reason.
     Unparsable(String),

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
+use crate::text::hex;
 use crate::{files, log};
 
 pub(crate) mod outbox;
@@ -48,13 +49,6 @@ pub(crate) fn make_outside_folder(folder: &Path) -> io::Result<()> {
 #[must_use]
 pub fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
-}
-
-/// Bytes as hexadecimal digits, without `format!`: this is done at every event.
-#[must_use]
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Creates the folder and its parents below the root, none of which may be a symlink, for their user alone.

@@ -8,6 +8,18 @@ pub(crate) use clean::{clean_line, escaped_json, is_invisible, pictured, reveale
 /// Claude Code cuts strings at 10,000 characters; we stay below, and report ourselves what is left out.
 pub(crate) const LIMIT: usize = 9_000;
 
+/// Bytes as hexadecimal digits, without `format!`: this is done at every event, and for every file that git tracks.
+#[must_use]
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
+}
+
 /// The length as Claude Code counts it, in UTF-16 units.
 #[must_use]
 pub(crate) fn length(text: &str) -> usize {

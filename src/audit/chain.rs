@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::store;
+use crate::text::hex;
 
 /// The `prev` of the first record of all.
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -19,7 +19,7 @@ const MAX_RECENT: usize = 1_000;
 
 /// The hash of a record: of its line as it would be without the hash itself.
 pub(super) fn hash_of(without_hash: &str) -> String {
-    store::hex(&Sha256::digest(without_hash.as_bytes()))
+    hex(&Sha256::digest(without_hash.as_bytes()))
 }
 
 /// A line of the trail, parsed as far as the chain needs.

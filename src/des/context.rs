@@ -1,5 +1,6 @@
 //! The DES context of an agent: what its prompt's markers say, and where that was found.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -106,9 +107,26 @@ pub struct TranscriptPaths {
     pub main: PathBuf,
     /// The agent's own. The same as the main one where the payload has a single path and no id: it may be either.
     pub own: Option<PathBuf>,
+    meta: OnceCell<Option<Meta>>,
 }
 
 impl TranscriptPaths {
+    #[must_use]
+    pub fn new(agent_id: Option<String>, main: PathBuf, own: Option<PathBuf>) -> TranscriptPaths {
+        TranscriptPaths { agent_id, main, own, meta: OnceCell::new() }
+    }
+
+    /// What Claude Code wrote about the agent beside its transcript, when it was first asked for.
+    #[must_use]
+    pub(crate) fn meta(&self) -> Option<&Meta> {
+        self.meta.get_or_init(|| self.own.as_deref().and_then(Meta::beside)).as_ref()
+    }
+
+    /// The same paths, of which nothing has been read.
+    fn unread(&self) -> TranscriptPaths {
+        TranscriptPaths::new(self.agent_id.clone(), self.main.clone(), self.own.clone())
+    }
+
     /// Whether there is one transcript alone.
     #[must_use]
     pub fn is_single(&self) -> bool {
@@ -172,7 +190,8 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
         std::thread::sleep(Duration::from_millis(20));
         prompt = transcript::first_prompt(own);
     }
-    let found = remembered(paths, session).map(Origin::of_call).or_else(|| prompt.map(Origin::said));
+    let found =
+        remembered(&paths.unread(), session).map(Origin::of_call).or_else(|| prompt.map(Origin::said));
     if found.is_none() {
         log::warn(|| format!("the agent's prompt was not found in {}", own.display()));
     }
@@ -187,13 +206,13 @@ pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
     if let Some(call) = agent.and_then(|agent| Call::of_agent(session, agent)) {
         return Some(call);
     }
-    let id = paths.own.as_deref().and_then(Meta::beside)?.tool_use_id?;
-    Call::recall(session, &id).inspect(|call| call.claim(session, agent))
+    let id = paths.meta()?.tool_use_id.as_deref()?;
+    Call::recall(session, id).inspect(|call| call.claim(session, agent))
 }
 
 /// The same where the file that names the call is gone: by the prompt, to which Gate 1 has appended.
 fn by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<Call> {
-    if paths.own.as_deref().and_then(Meta::beside).is_some() {
+    if paths.meta().is_some() {
         return None;
     }
     let mut unclaimed = Call::unclaimed(session).into_iter();

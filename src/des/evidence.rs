@@ -64,7 +64,7 @@ pub(crate) fn run(command: Command) -> Ran {
     Ran {
         code,
         ran,
-        output_sha256: crate::store::hex(&shown.hash.finalize()),
+        output_sha256: crate::text::hex(&shown.hash.finalize()),
         output_bytes: shown.bytes,
         problem: None,
     }

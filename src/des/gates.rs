@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::markers::Markers;
+use super::protected::Protected;
 use super::scope::{Allowed, Scope};
 use super::step::{self, Step};
 use super::{paths, phases};
@@ -223,6 +224,7 @@ pub struct Writing<'a> {
     pub root: &'a Path,
     /// Where the agent works: the root, or its worktree.
     pub work: &'a Path,
+    pub protected: &'a Protected,
     /// The agent's current directory.
     pub cwd: &'a Path,
     /// The file, as the tool names it.
@@ -232,7 +234,8 @@ pub struct Writing<'a> {
 /// Gate 2: what belongs to the gates themselves is never written, whatever the scope.
 #[must_use]
 pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
-    paths::is_protected_anywhere(writing.root, writing.work, writing.cwd, writing.file).then(|| {
+    let named = paths::normalise(&writing.cwd.join(writing.file));
+    writing.protected.covers(&named, &paths::real_path(&named)).then(|| {
         let what = format!("{} belongs to the gates and is not for agents to write", writing.file);
         Finding::new(Code::ScopeViolation, what, "leave it as it is")
             .by(Some(Rule::built_in("what belongs to the gates")), writing.file)

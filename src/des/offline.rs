@@ -46,7 +46,7 @@ pub fn judge(work: &Work<'_>) -> Result<Judged, String> {
         .ok_or_else(|| format!("{}: there is no user message in it, so no prompt", path.display()))?;
     let origin = Origin { prompt: prompt.text, time: prompt.time, call: None };
     let markers = Markers::of(&origin.prompt);
-    let paths = TranscriptPaths { agent_id: None, main: path.to_owned(), own: Some(path.to_owned()) };
+    let paths = TranscriptPaths::new(None, path.to_owned(), Some(path.to_owned()));
     let context = DesContext::of(&markers).with_times(&paths, &origin);
     let is_gated = markers.apply();
     let findings = if is_gated { findings(work, &markers, &origin) } else { Vec::new() };

@@ -1,9 +1,9 @@
-//! Where a path really leads, however it is spelt, and which paths are not for agents.
+//! Where a path really leads, however it is spelt.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
-
-use crate::root::claude_folder;
-use crate::text::is_invisible;
 
 /// A path without `.`, `..` and doubled slashes, as Claude Code's own tools understand it.
 #[must_use]
@@ -23,116 +23,71 @@ pub fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
+/// Where links lead. One event looks at the same folders again and again, so each is asked for once.
+#[derive(Debug, Default)]
+pub struct Links(RefCell<HashMap<OsString, Option<PathBuf>>>);
+
+impl Links {
+    /// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
+    #[must_use]
+    pub fn real_path(&self, path: &Path) -> PathBuf {
+        let lexical = normalise(path);
+        let mut pending: Vec<_> =
+            lexical.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+        let mut here = PathBuf::new();
+        let mut links = 0;
+        while let Some(part) = pending.pop() {
+            if part == ".." {
+                here.pop();
+                continue;
+            }
+            here.push(&part);
+            match self.target(&here, !pending.is_empty()) {
+                // A loop of links leads nowhere; the path stays as it was named.
+                Some(_) if links >= 40 => return lexical,
+                Some(target) => {
+                    links += 1;
+                    here.pop();
+                    pending.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
+                }
+                None => {}
+            }
+        }
+        here
+    }
+
+    /// What a link says, none of anything else. Only folders are remembered: of files there may be very many.
+    fn target(&self, path: &Path, is_folder: bool) -> Option<PathBuf> {
+        if let Some(known) = self.0.borrow().get(path.as_os_str()) {
+            return known.clone();
+        }
+        let target = path.read_link().ok();
+        if is_folder {
+            self.0.borrow_mut().insert(path.as_os_str().to_owned(), target.clone());
+        }
+        target
+    }
+}
+
+/// Where a path really leads.
 #[must_use]
 pub fn real_path(path: &Path) -> PathBuf {
-    let lexical = normalise(path);
-    let mut pending: Vec<_> = lexical.components().rev().map(|part| part.as_os_str().to_owned()).collect();
-    let mut here = PathBuf::new();
-    let mut links = 0;
-    while let Some(part) = pending.pop() {
-        if part == ".." {
-            here.pop();
-            continue;
-        }
-        here.push(&part);
-        match here.read_link() {
-            // A loop of links leads nowhere; the path stays as it was named.
-            Ok(_) if links >= 40 => return lexical,
-            Ok(target) => {
-                links += 1;
-                here.pop();
-                pending.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
-            }
-            Err(_) => {}
-        }
-    }
-    here
+    Links::default().real_path(path)
 }
 
 /// The path relative to the root, however it is spelt: `..`, links, absolute or relative to `cwd`. What lies outside
 /// the root has no such path.
 #[must_use]
 pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
-    let real = real_path(&cwd.join(path));
-    let inside = real.strip_prefix(real_path(root)).ok()?;
+    let links = Links::default();
+    let real = links.real_path(&cwd.join(path));
+    let inside = real.strip_prefix(links.real_path(root)).ok()?;
     Some(inside.to_string_lossy().into_owned())
-}
-
-/// What no gated agent may write: our own config and state, and Claude Code's settings.
-#[must_use]
-pub fn is_protected(path: &str) -> bool {
-    let path = folded(path);
-    path.strip_prefix(".claude/").is_some_and(is_settings)
-        || matches!(
-            path.as_str(),
-            ".conclaude.yaml" | ".conclaude.yml" | ".conclaude.local.yaml" | ".conclaude"
-        )
-        || path.starts_with(".conclaude/")
-}
-
-/// Whether this is a settings file in a folder of Claude Code's.
-fn is_settings(name: &str) -> bool {
-    !name.contains('/') && name.starts_with("settings") && name.ends_with(".json")
-}
-
-/// A path as file systems compare it that ignore case; some ignore characters without width as well.
-fn folded(path: &str) -> String {
-    let seen = path.chars().filter(|c| !is_invisible(*c));
-    // By way of upper case: the long s and the Kelvin sign are another letter only there.
-    seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
-}
-
-fn folded_path(path: &Path) -> PathBuf {
-    PathBuf::from(folded(&path.to_string_lossy()))
-}
-
-/// The same for a path as it was named: in the project, in an agent's worktree, in the user's home or Claude Code's own
-/// folder, or behind a link.
-#[must_use]
-pub fn is_protected_anywhere(root: &Path, work: &Path, cwd: &Path, path: &str) -> bool {
-    let named = normalise(&cwd.join(path));
-    let (named, real) = (folded_path(&named), folded_path(&real_path(&named)));
-    let below = |base: &Path, is: fn(&str) -> bool| {
-        let rests = [named.strip_prefix(folded_path(base)), real.strip_prefix(folded_path(&real_path(base)))];
-        rests.into_iter().flatten().any(|rest| is(&rest.to_string_lossy()))
-    };
-    let leads_to = |path: PathBuf| real.starts_with(folded_path(&real_path(&path)));
-    let home = std::env::home_dir();
-    let names = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
-    // Also one in a folder below: a config that appears there would be another root, with another memory.
-    let is_config =
-        |path: &Path| path.file_name().is_some_and(|name| names.iter().any(|config| name == *config));
-    [Some(root), Some(work), home.as_deref()].into_iter().flatten().any(|base| below(base, is_protected))
-        || claude_folder().is_some_and(|folder| below(&folder, is_settings))
-        || crate::store::outside().is_some_and(leads_to)
-        || crate::load::user_file().is_some_and(leads_to)
-        || is_config(&named)
-        || is_config(&real)
-        || names.iter().any(|name| leads_to(root.join(name)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn protected_are_our_files_and_the_clients_settings() {
-        for path in [
-            ".conclaude.yaml",
-            ".conclaude.yml",
-            ".conclaude/audit/x",
-            ".claude/settings.json",
-            ".claude/settings.local.json",
-        ] {
-            assert!(is_protected(path), "{path}");
-        }
-        for path in
-            ["conclaude.yaml", ".claude/agents/coder.md", "src/.conclaude.yaml", ".claude/settings/x.json"]
-        {
-            assert!(!is_protected(path), "{path}");
-        }
-    }
 
     #[cfg(unix)]
     #[test]

@@ -1,9 +1,8 @@
 //! One file as a snapshot remembers it, and whether it is still the same.
 
 use std::fs::Metadata;
-use std::io::Read;
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
@@ -11,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::index::{Entry, Seen};
 use crate::files;
+use crate::text::hex;
 
 /// Larger files are compared by what the file system says of them alone.
 const MAX_HASHED_BYTES: u64 = 64 << 20;
@@ -95,7 +95,7 @@ impl File {
     }
 
     /// Whether the file at this path, which is `now`, has another content than it had.
-    pub(super) fn differs(&self, now: &File, path: &Path) -> bool {
+    pub(super) fn differs(&self, now: &File, path: impl Fn() -> PathBuf) -> bool {
         if self.kind != now.kind || self.size.zip(now.size).is_some_and(|(before, now)| before != now) {
             return true;
         }
@@ -108,8 +108,8 @@ impl File {
             Kind::File | Kind::Program | Kind::Link => {}
         }
         match (&self.content, &self.staged) {
-            (Some(before), _) => now.content.clone().or_else(|| hash(path)).as_ref() != Some(before),
-            (None, Some(id)) if self.clean => !is_blob(path, id),
+            (Some(before), _) => now.content.clone().or_else(|| hash(&path())).as_ref() != Some(before),
+            (None, Some(id)) if self.clean => !is_blob(&path(), id),
             _ => true,
         }
     }
@@ -151,18 +151,12 @@ fn lfs_pointer(content: &[u8]) -> String {
     format!("version https://git-lfs.github.com/spec/v1\noid sha256:{id}\nsize {size}\n")
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn read(path: &Path) -> Option<Vec<u8>> {
     let metadata = path.symlink_metadata().ok()?;
     if metadata.is_symlink() {
         return Some(path.read_link().ok()?.into_os_string().into_encoded_bytes());
     }
-    let mut bytes = Vec::new();
-    files::open_regular(path).ok()?.take(MAX_HASHED_BYTES + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MAX_HASHED_BYTES).then_some(bytes)
+    files::read_bytes(path, MAX_HASHED_BYTES).ok()
 }
 
 #[cfg(unix)]
@@ -182,8 +176,11 @@ pub(super) fn is_fresh(metadata: &Metadata, now: SystemTime) -> bool {
     use std::os::unix::fs::MetadataExt;
     let nanoseconds = metadata.ctime_nsec();
     // Some file systems count in seconds, or in two.
-    let tick = Duration::from_millis(if nanoseconds == 0 { 2_000 } else { 20 });
-    let since = Duration::new(metadata.ctime().try_into().unwrap_or(0), nanoseconds.try_into().unwrap_or(0));
+    let tick = std::time::Duration::from_millis(if nanoseconds == 0 { 2_000 } else { 20 });
+    let since = std::time::Duration::new(
+        metadata.ctime().try_into().unwrap_or(0),
+        nanoseconds.try_into().unwrap_or(0),
+    );
     SystemTime::UNIX_EPOCH + since + tick > now
 }
 

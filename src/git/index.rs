@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+use crate::text::hex;
+
 /// A second word of flags follows.
 const EXTENDED: u16 = 0x4000;
 /// `git add --intent-to-add`, in the second word: nothing is staged yet.
@@ -163,7 +165,7 @@ impl<'a> Reader<'a> {
         let mode = self.u32()?;
         let _owner = self.take(8)?;
         let size = self.u32()?;
-        let id = self.take(id_len)?.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = hex(self.take(id_len)?);
         let flags = self.u16()?;
         let more = if flags & EXTENDED == 0 { 0 } else { self.u16()? };
         Some((Entry { mode, id, seen: Some(Seen { ctime, mtime, inode, size }) }, flags, more))

@@ -1,5 +1,6 @@
 //! The repository of a directory, found and read without starting git.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::files;
@@ -44,14 +45,17 @@ impl Repository {
     }
 
     /// A path from the top level, made relative to the directory.
-    pub(super) fn relative(&self, path: &str) -> String {
+    pub(super) fn relative<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        if self.prefix.is_empty() {
+            return Cow::Borrowed(path);
+        }
         let (mut above, mut below) = (self.prefix.as_str(), path);
         while let Some(((folder, deeper), (part, rest))) = above.split_once('/').zip(below.split_once('/'))
             && folder == part
         {
             (above, below) = (deeper, rest);
         }
-        format!("{}{below}", "../".repeat(above.matches('/').count()))
+        Cow::Owned(format!("{}{below}", "../".repeat(above.matches('/').count())))
     }
 
     /// The commit that is checked out; `None` before the first one.

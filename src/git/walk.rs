@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use super::file::{self, File, Kind};
@@ -11,7 +12,7 @@ use super::index::{self, Entry, GITLINK};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
 use super::{Snapshot, name_of, path_of};
-use crate::deadline;
+use crate::{deadline, files};
 
 const MAX_FILES: usize = 250_000;
 /// How much is read of files that git does not know, or has not compared.
@@ -34,7 +35,10 @@ pub(super) struct Walk<'a> {
 }
 
 struct Tracked {
-    path: PathBuf,
+    /// The top level of its repository.
+    top: Rc<Path>,
+    /// Its path from there.
+    below: Vec<u8>,
     entry: Entry,
     index_time: Option<SystemTime>,
 }
@@ -88,9 +92,10 @@ impl<'a> Walk<'a> {
             }
         };
         for entry in listed.flatten() {
-            let path = entry.path();
-            let name = format!("{}{}", folder.name, name_of(entry.file_name().as_encoded_bytes()));
-            let is_git = entry.file_name() == ".git" && (folder.name.is_empty() || is_nested);
+            let own_name = entry.file_name();
+            let path = folder.path.join(&own_name);
+            let name = format!("{}{}", folder.name, name_of(own_name.as_encoded_bytes()));
+            let is_git = own_name == ".git" && (folder.name.is_empty() || is_nested);
             if is_git || self.is_ours(&name, &path) {
                 continue;
             }
@@ -132,7 +137,7 @@ impl<'a> Walk<'a> {
         let bytes = match index_time {
             None => None,
             Some(_) => {
-                Some(super::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?)
+                Some(files::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?)
             }
         };
         let entries = match bytes.as_deref().map(index::parse) {
@@ -140,9 +145,10 @@ impl<'a> Walk<'a> {
             Some(Some(entries)) => entries,
             Some(None) => repository.listed_index()?,
         };
+        let top: Rc<Path> = repository.top.as_path().into();
         for (below, entry) in entries {
-            let path = repository.top.join(path_of(&below));
-            self.tracked.insert(format!("{name}{}", name_of(&below)), Tracked { path, entry, index_time });
+            let name = format!("{name}{}", name_of(&below));
+            self.tracked.insert(name, Tracked { top: Rc::clone(&top), below, entry, index_time });
         }
         let hooks = std::fs::read_dir(repository.common_dir.join("hooks")).into_iter().flatten().flatten();
         let hooks = hooks.map(|hook| format!("hooks/{}", hook.file_name().to_string_lossy()));
@@ -164,9 +170,9 @@ impl<'a> Walk<'a> {
                 self.found.insert(format!("{name}/.git"), File { staged, ..File::default() });
                 continue;
             }
-            match tracked.path.symlink_metadata() {
+            let path = tracked.top.join(path_of(&tracked.below));
+            match path.symlink_metadata() {
                 Ok(metadata) => {
-                    let path = tracked.path.clone();
                     self.tracked.insert(name.clone(), tracked);
                     self.add(name, &path, &metadata)?;
                 }
@@ -186,7 +192,7 @@ impl<'a> Walk<'a> {
             .as_ref()
             .is_some_and(|tracked| file.was_seen(&tracked.entry, metadata, tracked.index_time));
         file.staged = tracked.map(|tracked| tracked.entry.id);
-        let before = self.before.and_then(|before| before.files.get(&self.repository.relative(&name)));
+        let before = self.before.and_then(|before| before.files.get(&*self.repository.relative(&name)));
         if let Some(before) = before.filter(|before| before.has_stamp_of(&file)) {
             file.content.clone_from(&before.content);
             file.clean = before.clean && before.staged == file.staged;

@@ -21,15 +21,15 @@ pub(crate) struct Call<'a> {
     pub(crate) is_subagent: bool,
     /// The worktree that the agent works in.
     pub(crate) worktree: Option<&'a Path>,
-    /// Whether a path is one of our own files, or of what registers us.
-    pub(crate) is_own: &'a dyn Fn(&Path) -> bool,
+    /// Whether a path is one of our own files, or of what registers us: as it is named, and where it really leads.
+    pub(crate) is_own: &'a dyn Fn(&Path, &Path) -> bool,
     /// Whether git ignores a path.
     pub(crate) is_ignored: &'a dyn Fn(&Path) -> bool,
     pub(crate) watch: Watch<'a>,
 }
 
 /// What a rule found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Finding {
     pub(crate) action: Action,
     /// What would happen to which path or command.

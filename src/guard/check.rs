@@ -1,5 +1,6 @@
 //! The rules against what a call touches. A denial counts more than a question, a question more than nothing.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::call::{Call, Finding, doing, named};
@@ -17,7 +18,11 @@ use crate::shell::Access;
 /// All that the rules have against a call; empty if it is free.
 pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Finding> {
     let mut found = Vec::new();
+    let mut seen = HashSet::new();
     for touch in &effects.touches {
+        if !seen.insert((touch.access, touch.named(), touch.with_contents)) {
+            continue;
+        }
         if deadline::is_over() {
             found.push(Finding {
                 action: Action::Block,
@@ -35,10 +40,12 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
         additions(rules, call, touch, &mut found);
     }
     tools(rules, call, effects, &mut found);
-    for unclear in &effects.unclear {
+    let mut seen = HashSet::new();
+    for unclear in effects.unclear.iter().filter(|unclear| seen.insert(*unclear)) {
         undecided(rules, call, unclear, &mut found);
     }
-    found.dedup();
+    let mut seen = HashSet::new();
+    found.retain(|finding| seen.insert(finding.clone()));
     found
 }
 
@@ -54,10 +61,10 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     if touch.access == Access::Read {
         return;
     }
-    let is_own = |path: &Path| (call.is_own)(path);
-    let lexical = touch.names.iter().any(|name| is_own(Path::new(&name.absolute)));
-    let inside = touch.with_contents.then(|| first_below(&touch.path, |path, _| is_own(path)));
-    if !lexical && !is_own(&touch.path) && !matches!(inside, Some(Some(Some(_)) | None)) {
+    let is_own_inside = |path: &Path, _| (call.is_own)(path, &call.ground.links.real_path(path));
+    let is_own = (call.is_own)(Path::new(touch.named()), &touch.path)
+        || touch.with_contents && !matches!(first_below(&touch.path, is_own_inside), Some(None));
+    if !is_own {
         return;
     }
     let (action, advice) = if call.is_subagent {
@@ -83,7 +90,7 @@ fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>
         return;
     };
     let is_temporary = call.ground.is_temporary(&touch.path);
-    let real = crate::des::paths::real_path(worktree);
+    let real = call.ground.links.real_path(worktree);
     if touch.access == Access::Read || is_temporary || touch.path.starts_with(real) {
         call.watch.missed(named_rule, subject, || {
             format!("leaves {subject} free: it is read, temporary or inside")

@@ -1,9 +1,10 @@
 //! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::deadline;
-use crate::des::paths::{normalise, real_path};
+use crate::des::paths::{Links, normalise};
 use crate::file_pattern::Location;
 use crate::glob::{Glob, Kind};
 use crate::shell::{Access, Base, Doubt, Effect, Script, Target};
@@ -19,6 +20,7 @@ const MAX_VISITED: usize = 50_000;
 pub(crate) struct Ground<'a> {
     pub(crate) root: &'a Path,
     pub(crate) cwd: &'a Path,
+    pub(crate) links: &'a Links,
 }
 
 /// A file or directory that is read, written or deleted.
@@ -36,6 +38,11 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
+    /// The path as it is named, without `..`.
+    pub(crate) fn named(&self) -> &str {
+        self.names.first().map_or("", |name| name.absolute.as_str())
+    }
+
     /// The path as it was understood.
     pub(crate) fn shown(&self) -> &str {
         self.names.last().map_or("", Location::shown)
@@ -43,7 +50,7 @@ impl Touch {
 }
 
 /// Something of a call that cannot be decided.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Unclear {
     /// A path that is not known before the command runs.
     Path {
@@ -66,21 +73,30 @@ pub(crate) struct Effects {
     pub(crate) commands: Vec<String>,
 }
 
+impl Effects {
+    pub(crate) fn of(touch: Touch) -> Effects {
+        Effects { touches: vec![touch], ..Effects::default() }
+    }
+}
+
 impl Ground<'_> {
     pub(crate) fn touch(&self, access: Access, named: &str) -> Touch {
         self.touch_at(access, &self.cwd.join(named))
     }
 
     fn touch_at(&self, access: Access, path: &Path) -> Touch {
-        let (named, real) = (normalise(path), real_path(path));
-        let metadata = std::fs::symlink_metadata(&named);
-        let is_directory = std::fs::metadata(&named).is_ok_and(|metadata| metadata.is_dir())
-            || access == Access::MakeDirectory;
+        let (named, real) = (normalise(path), self.links.real_path(path));
+        let found = std::fs::symlink_metadata(&named).ok();
+        let is_directory = match &found {
+            Some(found) if found.is_symlink() => named.is_dir(),
+            found => found.as_ref().is_some_and(std::fs::Metadata::is_dir),
+        };
+        let is_directory = is_directory || access == Access::MakeDirectory;
         let mut names = vec![self.location(&named, is_directory)];
         if real != named {
             names.push(self.location(&real, is_directory));
         }
-        Touch { access, names, path: real, exists: metadata.is_ok(), with_contents: false, command: None }
+        Touch { access, names, path: real, exists: found.is_some(), with_contents: false, command: None }
     }
 
     /// Whether a file is in a directory for temporary ones, in which the project is not.
@@ -95,7 +111,7 @@ impl Ground<'_> {
             |root: &Path| path.strip_prefix(root).ok().map(|rest| rest.to_string_lossy().into_owned());
         Location {
             absolute: path.to_string_lossy().into_owned(),
-            relative: below(self.root).or_else(|| below(&real_path(self.root))),
+            relative: below(self.root).or_else(|| below(&self.links.real_path(self.root))),
             is_directory,
         }
     }
@@ -107,16 +123,26 @@ impl Ground<'_> {
             unclear: script.doubts.iter().cloned().map(Unclear::Doubt).collect(),
             ..Effects::default()
         };
+        // A long script does the same again and again; the disk is asked once.
+        let mut known = HashMap::new();
         for effect in &script.effects {
-            match self.of_effect(effect, script) {
-                Ok(touches) => effects.touches.extend(touches),
-                Err(unclear) => effects.unclear.push(unclear),
+            if effect.target == Target::WorkTree {
+                let command = script.commands.get(effect.command).map(|command| command.text.clone());
+                effects.unclear.push(Unclear::WorkTree { command: command.unwrap_or_default() });
+                continue;
+            }
+            let key = (effect.access, &effect.target, &effect.base);
+            match known.entry(key).or_insert_with(|| self.of_effect(effect)) {
+                Ok(touches) => effects.touches.extend(
+                    touches.iter().map(|touch| Touch { command: Some(effect.command), ..touch.clone() }),
+                ),
+                Err(unclear) => effects.unclear.push(unclear.clone()),
             }
         }
         effects
     }
 
-    fn of_effect(&self, effect: &Effect, script: &Script) -> Result<Vec<Touch>, Unclear> {
+    fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Unclear> {
         let unknown = |written: &str| Unclear::Path { access: effect.access, written: written.to_owned() };
         let base = match &effect.base {
             Base::At(at) => Some(self.cwd.join(at)),
@@ -144,17 +170,11 @@ impl Ground<'_> {
                 let paths = expand(&at("")?, pattern).ok_or_else(|| unknown(pattern))?;
                 paths.iter().map(|path| self.touch_at(effect.access, path)).collect()
             }
-            Target::WorkTree => {
-                let command = script.commands.get(effect.command).map(|command| command.text.clone());
-                return Err(Unclear::WorkTree { command: command.unwrap_or_default() });
-            }
+            Target::WorkTree => return Err(Unclear::WorkTree { command: String::new() }),
             Target::Unknown(written) => return Err(unknown(written)),
         };
         // Written only if it is there.
         touches.retain(|touch| touch.access != Access::Update || touch.exists);
-        for touch in &mut touches {
-            touch.command = Some(effect.command);
-        }
         Ok(touches)
     }
 }

@@ -95,7 +95,7 @@ impl FileRules {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Action {
     Allow,
     Ask,
@@ -191,6 +191,11 @@ impl Rules {
             switch(&self.worktree_fence),
         ];
         all.into_iter().flatten().collect()
+    }
+
+    /// Whether anything can be against a tool that reads a file.
+    pub(crate) fn concern_reading(&self, agent: &str) -> bool {
+        !self.unreadable.is_empty(agent) || !self.tools.is_empty()
     }
 
     /// Whether files or commands are guarded at all: only then something can be undecidable.

@@ -6,6 +6,7 @@ use super::origin::Origin;
 use super::rules::{CommandPattern, FileRule, FileRules, ToolRule, Whom};
 use super::*;
 use crate::config::Layer;
+use crate::des::paths::Links;
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, Kind};
 use crate::shell;
@@ -77,7 +78,8 @@ fn rules() -> Rules {
 
 fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
     let script = shell::read(&text.replace("$PWD", &root.to_string_lossy()), Some("/home/me"));
-    let ground = Ground { root, cwd: root };
+    let links = Links::default();
+    let ground = Ground { root, cwd: root, links: &links };
     let effects = ground.of_script(&script);
     let call = Call {
         ground,
@@ -86,7 +88,7 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         agent: "main",
         is_subagent: false,
         worktree: None,
-        is_own: &|_| false,
+        is_own: &|_, _| false,
         is_ignored: &|_| false,
         watch: Watch::default(),
     };
@@ -125,7 +127,8 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
     let folder = project();
     let root = folder.path().canonicalize().unwrap();
     let script = shell::read("echo x > src/gen/keep.md && npm publish --tag x", None);
-    let ground = Ground { root: &root, cwd: &root };
+    let links = Links::default();
+    let ground = Ground { root: &root, cwd: &root, links: &links };
     let seen = std::cell::RefCell::new(Vec::new());
     let call = Call {
         ground,
@@ -134,7 +137,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         agent: "main",
         is_subagent: false,
         worktree: None,
-        is_own: &|_| false,
+        is_own: &|_, _| false,
         is_ignored: &|_| false,
         watch: Watch::into(&seen),
     };
@@ -168,4 +171,39 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
     ✓ "npm publish" matches npm publish --tag x, and blocks it
     · "terraform apply" does not match npm publish --tag x
     "#);
+}
+
+#[test]
+fn what_a_script_does_again_and_again_is_reported_once() {
+    let folder = project();
+    let root = folder.path().canonicalize().unwrap();
+    let line = "cat .env; ls; git push --force; npm run build; rm Cargo.lock; python3 -c 'open(\".env\")'\n";
+    let (_, found) = answer(&rules(), &root, &line.repeat(300));
+    let shown: Vec<String> = found.iter().map(|finding| finding.what.clone()).collect();
+    assert_eq!(
+        shown,
+        [
+            "reading .env",
+            "deleting Cargo.lock",
+            "running `git push --force`",
+            "running code in python3 that names `.env`"
+        ],
+        "{found:?}"
+    );
+}
+
+#[test]
+fn each_command_is_compared_with_its_own_files() {
+    let folder = project();
+    let root = folder.path().canonicalize().unwrap();
+    let rule = |pattern: &str, action| ToolRule {
+        pattern: Some(FilePattern::new(pattern, None).unwrap()),
+        command: None,
+        ..command("unused", false, action)
+    };
+    let rules =
+        Rules { tools: vec![rule("docs/", Action::Allow), rule("*.md", Action::Block)], ..Rules::default() };
+    let (_, found) = answer(&rules, &root, "cat docs/a.md; cat README.md; cat docs/a.md README.md");
+    let shown: Vec<String> = found.iter().map(|finding| finding.what.clone()).collect();
+    assert_eq!(shown, ["running `cat README.md`", "running `cat docs/a.md README.md`"], "{found:?}");
 }

@@ -1,5 +1,7 @@
 //! `toolUsageValidation`: each simple command, or the call itself, is decided by one rule.
 
+use std::collections::HashMap;
+
 use super::call::{Call, Finding, named};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule, Whom};
@@ -11,8 +13,9 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
         0 => vec![None],
         several => (0..several).map(Some).collect(),
     };
+    let script = &Compared::of(rules, call, effects);
     for unit in units {
-        let Some(rule) = deciding(rules, call, effects, unit) else { continue };
+        let Some(rule) = deciding(rules, call, script, unit) else { continue };
         if rule.action == Action::Allow {
             continue;
         }
@@ -31,6 +34,43 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
     }
 }
 
+/// What a call does, prepared so that each command of a long script is compared with its own files alone, and the whole text
+/// once with each rule.
+struct Compared<'a> {
+    effects: &'a Effects,
+    /// By the simple command that touches them.
+    touches: HashMap<Option<usize>, Vec<&'a Touch>>,
+    /// The rules that match the whole text.
+    matching_whole: Vec<&'a ToolRule>,
+}
+
+impl<'a> Compared<'a> {
+    fn of(rules: &'a Rules, call: &Call<'_>, effects: &'a Effects) -> Compared<'a> {
+        let mut touches: HashMap<Option<usize>, Vec<&Touch>> = HashMap::new();
+        for touch in &effects.touches {
+            touches.entry(touch.command).or_default().push(touch);
+        }
+        let matching_whole = rules.tools.iter().filter(|rule| matches_whole(rule, call, effects)).collect();
+        Compared { effects, touches, matching_whole }
+    }
+
+    fn matches_whole(&self, rule: &ToolRule) -> bool {
+        self.matching_whole.iter().any(|matching| std::ptr::eq(*matching, rule))
+    }
+}
+
+/// The whole text only blocks: what follows an allowed command is not allowed by it.
+fn matches_whole(rule: &ToolRule, call: &Call<'_>, effects: &Effects) -> bool {
+    let is_allowing = rule.action == Action::Allow;
+    let text = call.command.filter(|_| !is_allowing || effects.commands.len() <= 1);
+    let compared = rule.command.as_ref().zip(text).filter(|_| is_for_tool(rule, call));
+    compared.is_some_and(|(pattern, text)| pattern.matches(text.trim(), !is_allowing))
+}
+
+fn is_for_tool(rule: &ToolRule, call: &Call<'_>) -> bool {
+    rule.tool.matches(call.tool).unwrap_or(rule.action != Action::Allow)
+}
+
 fn subject<'a>(call: &Call<'a>, effects: &'a Effects, unit: Option<usize>) -> &'a str {
     unit.and_then(|index| effects.commands.get(index)).map_or(call.tool, String::as_str)
 }
@@ -40,12 +80,12 @@ fn subject<'a>(call: &Call<'a>, effects: &'a Effects, unit: Option<usize>) -> &'
 fn deciding<'a>(
     rules: &'a Rules,
     call: &Call<'_>,
-    effects: &Effects,
+    script: &Compared<'_>,
     unit: Option<usize>,
 ) -> Option<&'a ToolRule> {
     Layer::ALL.into_iter().fold(None, |outer, layer| {
         let of_layer = rules.tools.iter().filter(|rule| rule.origin.layer == layer);
-        first_match(of_layer, outer, call, effects, unit).map(|rule| prevailing(outer, rule)).or(outer)
+        first_match(of_layer, outer, call, script, unit).map(|rule| prevailing(outer, rule)).or(outer)
     })
 }
 
@@ -57,17 +97,17 @@ fn first_match<'a>(
     rules: impl Iterator<Item = &'a ToolRule>,
     outer: Option<&ToolRule>,
     call: &Call<'_>,
-    effects: &Effects,
+    script: &Compared<'_>,
     unit: Option<usize>,
 ) -> Option<&'a ToolRule> {
-    let subject = subject(call, effects, unit);
+    let subject = subject(call, script.effects, unit);
     let mut first: Option<&ToolRule> = None;
     for rule in rules {
         let named = (&rule.origin, rule.written.as_str());
         if first.is_some() && !call.watch.is_watched() {
             break;
         }
-        match (first, mismatch(rule, call, effects, unit)) {
+        match (first, mismatch(rule, call, script, unit)) {
             (Some(first), None) => call.watch.missed(named, subject, || {
                 let position = first.origin.rule(&first.written).position().unwrap_or_default();
                 format!("would match {subject}, but the rule in {position} matches first")
@@ -118,30 +158,30 @@ impl Mismatch {
     }
 }
 
-fn mismatch(rule: &ToolRule, call: &Call<'_>, effects: &Effects, unit: Option<usize>) -> Option<Mismatch> {
+fn mismatch(rule: &ToolRule, call: &Call<'_>, script: &Compared<'_>, unit: Option<usize>) -> Option<Mismatch> {
     let is_allowing = rule.action == Action::Allow;
-    if !rule.tool.matches(call.tool).unwrap_or(!is_allowing) {
+    if !is_for_tool(rule, call) {
         return Some(Mismatch::Tool);
     }
     if !rule.whom.is(call.agent) {
         return Some(Mismatch::Agent);
     }
-    let of_unit = |touch: &&Touch| touch.command == unit || touch.command.is_none();
+    let touched = script.touches.get(&unit).map_or(&[][..], Vec::as_slice);
     let file = rule.pattern.as_ref().is_none_or(|pattern| {
-        let mut touched = effects.touches.iter().filter(of_unit).peekable();
-        let covers = |touch: &Touch| touch.names.iter().any(|name| pattern.covers(name));
+        let covers = |touch: &&Touch| touch.names.iter().any(|name| pattern.covers(name));
         // Every file must be allowed, any file can be blocked.
-        if is_allowing { touched.peek().is_some() && touched.all(covers) } else { touched.any(covers) }
+        if is_allowing {
+            !touched.is_empty() && touched.iter().all(covers)
+        } else {
+            touched.iter().any(covers)
+        }
     });
     if !file {
         return Some(Mismatch::File);
     }
+    let own = unit.and_then(|index| script.effects.commands.get(index));
     let command = rule.command.as_ref().is_none_or(|pattern| {
-        let own = unit.and_then(|index| effects.commands.get(index));
-        // The whole text only blocks: what follows an allowed command is not allowed by it.
-        let whole = call.command.filter(|_| !is_allowing || effects.commands.len() <= 1);
-        own.is_some_and(|text| pattern.matches(text, !is_allowing))
-            || whole.is_some_and(|text| pattern.matches(text.trim(), !is_allowing))
+        script.matches_whole(rule) || own.is_some_and(|text| pattern.matches(text, !is_allowing))
     });
     (!command).then_some(Mismatch::Command)
 }

@@ -1,5 +1,7 @@
 //! What cannot be decided is asked about, where a rule could have something against it.
 
+use std::path::Path;
+
 use super::call::{Call, Finding, doing};
 use super::resolve::{Unclear, first_below};
 use super::rules::{Action, Rules};
@@ -34,13 +36,11 @@ pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear, found
             }
         }
         Unclear::WorkTree { command } => {
-            let inside = first_below(call.ground.root, |path, is_directory| {
-                rules
-                    .uneditable
-                    .protecting(&call.ground.location(path, is_directory), call.agent, Watch::default())
-                    .is_some()
-            });
-            if has_uneditable && !matches!(inside, Some(None)) {
+            let is_protected = |path: &Path, is_directory| {
+                let location = call.ground.location(path, is_directory);
+                rules.uneditable.protecting(&location, call.agent, Watch::default()).is_some()
+            };
+            if has_uneditable && !matches!(first_below(call.ground.root, is_protected), Some(None)) {
                 let what = format!("running `{}`", crate::text::clean_line(command));
                 ask(
                     what,

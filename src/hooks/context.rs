@@ -306,11 +306,16 @@ fn who_and_which_gate(
 ) -> (Option<Agent>, Option<GateContext>, Option<String>) {
     let payload = &event.payload;
     let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+    let paths = gate_facts::transcript_paths(payload);
     let agent = (event.kind.row().subject == Subject::Agent).then(|| {
-        let marked = if des_is_on { gate_facts::marked_agent(payload) } else { None };
+        let marked = if des_is_on { gate_facts::marked_agent(payload, &paths) } else { None };
         marked.unwrap_or_else(|| identity::identify(payload))
     });
-    let gate = match gate_facts::find(payload, agent.as_ref(), session, des_is_on) {
+    // It is not there before.
+    let described = if event.kind == EventKind::SubagentStop { paths.meta() } else { None };
+    let description = described.and_then(|meta| meta.description.clone());
+    let agent = agent.map(|agent| Agent { description, ..agent });
+    let gate = match gate_facts::find(payload, paths, agent.as_ref(), session, des_is_on) {
         Search::Found(gate) => *gate,
         Search::Nothing => return (agent, None, None),
         Search::NoPrompt(looked_in) => return (agent, None, why_unknown(&looked_in, settings, session)),

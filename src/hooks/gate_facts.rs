@@ -44,20 +44,20 @@ pub(super) enum Search {
 /// The gate that applies to the event, if any. Most events have none, and cost nothing.
 pub(super) fn find(
     payload: &HookPayload,
+    paths: TranscriptPaths,
     agent: Option<&Agent>,
     session: &Session,
     des_is_on: bool,
 ) -> Search {
     let found = match payload {
-        HookPayload::PreToolUse(tool) => before_tool(payload, tool, session),
-        HookPayload::SubagentStop(_) => return at_stop(payload, agent, session, des_is_on),
+        HookPayload::PreToolUse(tool) => before_tool(tool, paths, session),
+        HookPayload::SubagentStop(_) => return at_stop(paths, agent, session, des_is_on),
         _ => None,
     };
     found.map_or(Search::Nothing, |gate| Search::Found(Box::new(gate)))
 }
 
-fn at_stop(payload: &HookPayload, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> Search {
-    let paths = transcript_paths(payload);
+fn at_stop(paths: TranscriptPaths, agent: Option<&Agent>, session: &Session, des_is_on: bool) -> Search {
     // A gate that let the agent in also looks when it leaves, whatever the config says by then.
     let is_remembered = || remembered(&paths, session).is_some() || !Call::unclaimed(session).is_empty();
     if !des_is_on && !is_remembered() {
@@ -87,8 +87,7 @@ fn at_stop(payload: &HookPayload, agent: Option<&Agent>, session: &Session, des_
 }
 
 /// The agent of a stop whose only transcript is its own, by the marker in the prompt: a call in there is one of its helpers.
-pub(super) fn marked_agent(payload: &HookPayload) -> Option<Agent> {
-    let paths = transcript_paths(payload);
+pub(super) fn marked_agent(payload: &HookPayload, paths: &TranscriptPaths) -> Option<Agent> {
     if payload.agent_type().is_some() || !paths.is_single() {
         return None;
     }
@@ -99,9 +98,8 @@ pub(super) fn marked_agent(payload: &HookPayload) -> Option<Agent> {
     Some(Agent { name, kind: None, id, description: None, transcript: payload.agent_transcript() })
 }
 
-fn before_tool(payload: &HookPayload, tool: &PreToolUsePayload, session: &Session) -> Option<GateContext> {
+fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Session) -> Option<GateContext> {
     let text = |field: &str| tool.tool_input.get(field).and_then(Value::as_str);
-    let paths = transcript_paths(payload);
     if matches!(tool.tool_name.as_str(), "Agent" | "Task") {
         let prompt = text("prompt")?;
         return before_call(tool, prompt, paths, session);
@@ -188,7 +186,7 @@ pub(super) fn transcript_paths(payload: &HookPayload) -> TranscriptPaths {
     // A stop without an id and a path of the agent's own has one transcript, which is read as the agent's.
     let is_single = matches!(payload, HookPayload::SubagentStop(_)) && payload.agent_id().is_none();
     let own = own.or_else(|| is_single.then(|| main.clone()));
-    TranscriptPaths { agent_id: payload.agent_id().map(str::to_owned), main, own }
+    TranscriptPaths::new(payload.agent_id().map(str::to_owned), main, own)
 }
 
 /// The agent that is called; Copilot calls the field as Claude Code calls that of its payloads.

@@ -9,6 +9,8 @@ use crate::config::{ConfigError, JudgeConfig, ScopeMode};
 use crate::des::call::Call;
 use crate::des::gates::{self, Calling, Seen, Writing};
 use crate::des::judge::{self, Question};
+use crate::des::paths::Links;
+use crate::des::protected::Protected;
 use crate::des::step::Step;
 use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
@@ -20,6 +22,7 @@ use crate::guard::Ground;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan, Written};
+use crate::root::Root;
 use crate::shell::{self, Access};
 use crate::store::Session;
 use crate::transcript;
@@ -93,11 +96,13 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
 
 /// Gate 2.
 fn write(step_file: &str, written: &Written, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
+    let Root { folder: root, work, .. } = &context.root;
     let writing = Writing {
         step_file,
         call: known.origin.call.as_ref(),
-        root: &context.root.folder,
-        work: &context.root.work,
+        root,
+        work,
+        protected: &Protected::new(root, work, &Links::default()),
         cwd: Path::new(context.payload().cwd()),
         file: "",
     };
@@ -121,7 +126,8 @@ fn write_file(writing: &Writing<'_>, context: &Context<'_>) -> Option<Outcome> {
 /// What a shell command would write, as far as that is known before it runs; the rest is found by Gate 3.
 fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> Vec<Outcome> {
     let script = shell::read(command, files::home().as_deref());
-    let ground = Ground { root: writing.work, cwd: writing.cwd };
+    let links = Links::default();
+    let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for touch in ground.of_script(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
         let file = touch.path.to_string_lossy();

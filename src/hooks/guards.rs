@@ -1,13 +1,15 @@
 //! The guards of `preToolUse`: what a tool call would touch, against the rules of the config.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::context::Context;
 use crate::config::{Layer, PreToolUseConfig, file_name};
-use crate::des::paths;
+use crate::des::paths::Links;
+use crate::des::protected::Protected;
 use crate::dialect::claude::tools::{self, Use};
 use crate::files;
 use crate::finding::{Code, Finding};
@@ -16,7 +18,7 @@ use crate::glob::GlobError;
 use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Watch, check};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
-use crate::shell;
+use crate::shell::{self, Access};
 use crate::types::{HookPayload, PreToolUsePayload};
 
 /// The name of the main thread, in rules.
@@ -58,11 +60,21 @@ pub(super) fn inspect(
         Err(error) => return Some(Err(error)),
     };
     let cwd = Path::new(&tool.base.cwd);
-    let ground = Ground { root: &context.root.folder, cwd };
-    let (effects, command) = effects(tool, &ground, home.as_deref());
+    let links = Links::default();
+    let ground = Ground { root: &context.root.folder, cwd, links: &links };
     let agent = agent_of(tool, context);
+    let (effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
+        // Most calls read, and most projects have nothing against that.
+        Use::File { access: Access::Read, .. } if !watch.is_watched() && !rules.concern_reading(&agent) => {
+            return Some(Ok(Vec::new()));
+        }
+        Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
+        Use::Shell(command) => (ground.of_script(&shell::read(command, home.as_deref())), Some(command)),
+        Use::Other => (Effects::default(), None),
+    };
     let work = &context.root.work;
     let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
+    let protected = LazyCell::new(|| Protected::new(&context.root.folder, work, &links));
     let call = Call {
         ground,
         tool: &tool.tool_name,
@@ -71,10 +83,9 @@ pub(super) fn inspect(
         is_subagent: tool.agent_id.is_some(),
         worktree: (*work != context.root.folder).then_some(work.as_path()),
         // Gate 2 protects them from an agent with a step.
-        is_own: &|path| {
-            !is_gated
-                && (paths::is_protected_anywhere(&context.root.folder, work, cwd, &path.to_string_lossy())
-                    || used.iter().any(|source| source.path == path))
+        is_own: &|named, real| {
+            let is_used = || used.iter().any(|source| source.path == named || source.path == real);
+            !is_gated && (protected.covers(named, real) || is_used())
         },
         is_ignored: &|path| git::ignores(work, path),
         watch,
@@ -111,21 +122,6 @@ pub(super) fn agent_of(tool: &PreToolUsePayload, context: &Context<'_>) -> Strin
     let Some(id) = &tool.agent_id else { return MAIN.to_owned() };
     let named = context.event.fields.get("agent_type").and_then(Value::as_str);
     named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
-}
-
-/// What the tool would do, and the text of a shell command.
-fn effects<'a>(
-    tool: &'a PreToolUsePayload,
-    ground: &Ground<'_>,
-    home: Option<&str>,
-) -> (Effects, Option<&'a str>) {
-    match tools::what(&tool.tool_name, &tool.tool_input) {
-        Use::File { access, path } => {
-            (Effects { touches: vec![ground.touch(access, path)], ..Effects::default() }, None)
-        }
-        Use::Shell(command) => (ground.of_script(&shell::read(command, home)), Some(command)),
-        Use::Other => (Effects::default(), None),
-    }
 }
 
 pub(super) fn outcome(found: guard::Finding) -> Outcome {

@@ -15,13 +15,19 @@ const CHUNK: usize = 64 << 10;
 /// Writes the answer, and says whether stdout took it. A reader that went away is no reason for another exit code.
 pub(super) fn write(answer: &Answer) -> bool {
     #[expect(clippy::disallowed_methods, reason = "an answer was cleaned when it was made")]
-    let (mut stdout, mut stderr) = (std::io::stdout().lock(), std::io::stderr().lock());
-    let written = if answer.stdout.is_empty() { Ok(()) } else { writeln!(stdout, "{}", answer.stdout) };
-    let is_written = written.and_then(|()| stdout.flush()).is_ok();
-    if !answer.stderr.is_empty() {
-        let _ = writeln!(stderr, "{}", answer.stderr);
-    }
+    let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+    let is_written = put(stdout, &answer.stdout).is_ok();
+    let _ = put(stderr, &answer.stderr);
     is_written
+}
+
+/// Writes a text and a line break at once, if there is a text.
+fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    stream.write_all(format!("{text}\n").as_bytes())?;
+    stream.flush()
 }
 
 /// Reads one JSON value from stdin.
@@ -29,8 +35,7 @@ pub(super) fn write(answer: &Answer) -> bool {
 /// # Errors
 /// Says why there is none, for the user.
 pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
-    let stdin = std::io::stdin();
-    if stdin.is_terminal() {
+    if is_terminal() {
         return Err(
             "expected the payload of the hook on stdin, as Claude Code sends it; `conclaude demo` shows one"
                 .into(),
@@ -40,7 +45,7 @@ pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
     let mut payload = Vec::with_capacity(CHUNK);
     let mut scanner = Scanner::default();
     loop {
-        if !wait_for_input(&stdin, deadline) {
+        if !wait_for_input(deadline) {
             let got = payload.len();
             return Err(format!(
                 "the payload on stdin did not end within {} s ({got} bytes came)",
@@ -64,13 +69,25 @@ pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
     }
 }
 
+/// Without std's handle, which allocates a buffer.
 #[cfg(unix)]
-fn wait_for_input(stdin: &std::io::Stdin, deadline: Instant) -> bool {
+fn is_terminal() -> bool {
+    rustix::stdio::stdin().is_terminal()
+}
+
+#[cfg(windows)]
+fn is_terminal() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+#[cfg(unix)]
+fn wait_for_input(deadline: Instant) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let Ok(left_spec) = Timespec::try_from(left) else { return false };
-        let mut fds = [PollFd::new(stdin, PollFlags::IN)];
+        let stdin = rustix::stdio::stdin();
+        let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
         match poll(&mut fds, Some(&left_spec)) {
             Ok(0) => return false,
             Err(rustix::io::Errno::INTR) if !left.is_zero() => {}
@@ -90,7 +107,7 @@ fn read_some(payload: &mut Vec<u8>) -> std::io::Result<usize> {
 
 /// Windows cannot wait for a pipe with a deadline; the client closes it.
 #[cfg(windows)]
-fn wait_for_input(_: &std::io::Stdin, _: Instant) -> bool {
+fn wait_for_input(_: Instant) -> bool {
     true
 }
 

@@ -101,6 +101,6 @@ fn names_gated_agent(event: EventKind, fields: &Map<String, Value>, environment:
         return config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
     }
     let session = Session::new(&root.folder, text(["session_id", "sessionId"]).unwrap_or_default());
-    let paths = TranscriptPaths { agent_id: agent.map(str::to_owned), main: PathBuf::new(), own: None };
+    let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
     remembered(&paths, &session).as_ref().is_some_and(Call::is_open)
 }

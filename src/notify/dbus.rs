@@ -102,7 +102,7 @@ fn digit(character: u8) -> Option<u8> {
 fn converse(stream: &UnixStream, user: u32, title: &str, body: &str) -> io::Result<()> {
     let (mut reader, mut writer) = (BufReader::new(stream), stream);
     // The bus knows who we are from the socket; the id, in hexadecimal digits of its decimal ones, must be the same.
-    let id: String = user.to_string().bytes().map(|digit| format!("{digit:02x}")).collect();
+    let id = crate::text::hex(user.to_string().as_bytes());
     writer.write_all(format!("\0AUTH EXTERNAL {id}\r\n").as_bytes())?;
     let mut line = Vec::new();
     reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;

@@ -11,7 +11,12 @@ const NOT_A_TAG: char = '‹';
 /// zero-width characters, and the `<` of anything that looks like a tag.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    neutralised(seen(text))
+    if is_plain(text) { text.to_owned() } else { neutralised(seen(text)) }
+}
+
+/// Whether there is nothing to clean, as in most text. Other text takes the long way, also where it needs no change.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (byte.is_ascii_graphic() && byte != b'<') || matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
 /// [`clean`], on one line: for names and paths inside a sentence.
@@ -23,6 +28,9 @@ pub(crate) fn clean_line(text: &str) -> String {
 /// The text with invisible characters escaped, except for line breaks: for a user who is to decide about it.
 #[must_use]
 pub(crate) fn visible(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return text.to_owned();
+    }
     let shown = |c: char| match c {
         '\n' | '"' | '\'' | '\\' => c.to_string(),
         c if is_invisible(c) && !c.is_control() => c.escape_unicode().to_string(),

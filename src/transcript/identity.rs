@@ -20,14 +20,7 @@ pub fn identify(payload: &HookPayload) -> Agent {
         .or_else(|| from_transcripts(payload.transcript_path(), transcript.as_deref()));
     let id = payload.agent_id().map(str::to_owned);
     let name = kind.clone().or_else(|| id.clone()).unwrap_or_else(|| UNKNOWN.to_owned());
-    let description = match payload {
-        // It is not there before.
-        HookPayload::SubagentStop(_) => {
-            transcript.as_deref().and_then(|path| Meta::beside(&expand_home(path))?.description)
-        }
-        _ => None,
-    };
-    Agent { name, kind, id, description, transcript }
+    Agent { name, kind, id, description: None, transcript }
 }
 
 /// A stop of an agent that nobody started: compaction (no type, no transcript) and Claude Code's own hook agents.

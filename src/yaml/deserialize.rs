@@ -47,6 +47,19 @@ impl<'de> IntoDeserializer<'de, ValueError> for Key<'de> {
     }
 }
 
+/// The first key that is there twice.
+fn duplicate(entries: &[(Spanned<String>, Spanned<Node>)]) -> Option<&str> {
+    let mut keys = entries.iter().map(|(key, _)| key.value.as_str());
+    // Hashing a few keys takes longer than comparing them.
+    if entries.len() <= 32 {
+        return keys.enumerate().find_map(|(index, key)| {
+            entries.iter().take(index).any(|(earlier, _)| earlier.value == key).then_some(key)
+        });
+    }
+    let mut seen = HashSet::with_capacity(entries.len());
+    keys.find(|key| !seen.insert(*key))
+}
+
 impl<'de> Deserializer<'de> for &'de Spanned<Node> {
     type Error = ValueError;
 
@@ -63,9 +76,8 @@ impl<'de> Deserializer<'de> for &'de Spanned<Node> {
             Node::Text(text) => visitor.visit_borrowed_str(text),
             Node::List(items) => visitor.visit_seq(SeqDeserializer::new(items.iter())),
             Node::Map(entries) => {
-                let mut seen = HashSet::with_capacity(entries.len());
-                if let Some((key, _)) = entries.iter().find(|(key, _)| !seen.insert(key.value.as_str())) {
-                    return Err(ValueError(format!("duplicate key `{}`", key.value)));
+                if let Some(key) = duplicate(entries) {
+                    return Err(ValueError(format!("duplicate key `{key}`")));
                 }
                 let entries = entries.iter().map(|(key, value)| (Key(&key.value), value));
                 visitor.visit_map(MapDeserializer::new(entries))

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use conclaude::des::call::Call;
-use conclaude::des::gates::{Writing, during, protected};
+use conclaude::des::gates::{self, Writing, during};
+use conclaude::des::paths::Links;
+use conclaude::des::protected::Protected;
 use proptest::prelude::*;
 
 use crate::common::cases::cases;
@@ -61,8 +63,9 @@ fn make() -> Project {
 fn may_write(cwd: &Path, file: &str) -> bool {
     let (root, step_file) = (&project().root, "steps/01-01.json");
     let call = Call { step_file: step_file.into(), scopes: vec![vec!["src/**".into()]], ..Call::default() };
-    let writing = Writing { step_file, call: Some(&call), root, work: root, cwd, file };
-    protected(&writing).is_none() && during(&writing).is_none()
+    let protected = &Protected::new(root, root, &Links::default());
+    let writing = Writing { step_file, call: Some(&call), root, work: root, protected, cwd, file };
+    gates::protected(&writing).is_none() && during(&writing).is_none()
 }
 
 /// Files by their plain path, and whether the scope `src/**` has them.

@@ -11,6 +11,7 @@ use crate::cli::out::Out;
 use crate::cli::root;
 use crate::config::{ConclaudeConfig, Origins, Patterns};
 use crate::des::call::Call;
+use crate::des::protected::is_protected;
 use crate::des::record::{self, Change};
 use crate::des::{paths, step};
 use crate::hooks::Environment;
@@ -79,7 +80,7 @@ impl Project {
         };
         let name = paths::relative(&self.root.work, &cwd, &path.to_string_lossy()).ok_or_else(outside)?;
         // Agents may call us where they may not write: the config and the settings are no step files.
-        if paths::is_protected(&name) {
+        if is_protected(&name) {
             return Err(io::Error::other(format!("{name} belongs to the gates: it is no step file")));
         }
         Ok((paths::real_path(&cwd.join(path)), name))

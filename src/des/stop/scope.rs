@@ -8,6 +8,7 @@ use super::Stopping;
 use crate::config::ScopeMode;
 use crate::des::call::Call;
 use crate::des::gates::Opened;
+use crate::des::protected::is_protected;
 use crate::des::scope::Scope;
 use crate::des::{denied, paths, unfinished};
 use crate::finding::{Code, Finding};
@@ -109,7 +110,7 @@ fn files_outside(stopping: &Stopping<'_>, opened: &Opened, scope: &Scope) -> Res
     let changed = of_work(baseline, stopping.tree, stopping.root, now)?.changed_until(now, work)?;
     // Where the step file leads now may be the agent's own doing.
     let step_file = stopping.call().map_or(&opened.name, |call| &call.step_file);
-    let is_outside = |path: &String| path != step_file && (paths::is_protected(path) || !scope.permits(path));
+    let is_outside = |path: &String| path != step_file && (is_protected(path) || !scope.permits(path));
     let session = Session::new(stopping.root, stopping.session);
     let of_commands: BTreeMap<String, String> = session.kept(OWN_FILES).unwrap_or_default();
     let is_agents =
@@ -133,7 +134,7 @@ fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, sco
     );
     let finding = |what: String| Finding::new(Code::ScopeViolation, what, fix).matching(path);
     // What belongs to the gates may be changed by the user or by Claude Code itself; the agent's own tools cannot.
-    if paths::is_protected(path) {
+    if is_protected(path) {
         return finding(format!("{path} was changed meanwhile, which belongs to the gates")).warning();
     }
     // Git writes it too (`git push -u`), and so do the installers of hooks.
