@@ -2,10 +2,12 @@
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
-use similar::{ChangeTag, TextDiff};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::udiff::UnifiedHunkHeader;
+use similar::{ChangeTag, DiffOp};
 
 use crate::cli::out::{Out, Paint};
 use crate::text::{clean, revealed};
@@ -26,10 +28,10 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
     let path = path.display();
     writeln!(out, "{HEADING}--- {path}{HEADING:#}\n{HEADING}+++ {path}{HEADING:#}")?;
     let mut is_exact = true;
-    let diff = TextDiff::configure().timeout(LIMIT).diff_lines(before, after);
-    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
-        writeln!(out, "{HUNK}{}{HUNK:#}", hunk.header())?;
-        for change in hunk.iter_changes() {
+    let [before, after] = [before, after].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
+    for hunk in hunks(&before, &after) {
+        writeln!(out, "{HUNK}{}{HUNK:#}", UnifiedHunkHeader::new(&hunk))?;
+        for change in hunk.iter().flat_map(|part| part.iter_changes(&before[..], &after[..])) {
             let style = match change.tag() {
                 ChangeTag::Equal => PLAIN,
                 ChangeTag::Delete => REMOVED,
@@ -39,7 +41,7 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
             let line = revealed(own);
             is_exact &= clean(&line) == own;
             writeln!(out, "{style}{}{line}{style:#}", change.tag())?;
-            if change.missing_newline() {
+            if !change.value().ends_with('\n') {
                 writeln!(out, "\\ No newline at end of file")?;
             }
         }
@@ -51,6 +53,17 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
         )?;
     }
     Ok(())
+}
+
+/// The changes, grouped with the lines around them. Not by `TextDiff`, which can do much more and would be half a megabyte.
+fn hunks(before: &[&str], after: &[&str]) -> Vec<Vec<DiffOp>> {
+    let mut found = Compact::new(Replace::new(Capture::new()), before, after);
+    let (all_before, all_after) = (0..before.len(), 0..after.len());
+    let deadline = Instant::now().checked_add(LIMIT);
+    match myers::diff_deadline_raw(&mut found, before, all_before, after, all_after, deadline) {
+        Ok(()) => found.into_inner().into_inner().into_grouped_ops(CONTEXT),
+        Err(never) => match never {},
+    }
 }
 
 #[cfg(test)]
