@@ -158,7 +158,12 @@ impl Mismatch {
     }
 }
 
-fn mismatch(rule: &ToolRule, call: &Call<'_>, script: &Compared<'_>, unit: Option<usize>) -> Option<Mismatch> {
+fn mismatch(
+    rule: &ToolRule,
+    call: &Call<'_>,
+    script: &Compared<'_>,
+    unit: Option<usize>,
+) -> Option<Mismatch> {
     let is_allowing = rule.action == Action::Allow;
     if !is_for_tool(rule, call) {
         return Some(Mismatch::Tool);
