@@ -66,7 +66,7 @@ pub(super) fn inspect(
     let (effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         Use::File { access: Access::Read, .. } if !watch.is_watched() && !rules.concern_reading(&agent) => {
-            return Some(Ok(Vec::new()));
+            return Some(Ok(Inspected { rules, effects: Effects::default(), findings: Vec::new() }));
         }
         Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
         Use::Shell(command) => (ground.of_script(&shell::read(command, home.as_deref())), Some(command)),

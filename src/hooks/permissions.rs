@@ -5,6 +5,7 @@ use std::path::Path;
 use super::context::Context;
 use super::guards;
 use crate::config::PermissionRequestConfig;
+use crate::des::paths::Links;
 use crate::files;
 use crate::finding::{Code, Finding};
 use crate::guard::{Ground, Sources};
@@ -25,8 +26,9 @@ pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Ve
         }
     };
     let agent = guards::agent_of(&tool, context);
+    let (cwd, links) = (Path::new(&tool.base.cwd), Links::default());
     let request = Request {
-        ground: Ground { root: &context.root.folder, cwd: Path::new(&tool.base.cwd) },
+        ground: Ground { root: &context.root.folder, cwd, links: &links },
         tool: &tool.tool_name,
         input: &tool.tool_input,
         agent: &agent,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::config::{ConclaudeConfig, Layer};
+use crate::des::paths::Links;
 use crate::guard::Sources;
 
 const ROOT: &str = "/nowhere/project";
@@ -18,7 +19,8 @@ fn rules(yaml: &str) -> Rules {
 
 fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {
     let input: Map<String, Value> = input.as_object().unwrap().clone();
-    let ground = Ground { root: Path::new(ROOT), cwd: Path::new(ROOT) };
+    let links = Links::default();
+    let ground = Ground { root: Path::new(ROOT), cwd: Path::new(ROOT), links: &links };
     answer(rules, &Request { ground, tool, input: &input, agent }, Some("/home/me"))
 }
 
