@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::config::schema_text;
+use crate::config::{schema_text, test_schema_text};
 use crate::event::{self, EventKind};
 use crate::exit::Exit;
 use crate::hooks;
@@ -25,6 +25,7 @@ mod init;
 mod install;
 mod out;
 mod pack;
+mod test;
 mod trust;
 mod validate;
 mod why;
@@ -129,13 +130,23 @@ enum Subcommand {
         #[command(flatten)]
         request: why::Request,
     },
+    /// Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
+    #[command(after_help = test::EXAMPLE)]
+    Test {
+        #[command(flatten)]
+        request: test::Request,
+    },
     /// List the events: what their patterns compare, what can be blocked, and the variables of their commands
     Events {
         #[command(flatten)]
         request: events::Request,
     },
     /// Print the JSON Schema of the config, for editors
-    Schema,
+    Schema {
+        /// That of .conclaude.test.yaml instead
+        #[arg(long)]
+        test: bool,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -217,7 +228,9 @@ impl Subcommand {
             Subcommand::Explain { request } => explain::run(&request),
             Subcommand::Why { request } => why::run(&request),
             Subcommand::Events { request } => events::run(&request),
-            Subcommand::Schema => print(&schema_text()),
+            Subcommand::Test { request } => test::run(&request),
+            Subcommand::Schema { test: true } => print(test_schema_text()),
+            Subcommand::Schema { test: false } => print(&schema_text()),
             Subcommand::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command(), "conclaude", &mut script);

@@ -13,6 +13,7 @@ use crate::yaml::{self, Node, Spanned};
 use bounded::MAX_NAMES;
 
 mod bounded;
+mod cases;
 mod des;
 mod diagnose;
 mod evidence;
@@ -32,6 +33,9 @@ mod section;
 mod stop;
 
 pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
+pub(crate) use cases::{
+    Case, Ended, FILE_NAMES as TEST_FILES, Fields, Said, TestFile, schema_text as test_schema_text,
+};
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub use evidence::EvidenceConfig;

@@ -48,6 +48,8 @@ pub struct Environment {
     pub project_dir: Option<PathBuf>,
     /// Commands and the judge run only if the user trusts the config.
     pub only_if_trusted: bool,
+    /// Only the project's own config counts, not the user's and the local one.
+    pub only_project: bool,
     /// Nothing is written: the event is only looked at.
     pub is_rehearsal: bool,
     /// Then these files count as changed.

@@ -7,6 +7,7 @@ pub(crate) mod agents;
 pub(crate) mod backups;
 pub(crate) mod change;
 pub(crate) mod duplicates;
+pub(crate) mod first_cases;
 pub(crate) mod import;
 pub(crate) mod local_file;
 pub(crate) mod purge;

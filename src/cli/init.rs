@@ -23,6 +23,7 @@ use crate::root::FILE_NAMES;
 use crate::{files, store};
 use draft::Draft;
 
+mod cases;
 mod draft;
 mod steps;
 
@@ -67,11 +68,13 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let change = Change::without(request.which.scope(), &folder, &draft.config, &draft.imported.removed())?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
+        cases::write(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::show(&mut out, &change)?;
     } else {
         apply(&draft, &target, &mut out)?;
         finish(&folder, &mut out)?;
+        cases::write(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::apply(&mut out, &change)?;
     }

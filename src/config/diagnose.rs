@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::rules::{Problem, problems};
+use super::schema::schema;
 use crate::text::{count, pictured, revealed};
 use crate::yaml::{Node, Spanned, SyntaxError, ValueError};
 
@@ -210,14 +212,26 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// All problems of the tree: what makes the structs stops at the first.
+/// All problems of a config: what makes the structs stops at the first.
 pub(super) fn explain(
     tree: &Spanned<Node>,
     text: &str,
     path: &Path,
     first: Option<&ValueError>,
 ) -> ConfigError {
-    let mut found = problems(tree, text);
+    explain_by(schema(), "the config", tree, text, path, first)
+}
+
+/// The same for a file with another schema.
+pub(super) fn explain_by(
+    schema: &Value,
+    what: &str,
+    tree: &Spanned<Node>,
+    text: &str,
+    path: &Path,
+    first: Option<&ValueError>,
+) -> ConfigError {
+    let mut found = problems(schema, what, tree, text);
     if found.is_empty() {
         found.extend(first.map(|error| Problem {
             span: 0..0,

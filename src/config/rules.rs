@@ -7,7 +7,6 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::original::{self, At};
-use super::schema::schema;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
 use crate::yaml::{Node, Span, Spanned};
@@ -34,12 +33,11 @@ pub(crate) struct Problem {
 }
 
 /// All problems of the tree, in the order of the file.
-pub(super) fn problems(tree: &Spanned<Node>, text: &str) -> Vec<Problem> {
-    let schema = schema();
+pub(super) fn problems(schema: &Value, what: &str, tree: &Spanned<Node>, text: &str) -> Vec<Problem> {
     let mut walk = Walk { root: schema, text, found: Vec::new() };
     // `null` equals absent, also for the whole file.
-    if !matches!(tree.value, Node::Null) {
-        walk.value(tree, schema, "the config");
+    if !matches!(tree.value, Node::Null) || schema.get("required").is_some() {
+        walk.value(tree, schema, what);
     }
     walk.found.sort_by_key(|problem| problem.span.start);
     walk.found
@@ -161,8 +159,12 @@ impl<'a> Walk<'a> {
                 self.value(value, property, &format!("`{}`", key.value));
             } else if let Some(entry) = schema.get("additionalProperties").filter(|schema| schema.is_object())
             {
-                self.pattern(key, span);
+                if schema.get("propertyNames").is_some() {
+                    self.pattern(key, span);
+                }
                 self.value(value, entry, &format!("`{}`", key.value));
+            } else if schema.get("additionalProperties") == Some(&Value::Bool(true)) {
+                continue;
             } else if let Some(section) = self.future_section(&key.value, &value.value, schema) {
                 self.value(value, section, &format!("`{}`", key.value));
             } else {
@@ -171,6 +173,12 @@ impl<'a> Walk<'a> {
                 let title = format!("unknown key `{}` in {what}", key.value);
                 self.add(span, title, "not a key of this section".into(), help);
             }
+        }
+        if entries.is_empty() && schema.get("minProperties").is_some() {
+            let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            let help = format!("allowed here: {}", quoted(&known));
+            let span = node.span.first_line(self.text);
+            self.add(span, format!("{what} is empty"), "expected at least one key".into(), Some(help));
         }
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         for name in required.filter_map(Value::as_str) {
@@ -196,9 +204,12 @@ impl<'a> Walk<'a> {
             _ if known.contains(&"pattern") => At::Rule,
             section => At::Section(section),
         };
-        original::instead(at, key).unwrap_or_else(|| match nearest(key, known.iter().copied()) {
+        // Only a config has sections, and only one can be of another version.
+        let is_config = self.root.pointer("/definitions/WarnOnlyEventConfig").is_some();
+        let older = is_config.then(|| original::instead(at, key)).flatten();
+        older.unwrap_or_else(|| match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if is_root => words::sections(&known),
+            None if is_root && is_config => words::sections(&known),
             None => format!("allowed here: {}", quoted(&known)),
         })
     }

@@ -19,6 +19,19 @@ pub(crate) fn schema_text() -> String {
 }
 
 #[cfg(test)]
+/// `null` equals absent; as a default it would be one that its own type refuses.
+pub(super) fn without_null_defaults(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|name, value| name != "default" || !value.is_null());
+            fields.values_mut().for_each(without_null_defaults);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_null_defaults),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use serde_json::json;
 
@@ -123,18 +136,6 @@ mod tests {
             for name in in_definitions {
                 add(&mut root["definitions"][*name]["properties"]);
             }
-        }
-    }
-
-    /// `null` equals absent; as a default it would be one that its own type refuses.
-    fn without_null_defaults(schema: &mut Value) {
-        match schema {
-            Value::Object(fields) => {
-                fields.retain(|name, value| name != "default" || !value.is_null());
-                fields.values_mut().for_each(without_null_defaults);
-            }
-            Value::Array(items) => items.iter_mut().for_each(without_null_defaults),
-            _ => {}
         }
     }
 

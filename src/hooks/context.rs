@@ -359,7 +359,10 @@ impl Config {
             EventKind::SessionStart => Patterns::All,
             event => Patterns::Of(event),
         };
-        let Loaded { config: settings, mut origins, errors } = load::all(root, patterns);
+        let Loaded { config: settings, mut origins, errors } = match &root.config {
+            Some(path) if environment.only_project => load::one(path, root),
+            _ => load::all(root, patterns),
+        };
         let error = errors.into_iter().next();
         if let Some(error) = error.clone().filter(|_| event == EventKind::SessionStart) {
             return Err(error);

@@ -11,9 +11,13 @@ use crate::{files, root, store};
 /// A schema is never this large.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Writes the schema below the folder of a config.
+/// That of the cases for `conclaude test`.
+const TEST_SCHEMA: &str = ".conclaude/test.schema.json";
+
+/// Writes the schemas below the folder of a config.
 pub(crate) fn write(folder: &Path) -> io::Result<()> {
     store::make_folder(folder, &folder.join(store::FOLDER))?;
+    files::write_atomically(&folder.join(TEST_SCHEMA), config::test_schema_text().as_bytes())?;
     files::write_atomically(&folder.join(SCHEMA), config::schema_text().as_bytes())
 }
 

@@ -33,6 +33,7 @@ fn help_and_version_are_answered() {
       audit        Show, verify and summarise the audit trail
       explain      Explain what would happen at an event, and why: rules that match and that do not; nothing is run
       why          Explain a decision of the audit trail, and whether today's config would decide so again
+      test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
       schema       Print the JSON Schema of the config, for editors
       completions  Print a completion script for a shell
@@ -102,9 +103,10 @@ fn each_subcommand_and_event_has_help() {
 
     Print the JSON Schema of the config, for editors
 
-    Usage: conclaude schema
+    Usage: conclaude schema [OPTIONS]
 
     Options:
+          --test  That of .conclaude.test.yaml instead
       -h, --help  Print help
 
     Print a completion script for a shell

@@ -34,6 +34,11 @@ impl Hostile {
             "des": {"evidence": {"COMMIT": command}},
         });
         hostile.write(".conclaude.yaml", &ascii(&config));
+        let expect = json!({"denies": HOSTILE, "runs": [HOSTILE], "context": HOSTILE, "shows": HOSTILE});
+        let case = json!({
+            "name": HOSTILE, "event": "SubagentStop", "agent": HOSTILE, "results": {HOSTILE: 1}, "expect": expect,
+        });
+        hostile.write("cases.yaml", &ascii(&json!({ "cases": [case] })));
         hostile.write(
             &format!(".claude/agents/{FILE_NAME}.md"),
             &format!("---\nname: {:?}\n---\n", "a\u{1b}[8mb"),
@@ -161,6 +166,11 @@ const CALLS: &[&[&str]] = &[
     &["uninstall", "--dry-run"],
     &["uninstall", "--purge"],
     &["schema"],
+    &["schema", "--test"],
+    &["test"],
+    &["test", "HOSTILE"],
+    &["test", "cases.yaml"],
+    &["test", "cases.yaml", "--junit", "HOSTILE/x"],
     &["completions", "bash"],
 ];
 

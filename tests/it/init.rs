@@ -31,6 +31,7 @@ fn a_new_project_gets_a_config_a_schema_and_the_registration() {
     insta::assert_snapshot!(transcript(&root, &["init"]), @"
     exit 0
     wrote [ROOT]/.conclaude.yaml, based on package.json, Cargo.toml
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     next: uncomment what you want there, then `conclaude doctor` checks the installation
@@ -141,6 +142,7 @@ fn forced_it_keeps_a_copy_of_each_config_that_it_replaces() {
         exit 0
         the config as it was is kept in [ROOT]/[CONFIG].before-init
         wrote [ROOT]/[CONFIG]
+        wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
         warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
         registered conclaude in [ROOT]/.claude/settings.json
         next: uncomment what you want there, then `conclaude doctor` checks the installation
@@ -213,6 +215,24 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +#   hooks: ["SubagentStop"]
     +#   showErrors: true
     +#   showSystemEvents: false
+    --- [ROOT]/.conclaude.test.yaml
+    +++ [ROOT]/.conclaude.test.yaml
+    @@ -0,0 +1,15 @@
+    +# yaml-language-server: $schema=./.conclaude/test.schema.json
+    +# What conclaude should do in this project: `conclaude test` plays these cases, without running anything.
+    +cases:
+    +  - name: subagents do not change the rules
+    +    event: PreToolUse
+    +    agent: coder
+    +    tool: Write
+    +    input: {file_path: .conclaude.yaml}
+    +    expect: {denies: "conclaude's own config"}
+    +
+    +# - name: the coder is linted
+    +#   event: SubagentStop
+    +#   agent: coder
+    +#   results: {"npm run lint": 1}          # not executed: this is how it ends; 0 by default
+    +#   expect: {runs: ["npm run lint"], blocks: "Linting failed"}
     "#);
     assert!(!root.join(".conclaude.yaml").exists() && !root.join(".conclaude").exists());
     assert_eq!(read(root.join(".claude/settings.json")), settings);
@@ -262,6 +282,7 @@ fn yes_writes_rules_that_work_at_once() {
     insta::assert_snapshot!(transcript(&root, &["init", "--yes"]), @"
     exit 0
     wrote [ROOT]/.conclaude.yaml, based on package.json
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
@@ -352,6 +373,7 @@ fn a_target_that_does_not_exist_is_never_suggested() {
     insta::assert_snapshot!(transcript(&root, &["init", "--yes"]), @"
     exit 0
     wrote [ROOT]/.conclaude.yaml
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     next: no lint or test command was found, so nothing runs yet: write yours there, then `conclaude doctor` checks the installation
@@ -407,6 +429,7 @@ fn a_hook_that_would_run_the_same_command_twice_is_named() {
     insta::assert_snapshot!(transcript(&test.root(), &["init"]), @"
     exit 0
     wrote [ROOT]/.conclaude.yaml, based on package.json
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: `npm run lint` is a hook of SubagentStop in [ROOT]/.claude/settings.json as well, and would run twice: remove it there, or `conclaude init --import --project`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
@@ -422,6 +445,7 @@ fn import_takes_hooks_over_and_out_of_the_settings() {
     insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @"
     exit 0
     wrote [ROOT]/.conclaude.yaml, based on package.json
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
       when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
@@ -479,6 +503,7 @@ fn import_removes_a_hook_that_the_config_runs_in_another_spelling() {
     insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
     exit 0
     [ROOT]/.conclaude.yaml is left as it is
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     removed the hook `cd "$CLAUDE_PROJECT_DIR" && npm run test || exit 2` of SubagentStop from the settings: the config runs it already
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
@@ -499,6 +524,7 @@ fn a_hook_for_more_agents_than_the_config_is_left_with_what_to_change() {
     insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
     exit 0
     [ROOT]/.conclaude.yaml is left as it is
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     not taken over: the hook `npm run test` of SubagentStop: `subagentStop` of the config runs it for "coder" only, and the hook for coder and tester: write "{coder,tester}" instead of "coder" there, then `conclaude init --import` removes the hook
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
@@ -581,6 +607,7 @@ notifications:
     exit 0
     the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml, based on package.json
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     not taken over: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
@@ -646,6 +673,7 @@ fn import_adds_to_a_config_that_exists() {
     exit 0
     the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
     wrote [ROOT]/.conclaude.yaml
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
       when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
     took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
@@ -709,6 +737,7 @@ fn steps_writes_a_slash_command_beside_whatever_config_there_is() {
     insta::assert_snapshot!(transcript(&own.root(), &["init", "--steps"]), @"
     exit 0
     wrote [ROOT]/.conclaude.yaml
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     warning: [ROOT]/.claude/commands/step.md is another command, and is left as it is; `--force` replaces it, and keeps a copy

@@ -51,5 +51,6 @@ mod records;
 mod security;
 mod subagent_stop;
 mod switch;
+mod test_cases;
 mod trust;
 mod why;

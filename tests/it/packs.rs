@@ -41,14 +41,24 @@ fn judged(pack: &str, table: &str) {
         .collect();
     let free = cases.iter().filter(|(expected, _)| *expected == "free").count();
     assert!(free >= 25 && cases.len() - free >= 25, "{pack}: {free} free of {}", cases.len());
-    let found = answers(&format!("extends: [\"pack:{pack}\"]\n"), cases.iter().map(|(_, command)| *command));
-    let wrong: Vec<String> = cases
-        .iter()
-        .zip(&found)
-        .filter(|((expected, _), found)| expected != found)
-        .map(|((expected, command), found)| format!("{command}\n    expected {expected}, got {found}"))
-        .collect();
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    let mut test = Test::stop().config(&format!("extends: [\"pack:{pack}\"]\n"));
+    for file in [".env", ".env.local", "Cargo.lock", "src/main.rs", "docs/a.md", "README.md"] {
+        test = test.file(file, "x\n");
+    }
+    // JSON is YAML.
+    let case = |(expected, command): &(&str, &str)| {
+        let key = match *expected {
+            "deny" => "denies",
+            "ask" => "asks",
+            _ => "allows",
+        };
+        json!({"name": command, "event": "PreToolUse", "input": {"command": command}, "expect": {key: true}})
+    };
+    let cases: Vec<Value> = cases.iter().map(case).collect();
+    let test = test.file(".conclaude.test.yaml", json!({ "cases": cases }).to_string());
+    let (code, stdout, stderr) = run_in(&test.root(), &["test"]);
+    let failed: Vec<&str> = stdout.lines().filter(|line| !line.starts_with("  ✓")).collect();
+    assert_eq!(code, Some(0), "{}\n{stderr}", failed.join("\n"));
 }
 
 #[test]

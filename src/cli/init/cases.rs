@@ -1,0 +1,24 @@
+//! The first cases for `conclaude test`, beside the config.
+
+use std::io;
+use std::path::Path;
+
+use super::{Request, diff};
+use crate::cli::out::Out;
+use crate::config::TEST_FILES;
+use crate::install::first_cases::TEXT;
+use crate::install::user_file::UserFile;
+
+/// Writes them where there are none: cases are worth more than what we suggest.
+pub(super) fn write(request: &Request, folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+    let [name, _] = TEST_FILES;
+    if TEST_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok()) {
+        return Ok(());
+    }
+    let file = UserFile { path: folder.join(name) };
+    if request.dry_run {
+        return diff::print(out, &file.path, "", TEXT);
+    }
+    file.write(Some(TEXT))?;
+    writeln!(out, "wrote {}: cases for `conclaude test`", file.path.display())
+}

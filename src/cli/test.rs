@@ -1,0 +1,167 @@
+//! `conclaude test`: cases that say what the config does, run without running anything.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::out::{Out, Paint};
+use crate::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
+use crate::exit::Exit;
+use crate::files;
+use crate::load;
+use crate::root::{FILE_NAMES as ROOT_FILES, Root};
+use crate::text::count;
+use crate::yaml::Located;
+
+mod compare;
+mod junit;
+mod play;
+
+use anstyle::AnsiColor;
+
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const BAD: Paint = Paint(AnsiColor::Red.on_default());
+
+/// A file of cases is no larger than a config may be.
+const MAX_BYTES: u64 = 1 << 20;
+
+pub(super) const EXAMPLE: &str = "A case of .conclaude.test.yaml:
+  cases:
+    - name: env files are protected
+      event: PreToolUse
+      tool: Write
+      input: {file_path: .env}
+      expect: {denies: uneditable}
+
+Commands are not executed: `results: {\"npm run lint\": 1}` says how they end. The config beside the file counts, without your
+own and the local one. Exits with 0 if all cases pass, and with 1 if not.";
+
+#[derive(clap::Args)]
+pub(super) struct Request {
+    /// Files with cases [default: .conclaude.test.yaml of the project]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write the results as JUnit XML as well
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// A case that was played.
+pub(super) struct Played {
+    name: String,
+    line: usize,
+    /// What differs, line by line; nothing if it passed.
+    difference: Vec<String>,
+}
+
+/// The cases of a file.
+pub(super) struct Suite {
+    path: PathBuf,
+    cases: Vec<Played>,
+}
+
+pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let mut out = Out::stdout();
+    let paths = if request.files.is_empty() { vec![default_file()?] } else { request.files.clone() };
+    let mut suites = Vec::new();
+    let mut is_valid = true;
+    for path in paths {
+        match suite(&path)? {
+            Ok(suite) => {
+                print(&mut out, &suite)?;
+                suites.push(suite);
+            }
+            Err(error) => {
+                is_valid = false;
+                invalid(&mut out, &error)?;
+            }
+        }
+    }
+    if let Some(path) = &request.junit {
+        files::write_atomically(path, junit::of(&suites).as_bytes())
+            .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
+    }
+    if suites.is_empty() {
+        out.flush()?;
+        return Ok(Exit::Failure);
+    }
+    let all = || suites.iter().flat_map(|suite| &suite.cases);
+    let failed = all().filter(|case| !case.difference.is_empty()).count();
+    let cases = count(all().count() as u64, "case");
+    match failed {
+        0 if is_valid => writeln!(out, "{GOOD}{cases} passed{GOOD:#}")?,
+        0 => writeln!(out, "{cases} passed; what could not be read is above")?,
+        failed => writeln!(out, "{BAD}{failed} of {cases} failed{BAD:#}")?,
+    }
+    out.flush()?;
+    Ok(if failed == 0 && is_valid { Exit::Success } else { Exit::Failure })
+}
+
+/// The project's own cases.
+fn default_file() -> io::Result<PathBuf> {
+    let folder = super::root()?.folder;
+    let found = TEST_FILES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    let here = std::env::current_dir()?;
+    let found = found.map(|path| path.strip_prefix(&here).map(Path::to_owned).unwrap_or(path));
+    let [preferred, _] = TEST_FILES;
+    found.ok_or_else(|| {
+        io::Error::other(format!(
+            "there is no {preferred} in {}: `conclaude init` writes a first one, `conclaude test --help` shows a case",
+            folder.display()
+        ))
+    })
+}
+
+fn suite(path: &Path) -> io::Result<Result<Suite, ConfigError>> {
+    let text = files::read_text(path, MAX_BYTES)
+        .map_err(|error| io::Error::other(format!("cannot read {}: {error}", path.display())))?;
+    let file = match TestFile::parse(&text, path) {
+        Ok(file) => file,
+        Err(error) => return Ok(Err(error)),
+    };
+    let folder = path.canonicalize()?.parent().map(Path::to_owned).unwrap_or_default();
+    // Without a valid config no case says anything.
+    let root = Root::find(Some(&folder), &folder);
+    let loaded = root.config.as_deref().map(|path| load::one(path, &root).complete());
+    if let Some(Err(error)) = loaded {
+        return Ok(Err(error));
+    }
+    let play = |case: &Located<Case>| {
+        let difference = match play::play(&case.value, &folder) {
+            Ok(actual) => compare::difference(&case.value, &actual),
+            Err(why) => vec![format!("it could not be played: {why}")],
+        };
+        Played { name: case.value.name.as_str().to_owned(), line: case.line, difference }
+    };
+    Ok(Ok(Suite { path: path.to_owned(), cases: file.cases.iter().map(play).collect() }))
+}
+
+fn invalid(out: &mut Out<'_>, error: &ConfigError) -> io::Result<()> {
+    let style = if Out::shows_colours() { Style::Colour } else { Style::Plain };
+    writeln!(out, "{}\n", super::out::Coloured(&error.report(style)))?;
+    let problems = count(error.located().len() as u64, "problem");
+    match error.path().file_name().is_some_and(|name| ROOT_FILES.iter().any(|known| name == *known)) {
+        true => writeln!(out, "{BAD}error{BAD:#}: {}", error.summary()),
+        false => {
+            writeln!(out, "{BAD}error{BAD:#}: {} is no file of cases: {problems}", error.path().display())
+        }
+    }
+}
+
+fn print(out: &mut Out<'_>, suite: &Suite) -> io::Result<()> {
+    writeln!(out, "{}", suite.path.display())?;
+    for case in &suite.cases {
+        if case.difference.is_empty() {
+            writeln!(out, "  {GOOD}✓{GOOD:#} {}", case.name)?;
+            continue;
+        }
+        writeln!(out, "  {BAD}✗{BAD:#} {} (line {})", case.name, case.line)?;
+        for line in &case.difference {
+            match line.chars().next() {
+                Some('-') => writeln!(out, "      {BAD}{line}{BAD:#}")?,
+                Some('+') => writeln!(out, "      {GOOD}{line}{GOOD:#}")?,
+                _ => writeln!(out, "      {line}")?,
+            }
+        }
+    }
+    Ok(())
+}

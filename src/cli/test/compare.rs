@@ -1,0 +1,84 @@
+//! What a case expects against what happened.
+
+use super::play::{Actual, Outcome};
+use crate::config::{Case, NonBlank, Said};
+
+/// What differs, as lines of a diff; empty if nothing does.
+pub(super) fn difference(case: &Case, actual: &Actual) -> Vec<String> {
+    let expect = &case.expect;
+    let mut found = Vec::new();
+    if let Some(allows) = expect.allows
+        && allows != (actual.outcome == Outcome::Allows)
+    {
+        found.push(format!("- allows: {allows}"));
+        found.extend(happened(actual));
+    }
+    let outcomes =
+        [(Outcome::Denies, &expect.denies), (Outcome::Asks, &expect.asks), (Outcome::Blocks, &expect.blocks)];
+    for (outcome, said) in outcomes {
+        let Some(said) = said else { continue };
+        let text = (actual.outcome == outcome).then_some(actual.reason.as_str());
+        if !holds(said, text) {
+            found.push(format!("- {}: {}", outcome.word(), shown(said)));
+            found.extend(happened(actual));
+        }
+    }
+    if let Some(runs) = &expect.runs {
+        found.extend(commands(runs, &actual.runs));
+    }
+    for (key, said, text) in
+        [("context", &expect.context, &actual.context), ("shows", &expect.shows, &actual.shown)]
+    {
+        let Some(said) = said else { continue };
+        let text = Some(text.as_str()).filter(|text| !text.is_empty());
+        if !holds(said, text) {
+            found.push(format!("- {key}: {}", shown(said)));
+            found.extend(lines(&format!("{key}: "), text.unwrap_or("nothing")));
+        }
+    }
+    // A result that nobody asks for is a case that tests something else than it says.
+    found.extend(actual.unused.iter().map(|run| format!("- results: `{run}` is no command that runs here")));
+    found
+}
+
+fn holds(said: &Said, text: Option<&str>) -> bool {
+    match said {
+        Said::Anything(expected) => *expected == text.is_some(),
+        Said::Text(part) => text.is_some_and(|text| text.contains(part.as_str())),
+    }
+}
+
+fn shown(said: &Said) -> String {
+    match said {
+        Said::Anything(flag) => flag.to_string(),
+        Said::Text(text) => text.clone(),
+    }
+}
+
+fn happened(actual: &Actual) -> Vec<String> {
+    match actual.outcome {
+        Outcome::Allows => vec!["+ allows: true".into()],
+        other if actual.reason.is_empty() => vec![format!("+ {}: true", other.word())],
+        other => lines(&format!("{}: ", other.word()), &actual.reason),
+    }
+}
+
+fn lines(key: &str, text: &str) -> Vec<String> {
+    let indent = " ".repeat(key.len());
+    let numbered = text.lines().enumerate();
+    numbered.map(|(number, line)| format!("+ {}{line}", if number == 0 { key } else { &indent })).collect()
+}
+
+/// The lists side by side, as a diff of their entries.
+fn commands(expected: &[NonBlank], actual: &[String]) -> Vec<String> {
+    let expected: Vec<String> = expected.iter().map(|run| run.as_str().trim().to_owned()).collect();
+    if expected == actual {
+        return Vec::new();
+    }
+    let changes = similar::capture_diff_slices(similar::Algorithm::Myers, &expected, actual);
+    let mut found = vec!["  runs:".to_owned()];
+    for change in changes.iter().flat_map(|change| change.iter_changes(&expected, actual)) {
+        found.push(format!("{}   {}", change.tag(), change.value()));
+    }
+    found
+}

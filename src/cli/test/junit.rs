@@ -1,0 +1,57 @@
+//! The results as JUnit XML, which every CI reads.
+
+use super::Suite;
+
+pub(super) fn of(suites: &[Suite]) -> String {
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    for suite in suites {
+        let name = escaped(&suite.path.to_string_lossy());
+        let failed = suite.cases.iter().filter(|case| !case.difference.is_empty()).count();
+        let count = suite.cases.len();
+        xml += &format!("  <testsuite name=\"{name}\" tests=\"{count}\" failures=\"{failed}\">\n");
+        for case in &suite.cases {
+            let head = format!(
+                "    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\"",
+                escaped(&case.name),
+                case.line
+            );
+            if case.difference.is_empty() {
+                xml += &format!("{head}/>\n");
+            } else {
+                let text = escaped(&case.difference.join("\n"));
+                xml += &format!(
+                    "{head}>\n      <failure message=\"not as expected\">{text}</failure>\n    </testcase>\n"
+                );
+            }
+        }
+        xml += "  </testsuite>\n";
+    }
+    xml + "</testsuites>\n"
+}
+
+/// Text for XML, without the characters that it cannot hold.
+fn escaped(text: &str) -> String {
+    let is_allowed = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars().filter(is_allowed).filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')) {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_stays_text() {
+        assert_eq!(escaped("a<b>&\"\n\u{1b}\u{0}c"), "a&lt;b&gt;&amp;&quot;&#10;c");
+    }
+}

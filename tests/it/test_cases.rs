@@ -1,0 +1,364 @@
+//! `conclaude test`: cases beside the config, and what is printed of them.
+
+use insta::assert_snapshot;
+
+use crate::common::{Test, run_in};
+
+const CONFIG: &str = r#"preToolUse:
+  uneditableFiles: [".env*"]
+subagentStop:
+  commands:
+    coder:
+      - {run: npm run lint, message: Linting failed, onFailure: block}
+      - {run: npm test, timeout: 60}
+userPromptSubmit:
+  contextRules: [{pattern: deploy, prompt: "@docs/deploy.md"}]
+permissionRequest:
+  allow: ["Bash(git status*)"]
+  deny: ["Bash(rm *)"]
+stop:
+  commands: [{run: npx eslint, files: ["*.ts"]}]
+"#;
+
+const FILE: &str = ".conclaude.test.yaml";
+
+fn project(cases: &str) -> Test {
+    Test::stop().config(CONFIG).file("docs/deploy.md", "tag it\n").file(FILE, cases)
+}
+
+#[test]
+fn cases_that_hold_pass() {
+    let test = project(
+        r#"cases:
+  - name: env files are protected
+    event: PreToolUse
+    tool: Write
+    input: {file_path: .env}
+    expect: {denies: "uneditable"}
+  - name: the coder is linted
+    event: SubagentStop
+    agent: coder
+    results: {"npm run lint": 1}
+    expect: {runs: ["npm run lint", "npm test"], blocks: "Linting failed"}
+  - name: the tester is not
+    event: subagentStop
+    agent: tester
+    expect: {runs: [], allows: true}
+  - name: slow tests block once
+    event: SubagentStop
+    agent: coder
+    results: {"npm test": timeout}
+    expect: {blocks: "timed out after 60 s"}
+  - name: docs are free
+    event: PreToolUse
+    tool: Bash
+    input: {command: "echo x >> docs/a.md"}
+    expect: {allows: true, denies: false}
+  - name: a path in a variable is asked about
+    event: PreToolUse
+    input: {command: "echo x > $file"}
+    expect: {asks: true}
+  - name: deploying needs the list
+    event: UserPromptSubmit
+    payload: {prompt: please deploy it}
+    expect: {context: "tag it"}
+  - name: and nothing else does
+    event: UserPromptSubmit
+    expect: {context: false, shows: false}
+  - name: status is allowed
+    event: PermissionRequest
+    input: {command: git status -s}
+    expect: {allows: true}
+  - name: rm is not
+    event: PermissionRequest
+    input: {command: git status; rm x}
+    expect: {denies: "Bash(rm *)"}
+  - name: what no rule knows is left to the user
+    event: PermissionRequest
+    input: {command: make}
+    expect: {asks: true, allows: false}
+  - name: changed files are linted
+    event: Stop
+    changed: [src/a.ts]
+    results: {npx eslint: 2}
+    expect: {runs: [npx eslint], blocks: true}
+"#,
+    );
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 0
+    ----- stdout
+    .conclaude.test.yaml
+      ✓ env files are protected
+      ✓ the coder is linted
+      ✓ the tester is not
+      ✓ slow tests block once
+      ✓ docs are free
+      ✓ a path in a variable is asked about
+      ✓ deploying needs the list
+      ✓ and nothing else does
+      ✓ status is allowed
+      ✓ rm is not
+      ✓ what no rule knows is left to the user
+      ✓ changed files are linted
+    12 cases passed
+    ");
+    assert!(!test.root().join(".conclaude").exists(), "nothing is written");
+}
+
+#[test]
+fn what_differs_is_shown_as_a_diff() {
+    let test = project(
+        r#"cases:
+  - name: this one holds
+    event: Stop
+    expect: {allows: true}
+  - name: env files are free
+    event: PreToolUse
+    tool: Write
+    input: {file_path: .env}
+    expect: {allows: true, runs: []}
+  - name: docs are protected
+    event: PreToolUse
+    tool: Write
+    input: {file_path: docs/a.md}
+    expect: {denies: "docs"}
+  - name: other words
+    event: PreToolUse
+    tool: Edit
+    input: {file_path: .env.local}
+    expect: {denies: "ask Anna"}
+  - name: another order
+    event: SubagentStop
+    agent: coder
+    results: {"npm run lnt": 1}
+    expect: {runs: ["npm run build", "npm run lint"], shows: "x", context: true}
+"#,
+    );
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    .conclaude.test.yaml
+      ✓ this one holds
+      ✗ env files are free (line 5)
+          - allows: true
+          + denies: conclaude denies this tool:
+          +         ✗ GUARD_DENIED: writing .env: `uneditableFiles` has `.env*` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
+      ✗ docs are protected (line 10)
+          - denies: docs
+          + allows: true
+      ✗ other words (line 15)
+          - denies: ask Anna
+          + denies: conclaude denies this tool:
+          +         ✗ GUARD_DENIED: writing .env.local: `uneditableFiles` has `.env*` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
+      ✗ another order (line 20)
+            runs:
+          -   npm run build
+              npm run lint
+          +   npm test
+          - context: true
+          + context: nothing
+          - shows: x
+          + shows: nothing
+          - results: `npm run lnt` is no command that runs here
+    4 of 5 cases failed
+    ");
+}
+
+#[test]
+fn results_are_written_as_junit() {
+    let test = project(
+        "cases:\n  - {name: \"good <&>\", event: Stop, expect: {allows: true}}\n  - {name: bad, event: Stop, expect: {blocks: true}}\n",
+    );
+    test.shows(&["test", "--junit", "results.xml"]);
+    assert_snapshot!(std::fs::read_to_string(test.root().join("results.xml")).unwrap(), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites>
+      <testsuite name=".conclaude.test.yaml" tests="2" failures="1">
+        <testcase classname=".conclaude.test.yaml" name="good &lt;&amp;&gt;" file=".conclaude.test.yaml" line="2"/>
+        <testcase classname=".conclaude.test.yaml" name="bad" file=".conclaude.test.yaml" line="3">
+          <failure message="not as expected">- blocks: true&#10;+ allows: true</failure>
+        </testcase>
+      </testsuite>
+    </testsuites>
+    "#);
+}
+
+#[test]
+fn a_file_that_is_none_is_reported_with_every_line() {
+    let test = project(
+        "cases:\n  - {name: a, event: PreTolUse, expect: {denied: true}}\n  - {name: b, event: Stop, expect: {}}\n  - {event: Stop, results: {x: 256}, expect: {runs: x, blocks: 5}}\n  - {name: c, event: Stop, input: [], payload: {any: [1]}, expects: {}}\n",
+    );
+    assert_snapshot!(test.shows(&["test"]), @r#"
+    exit 1
+    ----- stdout
+    error: invalid value for `event`: the text "PreTolUse"
+     --> .conclaude.test.yaml:2:22
+      |
+    2 |   - {name: a, event: PreTolUse, expect: {denied: true}}
+      |                      ^^^^^^^^^ expected one of 66 known names
+      |
+      = help: did you mean `PreToolUse`?
+
+    error: unknown key `denied` in `expect`
+     --> .conclaude.test.yaml:2:42
+      |
+    2 |   - {name: a, event: PreTolUse, expect: {denied: true}}
+      |                                          ^^^^^^ not a key of this section
+      |
+      = help: did you mean `denies`?
+
+    error: `expect` is empty
+     --> .conclaude.test.yaml:3:36
+      |
+    3 |   - {name: b, event: Stop, expect: {}}
+      |                                    ^^ expected at least one key
+      |
+      = help: allowed here: `allows`, `denies`, `asks`, `blocks`, `runs`, `context`, `shows`
+
+    error: missing field `name` in `cases`
+     --> .conclaude.test.yaml:4:6
+      |
+    4 |   - {event: Stop, results: {x: 256}, expect: {runs: x, blocks: 5}}
+      |      ^^^^^ `name` is required here
+
+    error: invalid value for `x`: the number 256
+     --> .conclaude.test.yaml:4:32
+      |
+    4 |   - {event: Stop, results: {x: 256}, expect: {runs: x, blocks: 5}}
+      |                                ^^^ expected a whole number from 0 to 255 or `timeout`
+
+    error: invalid value for `runs`: the text "x"
+     --> .conclaude.test.yaml:4:53
+      |
+    4 |   - {event: Stop, results: {x: 256}, expect: {runs: x, blocks: 5}}
+      |                                                     ^ expected a list
+      |
+      = help: write it as a list: ["x"]
+
+    error: invalid value for `blocks`: the number 5
+     --> .conclaude.test.yaml:4:64
+      |
+    4 |   - {event: Stop, results: {x: 256}, expect: {runs: x, blocks: 5}}
+      |                                                                ^ expected `true` or `false` or text that is not blank
+
+    error: missing field `expect` in `cases`
+     --> .conclaude.test.yaml:5:6
+      |
+    5 |   - {name: c, event: Stop, input: [], payload: {any: [1]}, expects: {}}
+      |      ^^^^ `expect` is required here
+
+    error: invalid value for `input`: a list
+     --> .conclaude.test.yaml:5:35
+      |
+    5 |   - {name: c, event: Stop, input: [], payload: {any: [1]}, expects: {}}
+      |                                   ^^ expected a mapping of keys to values
+      |
+      = help: remove the `-` before the keys
+
+    error: unknown key `expects` in `cases`
+     --> .conclaude.test.yaml:5:60
+      |
+    5 |   - {name: c, event: Stop, input: [], payload: {any: [1]}, expects: {}}
+      |                                                            ^^^^^^^ not a key of this section
+      |
+      = help: did you mean `expect`?
+
+    error: .conclaude.test.yaml is no file of cases: 10 problems
+    "#);
+    assert_snapshot!(project("- a").shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    error: invalid value for the file: a list
+     --> .conclaude.test.yaml:1:1
+      |
+    1 | - a
+      | ^^^ expected a mapping with `cases`
+      |
+      = help: remove the `-` before the keys
+
+    error: .conclaude.test.yaml is no file of cases: 1 problem
+    ");
+    assert_snapshot!(Test::stop().config(CONFIG).shows(&["test"]), @"
+    exit 1
+    ----- stderr
+    conclaude: there is no .conclaude.test.yaml in [ROOT]: `conclaude init` writes a first one, `conclaude test --help` shows a case
+    ");
+}
+
+#[test]
+fn a_broken_config_fails_every_case() {
+    let test =
+        project("cases: [{name: a, event: Stop, expect: {allows: true}}]\n").config("stop: {comands: []}\n");
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    error: unknown key `comands` in `stop`
+     --> [ROOT]/.conclaude.yaml:1:8
+      |
+    1 | stop: {comands: []}
+      |        ^^^^^^^ not a key of this section
+      |
+      = help: did you mean `commands`?
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    ");
+}
+
+#[test]
+fn your_own_config_does_not_change_a_test_of_the_project() {
+    let cases = "cases: [{name: a, event: Stop, expect: {runs: [], allows: true}}]\n";
+    let test = project(cases)
+        .config("{}\n")
+        .file(".home/.config/conclaude/config.yaml", "stop: {commands: [{run: mine}]}\n")
+        .file(".conclaude.local.yaml", "stop: {commands: [{run: mine too}]}\n");
+    let (code, stdout, _) = run_in(&test.root(), &["test"]);
+    assert_eq!(code, Some(0), "{stdout}");
+}
+
+#[test]
+fn several_files_are_tested_each_with_the_config_beside_it() {
+    let cases = "cases: [{name: a, event: Stop, expect: {runs: [npm test]}}]\n";
+    let test = Test::stop()
+        .file("one/.conclaude.yaml", "stop: {commands: [{run: npm test}]}\n")
+        .file("one/cases.yaml", cases)
+        .file("two/.conclaude.yaml", "{}\n")
+        .file("two/cases.yaml", cases);
+    assert_snapshot!(test.shows(&["test", "one/cases.yaml", "two/cases.yaml"]), @"
+    exit 1
+    ----- stdout
+    one/cases.yaml
+      ✓ a
+    two/cases.yaml
+      ✗ a (line 1)
+            runs:
+          -   npm test
+    1 of 2 cases failed
+    ");
+}
+
+#[test]
+fn the_first_cases_that_init_writes_pass() {
+    let test = Test::stop();
+    test.shows(&["init"]);
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 0
+    ----- stdout
+    .conclaude.test.yaml
+      ✓ subagents do not change the rules
+    1 case passed
+    ");
+    assert!(test.root().join(".conclaude/test.schema.json").is_file(), "for editors");
+    let own = "cases: []\n";
+    let test = test.file(FILE, own);
+    test.shows(&["init", "--force"]);
+    assert_eq!(std::fs::read_to_string(test.root().join(FILE)).unwrap(), own, "cases of the user stay");
+}
+
+#[test]
+fn cases_may_share_what_they_have_in_common() {
+    let test = project(
+        "x-write: &write {event: PreToolUse, tool: Write}\ncases:\n  - <<: *write\n    name: env\n    input: {file_path: .env}\n    expect: {denies: true}\n",
+    );
+    let (code, stdout, stderr) = run_in(&test.root(), &["test"]);
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+}
