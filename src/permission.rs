@@ -100,6 +100,26 @@ pub(crate) fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -
     }
 }
 
+/// A request as the rules saw it, for whoever explains an answer.
+pub(crate) struct Permitted {
+    /// Every rule, and whether it matches.
+    pub(crate) rules: Vec<(record::Rule, bool)>,
+    /// Why the user is asked, where that is so.
+    pub(crate) asked: Option<String>,
+}
+
+/// What each rule says to a request.
+pub(crate) fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Permitted {
+    let examined = Examined::new(request, home);
+    let deny = rules.deny.iter().map(|rule| (rule.named(), rule.denies(&examined).is_some()));
+    let allow = rules.allow.iter().map(|rule| (rule.named(), rule.allows(&examined)));
+    let asked = match answer(rules, request, home) {
+        Answer::Ask(why) => Some(why),
+        Answer::Allow(_) | Answer::Deny(_) => None,
+    };
+    Permitted { rules: deny.chain(allow).collect(), asked }
+}
+
 /// What a rule of `deny` says, unless an inner layer may and does allow it.
 fn denial(rule: &Rule, rules: &Rules, examined: &Examined<'_>) -> Option<Said> {
     let what = rule.denies(examined)?;

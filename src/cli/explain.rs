@@ -18,8 +18,10 @@ mod event;
 mod json;
 mod known;
 pub(super) mod layout;
+pub(super) mod paint;
 mod print;
 mod request;
+mod rules;
 mod words;
 
 pub(super) use request::Asked;

@@ -364,7 +364,8 @@ impl Config {
             _ => load::all(root, patterns),
         };
         let error = errors.into_iter().next();
-        if let Some(error) = error.clone().filter(|_| event == EventKind::SessionStart) {
+        let is_shown_whole = event == EventKind::SessionStart && !environment.is_rehearsal;
+        if let Some(error) = error.clone().filter(|_| is_shown_whole) {
             return Err(error);
         }
         if environment.only_if_trusted && settings.needs_trust() {

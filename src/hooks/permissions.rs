@@ -8,22 +8,51 @@ use crate::config::PermissionRequestConfig;
 use crate::des::paths::Links;
 use crate::files;
 use crate::finding::{Code, Finding};
+use crate::glob::GlobError;
 use crate::guard::{Ground, Sources};
 use crate::log;
 use crate::outcome::{Evidence, Outcome, Verdict};
-use crate::permission::{self, Answer, Request, Rules, Said};
+use crate::permission::{self, Answer, Permitted, Request, Rules, Said};
 use crate::text::clean;
 
 pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Vec<Outcome> {
-    let Some(tool) = guards::tool_of(context) else { return Vec::new() };
+    match with_request(config, context, permission::answer) {
+        Some(Ok(Answer::Allow(said))) => vec![outcome(Verdict::Grant, Code::PermissionAllowed, &said)],
+        Some(Ok(Answer::Deny(said))) => {
+            said.iter().map(|said| outcome(Verdict::Block, Code::PermissionDenied, said)).collect()
+        }
+        Some(Ok(Answer::Ask(why))) => {
+            log::info(|| {
+                let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
+                format!("permission for {}: the user is asked, {}", tool.unwrap_or_default(), clean(&why))
+            });
+            Vec::new()
+        }
+        // The config was checked when it was read.
+        Some(Err(error)) => {
+            vec![Outcome::note(format!("the rules for permissions cannot be evaluated: {error}"))]
+        }
+        None => Vec::new(),
+    }
+}
+
+/// What each rule says to the request.
+pub(super) fn inspect(config: &PermissionRequestConfig, context: &Context<'_>) -> Option<Permitted> {
+    with_request(config, context, permission::explained)?.ok()
+}
+
+/// The rules and the request that they are compared with. None where there is no tool.
+fn with_request<T>(
+    config: &PermissionRequestConfig,
+    context: &Context<'_>,
+    compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
+) -> Option<Result<T, GlobError>> {
+    let tool = guards::tool_of(context)?;
     let home = files::home();
     let sources = guards::sources(context);
     let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
         Ok(rules) => rules,
-        // The config was checked when it was read.
-        Err(error) => {
-            return vec![Outcome::note(format!("the rules for permissions cannot be evaluated: {error}"))];
-        }
+        Err(error) => return Some(Err(error)),
     };
     let agent = guards::agent_of(&tool, context);
     let (cwd, links) = (Path::new(&tool.base.cwd), Links::default());
@@ -33,16 +62,7 @@ pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Ve
         input: &tool.tool_input,
         agent: &agent,
     };
-    match permission::answer(&rules, &request, home.as_deref()) {
-        Answer::Allow(said) => vec![outcome(Verdict::Grant, Code::PermissionAllowed, &said)],
-        Answer::Deny(said) => {
-            said.iter().map(|said| outcome(Verdict::Block, Code::PermissionDenied, said)).collect()
-        }
-        Answer::Ask(why) => {
-            log::info(|| format!("permission for {}: the user is asked, {}", tool.tool_name, clean(&why)));
-            Vec::new()
-        }
-    }
+    Some(Ok(compare(&rules, &request, home.as_deref())))
 }
 
 fn outcome(verdict: Verdict, code: Code, said: &Said) -> Outcome {

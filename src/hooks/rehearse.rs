@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::context::{Context, concerns};
-use super::{Environment, commands, finish, gates, guards, run, unread};
+use super::{Environment, commands, finish, gates, guards, permissions, run, unread};
 use crate::config::{ConfigError, DesConfig, EventConfig, Source, file_name};
 use crate::deadline;
 use crate::decide::{self, Count, Decision, HookResult, Word};
@@ -16,6 +16,7 @@ use crate::event::EventKind;
 use crate::guard::{Compared, Effects, Watch};
 use crate::messages;
 use crate::outcome::{CommandRun, Evidence, Outcome};
+use crate::permission::Permitted;
 use crate::plan::{Action, Command, Plan, Unmatched, WhyNot};
 use crate::process::Status;
 use crate::rule::Rule;
@@ -38,6 +39,7 @@ pub(crate) struct Rehearsal {
     pub(crate) config_error: Option<ConfigError>,
     pub(crate) not_run: Vec<NotRun>,
     pub(crate) guards: Option<Guarded>,
+    pub(crate) permissions: Option<Permitted>,
     /// Why no gate applies, where one could.
     pub(crate) no_gate: Option<String>,
     /// What guards and gates find, step by step.
@@ -89,7 +91,7 @@ pub(crate) fn rehearse(
     };
     let plan = context.plan()?;
     let seen = RefCell::new(Vec::new());
-    let (mut guarded, mut checks) = (None, Vec::new());
+    let (mut guarded, mut permitted, mut checks) = (None, None, Vec::new());
     for step in &plan.steps {
         checks.push(match &step.action {
             Action::Guards(config) => match guards::inspect(config, &plan, &context, Watch::into(&seen)) {
@@ -100,7 +102,12 @@ pub(crate) fn rehearse(
                 Some(Err(error)) => vec![guards::broken(&error)],
                 None => Vec::new(),
             },
-            action => run::check(action, &plan, &context),
+            action => {
+                if let Action::Permissions(config) = action {
+                    permitted = permissions::inspect(config, &context);
+                }
+                run::check(action, &plan, &context)
+            }
         });
     }
     let no_gate = if plan.gate().is_none() { no_gate(&context) } else { None };
@@ -111,6 +118,7 @@ pub(crate) fn rehearse(
         config_error: context.config.error.clone(),
         not_run: not_run(&plan, &context),
         guards: guarded.map(|(effects, rules)| Guarded { effects, rules, compared: seen.into_inner() }),
+        permissions: permitted,
         no_gate,
         checks,
         is_first_stop: context.is_first_stop(),
@@ -147,7 +155,9 @@ impl Rehearsal {
         let decided = decide::decide(&self.plan, &outcomes, self.is_first_stop, || Ok(count));
         let (mut result, mut word) = (Ok(decided.result), Some(decided.word));
         if let Ok(HookResult { decision: Decision::Allow, .. }) = &result
-            && let Some(error) = self.config_error.as_ref().filter(|error| concerns(error, event))
+            && let Some(error) = self.config_error.as_ref()
+            // The start of a session shows every error.
+            && (event == EventKind::SessionStart || concerns(error, event))
         {
             result = unread::failed(event, HookError::from(error.clone()));
             word = None;
@@ -188,8 +198,59 @@ fn played(command: &Command, end: End) -> Outcome {
 }
 
 fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
-    let Some(section) = context.config.settings.section(plan.event) else { return Vec::new() };
-    plan.unmatched.iter().flat_map(|unmatched| of_unmatched(unmatched, section, plan, context)).collect()
+    let section = context.config.settings.section(plan.event);
+    let unmatched = plan.unmatched.iter();
+    let of_section =
+        section.map(|section| unmatched.flat_map(|one| of_unmatched(one, section, plan, context)));
+    of_section.into_iter().flatten().chain(of_prompts(plan, context)).collect()
+}
+
+/// What a prompt does not start: rules for context and slash commands that the plan does not have.
+fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
+    if plan.event != EventKind::UserPromptSubmit {
+        return Vec::new();
+    }
+    let prompts = &context.config.settings.prompts;
+    let mut found = Vec::new();
+    for (number, rule) in prompts.rules() {
+        let keys = ["userPromptSubmit", "contextRules", &number.to_string()];
+        let pattern = rule.value.pattern.as_str();
+        let script = format!("the context for {pattern:?}");
+        found.push((located(context, &keys, 2, pattern), script, "does not match the prompt"));
+    }
+    for (pattern, commands) in prompts.slash_commands.iter().flat_map(EventConfig::entries) {
+        for (index, command) in commands.iter().enumerate() {
+            let (pattern, index) = (pattern.as_str(), index.to_string());
+            let keys = ["userPromptSubmit", "slashCommands", "commands", pattern, &index];
+            let why = "does not match: it is for slash commands of that name";
+            found.push((located(context, &keys, 3, pattern), command.run.as_str().to_owned(), why));
+        }
+    }
+    let is_planned = |rule: &Rule| {
+        let untrusted = plan.untrusted.iter().flat_map(|untrusted| &untrusted.steps);
+        plan.steps.iter().chain(untrusted).any(|step| match &step.action {
+            Action::Command(command) => *command.rule == *rule,
+            Action::Context(context) => *context.rule == *rule,
+            _ => false,
+        })
+    };
+    found.retain(|(rule, ..)| !is_planned(rule));
+    let not_run = |(rule, script, why): (Rule, String, &str)| NotRun {
+        rule,
+        script,
+        reason: WhyNot::Pattern,
+        why: why.to_owned(),
+    };
+    found.into_iter().map(not_run).collect()
+}
+
+/// The rule below these keys of the config, of which so many name it.
+fn located(context: &Context<'_>, keys: &[&str], named: usize, pattern: &str) -> Rule {
+    let rule = Rule::key(keys.get(..named).unwrap_or(keys).join(".")).pattern(pattern);
+    match context.config.position(keys, &context.root.folder) {
+        Some((file, line)) => rule.at(file, Some(line)),
+        None => rule,
+    }
 }
 
 fn of_unmatched(
@@ -205,11 +266,7 @@ fn of_unmatched(
         .map(|(index, command)| {
             let name = plan.event.row().section;
             let keys = [name, "commands", pattern.as_str(), &index.to_string()];
-            let rule = Rule::key(format!("{name}.commands")).pattern(pattern.as_str());
-            let rule = match context.config.position(&keys, &context.root.folder) {
-                Some((file, line)) => rule.at(file, Some(line)),
-                None => rule,
-            };
+            let rule = located(context, &keys, 2, pattern.as_str());
             let why = match unmatched.why {
                 WhyNot::Pattern => format!("does not match {}", plan.subject),
                 WhyNot::InBetween => "waits for the last part of the message (`final: true`)".into(),

@@ -130,8 +130,13 @@ impl Rule {
         })
     }
 
+    /// As records name it.
+    pub(super) fn named(&self) -> record::Rule {
+        written_at(&self.origin, &self.written)
+    }
+
     pub(super) fn said(&self, what: String) -> Said {
-        let rule = written_at(&self.origin, &self.written);
+        let rule = self.named();
         let shown = format!("`{}` has `{}`{}", rule.key, self.written, position(&rule));
         Said { what, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
     }

@@ -68,20 +68,16 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
           covers build/nested/Cargo.lock
       · uneditableFiles "src/gen/" in .conclaude.yaml:5 is for other agents than
         main
-      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6
-          does not cover build/nested
-          does not cover build/nested/Cargo.lock
+      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 does not cover
+        build/nested, build/nested/Cargo.lock
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
         read
       · preventRootAdditions in .conclaude.yaml:8 is not compared: no file is
         written
-      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10
-          does not match cd build
-          does not match rm -rf nested
-          does not match git push origin
+      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10 does not
+        match cd build, rm -rf nested, git push origin
       ? toolUsageValidation "Bash git *" in .conclaude.yaml:11
-          does not match cd build
-          does not match rm -rf nested
+          does not match cd build, rm -rf nested
           matches git push origin, and asks
       · worktreeFence is for agents in a worktree of their own
 
@@ -140,10 +136,9 @@ fn a_write_inside_an_agent_is_compared_with_the_rules_for_it() {
         read
       · preventRootAdditions in .conclaude.yaml:8 leaves src/gen/a.rs free: it is
         not in the root
-      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10 is for
-        other tools than Write
-      · toolUsageValidation "Bash git *" in .conclaude.yaml:11 is for other tools
+      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
         than Write
+          "Bash git push --force*", "Bash git *"
       · worktreeFence is for agents in a worktree of their own
 
     Gates
@@ -256,20 +251,16 @@ fn a_call_with_markers_shows_what_gate_1_finds() {
       no file is touched that its input names
 
     Guards
-      · uneditableFiles "*.lock" in .conclaude.yaml:4 is not compared: nothing is
+      · each of 3 uneditableFiles in .conclaude.yaml:4-6 is not compared: nothing is
         written or deleted
-      · uneditableFiles "src/gen/" in .conclaude.yaml:5 is not compared: nothing is
-        written or deleted
-      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 is not compared:
-        nothing is written or deleted
+          "*.lock", "src/gen/", "!src/gen/keep.md"
       · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
         read
       · preventRootAdditions in .conclaude.yaml:8 is not compared: no file is
         written
-      · toolUsageValidation "Bash git push --force*" in .conclaude.yaml:10 is for
-        other tools than Agent
-      · toolUsageValidation "Bash git *" in .conclaude.yaml:11 is for other tools
+      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
         than Agent
+          "Bash git push --force*", "Bash git *"
       · worktreeFence is not compared: no file is written
 
     Gates
@@ -383,7 +374,7 @@ fn a_broken_config_is_explained_with_its_lines() {
 
     Config
       ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
-        `conclaude validate` shows every problem
+        `conclaude validate` shows every problem; none of its rules counts
         .conclaude.yaml:1: invalid value for `maxBlocks`: the number 99
 
     Gates
@@ -428,6 +419,189 @@ fn a_rule_of_a_pack_is_named_by_the_pack() {
         .map(|file| file["path"].as_str().unwrap())
         .collect();
     assert_eq!(files, ["pack:lockfiles", "[ROOT]/.conclaude.yaml"]);
+}
+
+#[test]
+fn rules_that_do_not_match_take_few_lines() {
+    let test = Test::stop().config("extends: ['pack:secrets', 'pack:git-safety']\n");
+    assert_snapshot!(explained(&test, &["PreToolUse", "--command", "cat notes.txt .env"]), @r#"
+    exit 0
+    ----- stdout
+    PreToolUse: Bash on the main thread
+      command: cat notes.txt .env
+    ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  pack:secrets
+      project  pack:git-safety
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      runs `cat notes.txt .env`
+        reads notes.txt (which does not exist)
+        reads .env (which does not exist)
+
+    Guards
+      · each of 13 uneditableFiles in pack:secrets:42-54 is not compared: nothing is
+        written or deleted
+          ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
+          "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
+          "~/.netrc", "~/.git-credentials"
+      · uneditableFiles ".git/" in pack:git-safety:37 is not compared: nothing is
+        written or deleted
+      ✗ unreadableFiles ".env" in pack:secrets:5
+          does not cover notes.txt
+          covers .env
+      · each of 35 unreadableFiles in pack:secrets:6-40 does not cover notes.txt,
+        .env
+          ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
+          "*.pem", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa", "id_dsa",
+          "id_ecdsa", "id_ed25519", ".netrc", ".pgpass", ".git-credentials",
+          ".htpasswd", "~/.ssh/", "!~/.ssh/known_hosts", "!~/.ssh/*.pub",
+          "~/.gnupg/", "~/.aws/credentials", "~/.azure/", "~/.config/gcloud/",
+          "~/.config/gh/hosts.yml", "~/.kube/config", "~/.docker/config.json",
+          "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
+          "service-account*.json", "*.tfstate", "*.kdbx"
+      · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
+        notes.txt .env
+          "Bash git push *--force-with-lease*", "Bash git push *--force*", "Bash git
+          push --force*", "Bash git push -f*", "Bash git push * -f*", "Bash git push
+          * +*", "Bash git push *--mirror*", "Bash git push *--delete*", "Bash git
+          push * :*", "Bash git reset --hard*", "Bash git reset * --hard*", "Bash
+          git clean *-*f*", "Bash git checkout -- *", "Bash git checkout .", "Bash
+          git restore *", "Bash git stash drop*", "Bash git stash clear*", "Bash git
+          branch -D*", "Bash git branch *--delete --force*", "Bash git tag -d*",
+          "Bash git filter-branch*", "Bash git filter-repo*", "Bash git reflog
+          expire*", "Bash git gc *--prune*", "Bash git update-ref -d*", "Bash git
+          worktree remove *--force*", "Bash git commit *--no-verify*", "Bash git
+          commit -n*", "Bash git push *--no-verify*", "Bash git commit *--amend*",
+          "Bash git config --global*", "Bash git config --system*"
+      · worktreeFence is for agents in a worktree of their own
+
+    Gates
+      none applies: on the main thread only calls of agents have one
+
+    Commands, in this order
+      none runs
+
+    Answer
+      denied (exit 2)
+        conclaude denies this tool:
+        ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env` in pack:secrets:5
+        → it holds secrets: read .env.example for the names, and ask the user for
+        values
+    "#);
+}
+
+#[test]
+fn rules_for_permissions_say_which_matches_or_why_the_user_is_asked() {
+    let config = "permissionRequest:\n  allow: ['Bash(git status*)', Read]\n  deny: ['Bash(rm *)']\n";
+    let test = Test::stop().config(config);
+    assert_snapshot!(explained(&test, &["PermissionRequest", "--command", "git status -s"]), @r#"
+    exit 0
+    ----- stdout
+    PermissionRequest: Bash on the main thread
+      command: git status -s
+    ⚠ PermissionRequest is not registered with Claude Code here, so none of this
+      happens: `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      runs `git status -s`
+
+    Guards
+      · worktreeFence is not compared: no file is written
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match
+      ✓ permissionRequest.allow "Bash(git status*)" in .conclaude.yaml:2 matches
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not match
+
+    Commands, in this order
+      none runs
+
+    Answer
+      allowed (exit 0)
+    "#);
+    assert_snapshot!(explained(&test, &["PermissionRequest", "--command", "git status && make"]), @r#"
+    exit 0
+    ----- stdout
+    PermissionRequest: Bash on the main thread
+      command: git status && make
+    ⚠ PermissionRequest is not registered with Claude Code here, so none of this
+      happens: `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      runs `git status`
+      runs `make`
+
+    Guards
+      · worktreeFence is not compared: no file is written
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match
+      · permissionRequest.allow "Bash(git status*)" in .conclaude.yaml:2 does not
+        match
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not match
+      ? the user is asked: no rule allows `make`
+
+    Commands, in this order
+      none runs
+
+    Answer
+      asked (exit 0)
+    "#);
+}
+
+#[test]
+fn a_prompt_shows_the_context_that_is_added_and_what_is_not() {
+    let config = "userPromptSubmit:\n  contextRules:\n    - {pattern: deploy, prompt: Read docs/deploy.md first.}\n    - {pattern: release, prompt: x}\n  slashCommands: {commands: {ship: [{run: ./ship}]}}\n";
+    let test = Test::stop().config(config);
+    assert_snapshot!(explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]), @r#"
+    exit 0
+    ----- stdout
+    UserPromptSubmit on the main thread
+    ⚠ UserPromptSubmit is not registered with Claude Code here, so none of this
+      happens: `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    Commands, in this order
+      none runs
+      • context is added: userPromptSubmit.contextRules "deploy" in
+        .conclaude.yaml:3 matches
+      · the context for "release"
+         userPromptSubmit.contextRules "release" in .conclaude.yaml:4 does not match
+         the prompt
+      · ./ship
+         userPromptSubmit.slashCommands.commands "ship" in .conclaude.yaml:5 does
+         not match: it is for slash commands of that name
+
+    Answer
+      allowed (exit 0)
+        Read docs/deploy.md first.
+    "#);
+    let shown = flat(&explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "/ship it"}"#]));
+    assert!(
+        shown.contains(
+            "1. ./ship userPromptSubmit.slashCommands.commands \"ship\" in .conclaude.yaml:5 matches ship"
+        ),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
+    let test = Test::stop().config("maxBlocks: 99\n");
+    let shown = flat(&explained(&test, &["SessionStart"]));
+    assert!(shown.contains("failed (exit 1)") && shown.contains("none of its rules counts"), "{shown}");
 }
 
 #[test]

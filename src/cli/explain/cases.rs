@@ -17,13 +17,14 @@ pub(super) struct Case {
 pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
     let commands: Vec<&Command> = rehearsal.plan.commands().collect();
     let first = rehearsal.answer(|_| End::Exits(0), Count::Blocks(1));
-    let is_refused = matches!(first.word, Some(Word::Denied | Word::Asked | Word::Blocked));
-    if commands.is_empty() || is_refused {
-        let limit = is_refused.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten();
+    let is_blocked = matches!(first.word, Some(Word::Blocked));
+    if commands.is_empty() || matches!(first.word, Some(Word::Denied | Word::Asked)) {
+        let limit = is_blocked.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten();
         return std::iter::once(Case { when: String::new(), answered: first }).chain(limit).collect();
     }
     let when = if commands.len() == 1 { "if it succeeds" } else { "if all succeed" };
     let mut cases = vec![Case { when: when.into(), answered: first }];
+    cases.extend(is_blocked.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten());
     for reaction in [Reaction::Block, Reaction::Warn] {
         let fails = commands.iter().find(|command| command.on_failure == reaction);
         cases.extend(fails.map(|command| case(rehearsal, command, End::Exits(1), "fails")));

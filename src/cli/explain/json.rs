@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Explained, cases, words};
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::outcome::Outcome;
+use crate::permission::Permitted;
 use crate::plan::{Action, Command};
 
 pub(super) fn of(explained: &Explained) -> Value {
@@ -36,10 +37,6 @@ fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
             "findings": checks.iter().filter_map(Outcome::as_finding).collect::<Vec<_>>(),
         })
     });
-    let other = |step: &crate::plan::Step| {
-        matches!(step.action, Action::Wait(_) | Action::Continue(_) | Action::Judge(_) | Action::Report(_))
-            .then(|| json!({"what": step.action.to_string(), "why": step.reason.to_string()}))
-    };
     let untrusted = plan.untrusted.iter().flat_map(|untrusted| {
         untrusted
             .commands()
@@ -50,7 +47,7 @@ fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
     let answers = cases::all(rehearsal).into_iter().map(|case| {
         let answered = case.answered;
         json!({
-            "when": case.when, "decision": answered.word.map_or("failed", |word| word.as_str()),
+            "when": case.when, "decision": words::decision(rehearsal, &answered),
             "exit": answered.answer.exit.code(), "stdout": words::stdout(&answered.answer), "stderr": answered.answer.stderr,
             "shown_later": answered.later,
         })
@@ -63,11 +60,12 @@ fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
         },
         "effects": rehearsal.guards.as_ref().map(effects),
         "guards": rehearsal.guards.as_ref().map(|guarded| guards(rehearsal, guarded)),
+        "permissions": rehearsal.permissions.as_ref().map(permissions),
         "gates": gates.collect::<Vec<_>>(),
         "no_gate": rehearsal.no_gate,
         "commands": plan.commands().map(command).collect::<Vec<_>>(),
         "not_run": untrusted.chain(not_run).collect::<Vec<_>>(),
-        "other": plan.steps.iter().filter_map(other).collect::<Vec<_>>(),
+        "other": plan.steps.iter().filter_map(|step| words::of_action(&step.action)).collect::<Vec<_>>(),
         "answers": answers.collect::<Vec<_>>(),
     })
 }
@@ -100,6 +98,11 @@ fn guards(rehearsal: &Rehearsal, guarded: &Guarded) -> Value {
         json!({"rule": rule, "compared": compared.collect::<Vec<_>>()})
     });
     json!({"rules": rules.collect::<Vec<_>>(), "findings": findings.collect::<Vec<_>>()})
+}
+
+fn permissions(permitted: &Permitted) -> Value {
+    let rules = permitted.rules.iter().map(|(rule, is_match)| json!({"rule": rule, "matches": is_match}));
+    json!({"rules": rules.collect::<Vec<_>>(), "asked": permitted.asked})
 }
 
 fn command(command: &Command) -> Value {

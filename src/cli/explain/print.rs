@@ -2,25 +2,15 @@
 
 use std::io;
 
-use anstyle::{AnsiColor, Style};
-
 use super::layout::{marked, paragraph};
-use super::{Explained, cases, words};
-use crate::cli::out::{Out, Paint};
+use super::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
+use super::{Explained, cases, rules, words};
+use crate::cli::out::Out;
 use crate::config::Reaction;
-use crate::exit::Exit;
 use crate::hooks::rehearse::{Guarded, Rehearsal};
-use crate::outcome::{Outcome, Verdict};
 use crate::plan::environment::FILES;
 use crate::plan::{Action, Command};
-use crate::rule::Rule;
 use crate::text::clean_line;
-
-const BOLD: Paint = Paint(Style::new().bold());
-const FAINT: Paint = Paint(Style::new().dimmed());
-const GOOD: Paint = Paint(AnsiColor::Green.on_default());
-const BAD: Paint = Paint(AnsiColor::Red.on_default());
-const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
 
 pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
     head(out, explained)?;
@@ -30,7 +20,12 @@ pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
     files(out, rehearsal)?;
     if let Some(guarded) = &rehearsal.guards {
         effects(out, guarded)?;
-        guards(out, rehearsal, guarded)?;
+        section(out, "Guards")?;
+        rules::guards(out, rehearsal, guarded)?;
+    }
+    if let Some(permitted) = &rehearsal.permissions {
+        section(out, "Rules for permissions")?;
+        rules::permissions(out, permitted)?;
     }
     gates(out, rehearsal)?;
     commands(out, rehearsal)?;
@@ -75,7 +70,7 @@ fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         writeln!(out, "  none: the defaults apply")?;
     }
     if let Some(error) = &rehearsal.config_error {
-        marked(out, 2, Some((BAD, "✗")), &error.brief())?;
+        marked(out, 2, Some((BAD, "✗")), &format!("{}; none of its rules counts", error.brief()))?;
         for problem in error.located() {
             let name = rehearsal.file_name(error.path());
             paragraph(out, 4, &format!("{name}:{}: {}", problem.line, problem.message))?;
@@ -101,52 +96,6 @@ fn effects(out: &mut Out<'_>, guarded: &Guarded) -> io::Result<()> {
     }
     for unclear in &effects.unclear {
         marked(out, 2, Some((WARNING, "?")), &words::of_unclear(unclear))?;
-    }
-    Ok(())
-}
-
-fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Result<()> {
-    section(out, "Guards")?;
-    let findings: Vec<&Outcome> =
-        rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect();
-    let verdict = |rule: &Rule| {
-        let own = findings
-            .iter()
-            .filter(|outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule));
-        own.map(|outcome| outcome.verdict).max()
-    };
-    for rule in &guarded.rules {
-        let mark = match verdict(rule) {
-            Some(Verdict::Block) => (BAD, "✗"),
-            Some(_) => (WARNING, "?"),
-            None => (FAINT, "·"),
-        };
-        let name = rule.to_string();
-        let name = name.trim_start_matches("preToolUse.");
-        let compared = guarded.compared.iter().filter(|one| one.rule == *rule);
-        let mut why: Vec<&str> = compared.map(|one| one.why.as_str()).collect();
-        why.dedup();
-        if why.is_empty() {
-            why.push(words::not_compared(rule));
-        }
-        match why.as_slice() {
-            [only] => marked(out, 2, Some(mark), &format!("{name} {only}"))?,
-            several => {
-                marked(out, 2, Some(mark), name)?;
-                several.iter().try_for_each(|why| paragraph(out, 6, why))?;
-            }
-        }
-    }
-    for outcome in &findings {
-        let Some(finding) = outcome.as_finding() else { continue };
-        let is_built_in = finding.rule.as_ref().is_some_and(|rule| rule.key == "built-in");
-        if is_built_in && !rehearsal.is_of_gate(outcome) {
-            let paint = if outcome.verdict == Verdict::Block { BAD } else { WARNING };
-            marked(out, 2, Some((paint, &outcome.verdict.mark().to_string())), &finding.what)?;
-        }
-    }
-    if guarded.rules.is_empty() {
-        writeln!(out, "  none is configured")?;
     }
     Ok(())
 }
@@ -185,9 +134,8 @@ fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         writeln!(out, "  none runs")?;
     }
     for step in &plan.steps {
-        if matches!(step.action, Action::Wait(_) | Action::Continue(_) | Action::Judge(_) | Action::Report(_))
-        {
-            marked(out, 2, Some((GOOD, "•")), &format!("{}: {}", step.action, step.reason))?;
+        if let Some(what) = words::of_action(&step.action) {
+            marked(out, 2, Some((GOOD, "•")), &what)?;
         }
     }
     for command in untrusted {
@@ -242,11 +190,10 @@ fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     section(out, "Answer")?;
     for case in cases::all(rehearsal) {
         let answered = &case.answered;
-        let word = answered.word.map_or("failed", |word| word.as_str());
         let code = answered.answer.exit.code();
+        let word = words::decision(rehearsal, answered);
         let when = if case.when.is_empty() { String::new() } else { format!("{}: ", case.when) };
-        let paint = if answered.answer.exit == Exit::Success { GOOD } else { BAD };
-        paragraph(out, 2, &format!("{when}{word} (exit {code})")).map(|()| paint)?;
+        paragraph(out, 2, &format!("{when}{word} (exit {code})"))?;
         let shown = words::text_of(&answered.answer);
         if let Some(text) = shown.as_deref().filter(|text| !text.is_empty()) {
             paragraph(out, 4, text)?;
@@ -255,9 +202,6 @@ fn answers(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
             paragraph(out, 4, "shown at the next event that Claude Code shows:")?;
             paragraph(out, 4, later)?;
         }
-    }
-    if rehearsal.plan.steps.iter().any(|step| matches!(step.action, Action::Judge(_))) {
-        paragraph(out, 2, "The judge is asked last, if nothing else blocks, and can only add a block.")?;
     }
     Ok(())
 }

@@ -2,8 +2,12 @@
 
 use serde_json::Value;
 
+use crate::decide::Word;
 use crate::dialect::claude::Answer;
+use crate::exit::Exit;
 use crate::guard::{Touch, Unclear};
+use crate::hooks::rehearse::{Answered, Rehearsal};
+use crate::plan::{Action, Report};
 use crate::rule::Rule;
 
 pub(super) fn of_touch(touch: &Touch) -> String {
@@ -28,6 +32,37 @@ pub(super) fn not_compared(rule: &Rule) -> &'static str {
         "preToolUse.uneditableFiles" => "is not compared: nothing is written or deleted",
         "preToolUse.unreadableFiles" => "is not compared: nothing is read",
         _ => "is not compared: no file is written",
+    }
+}
+
+/// What a step does that is neither a check nor a command.
+pub(super) fn of_action(action: &Action) -> Option<String> {
+    match action {
+        Action::Report(Report::Installation) => {
+            Some("reports what will not work in the session; that is not looked at here".into())
+        }
+        Action::Report(Report::Unfinished) => {
+            Some("reports gated agents that never stopped; that is not looked at here".into())
+        }
+        Action::Wait(agents) => Some(format!("waits for background agents: {}", agents.join(", "))),
+        Action::Continue(_) => Some("`stop.infinite` asks Claude to go on".into()),
+        Action::Judge(_) => {
+            Some("the judge is asked last, if nothing else blocks; it can only add a block".into())
+        }
+        Action::Context(context) => Some(format!("context is added: {} matches", context.rule)),
+        Action::Guards(_) | Action::Permissions(_) | Action::Gate(_) | Action::Command(_) => None,
+    }
+}
+
+/// What is decided, in a word.
+pub(super) fn decision(rehearsal: &Rehearsal, answered: &Answered) -> &'static str {
+    let is_asked = rehearsal.permissions.as_ref().is_some_and(|permitted| permitted.asked.is_some());
+    match answered.word {
+        // No answer at all leaves it to the user.
+        Some(Word::Allowed) if is_asked => Word::Asked.as_str(),
+        Some(word) => word.as_str(),
+        None if answered.answer.exit == Exit::Success => "allowed, and the error is shown",
+        None => "failed",
     }
 }
 

@@ -2,19 +2,13 @@
 
 use std::io;
 
-use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
 use super::today::Today;
 use crate::audit::Entry;
 use crate::cli::explain::layout::{marked, paragraph};
-use crate::cli::out::{Out, Paint};
-
-const BOLD: Paint = Paint(Style::new().bold());
-const FAINT: Paint = Paint(Style::new().dimmed());
-const GOOD: Paint = Paint(AnsiColor::Green.on_default());
-const BAD: Paint = Paint(AnsiColor::Red.on_default());
-const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
+use crate::cli::explain::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
+use crate::cli::out::Out;
 
 pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Today) -> io::Result<()> {
     let record = &entry.record;

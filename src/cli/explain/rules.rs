@@ -1,0 +1,125 @@
+//! Guards and rules for permissions as text: what matches in detail, what does not in as few lines as that takes.
+
+use std::io;
+
+use super::layout::{marked, paragraph};
+use super::paint::{BAD, FAINT, GOOD, WARNING};
+use super::words;
+use crate::cli::out::{Out, Paint};
+use crate::guard::Compared;
+use crate::hooks::rehearse::{Guarded, Rehearsal};
+use crate::outcome::{Outcome, Verdict};
+use crate::permission::Permitted;
+use crate::rule::Rule;
+
+/// A rule, and what came of comparing it.
+struct Considered<'a> {
+    rule: &'a Rule,
+    mark: (Paint, &'static str),
+    why: Vec<String>,
+}
+
+pub(super) fn guards(out: &mut Out<'_>, rehearsal: &Rehearsal, guarded: &Guarded) -> io::Result<()> {
+    let findings: Vec<&Outcome> =
+        rehearsal.checks.iter().flatten().filter(|outcome| outcome.as_finding().is_some()).collect();
+    let considered: Vec<Considered<'_>> =
+        guarded.rules.iter().map(|rule| consider(rule, guarded, &findings)).collect();
+    let is_same = |one: &Considered<'_>, other: &Considered<'_>| {
+        one.mark.1 == "·"
+            && other.mark.1 == "·"
+            && one.why == other.why
+            && (&one.rule.key, &one.rule.file) == (&other.rule.key, &other.rule.file)
+    };
+    for group in considered.chunk_by(is_same) {
+        print_group(out, group)?;
+    }
+    for outcome in findings.into_iter().filter(|outcome| !rehearsal.is_of_gate(outcome)) {
+        let Some(finding) = outcome.as_finding() else { continue };
+        if finding.rule.as_ref().is_some_and(|rule| rule.key == "built-in") {
+            let paint = if outcome.verdict == Verdict::Block { BAD } else { WARNING };
+            marked(out, 2, Some((paint, &outcome.verdict.mark().to_string())), &finding.what)?;
+        }
+    }
+    if guarded.rules.is_empty() {
+        writeln!(out, "  none is configured")?;
+    }
+    Ok(())
+}
+
+fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> Considered<'a> {
+    let is_own =
+        |outcome: &&&Outcome| outcome.as_finding().and_then(|finding| finding.rule.as_deref()) == Some(rule);
+    let mark = match findings.iter().filter(is_own).map(|outcome| outcome.verdict).max() {
+        Some(Verdict::Block) => (BAD, "✗"),
+        Some(_) => (WARNING, "?"),
+        None if guarded.compared.iter().any(|one| one.rule == *rule && one.is_match) => (GOOD, "○"),
+        None => (FAINT, "·"),
+    };
+    let compared: Vec<&Compared> = guarded.compared.iter().filter(|one| one.rule == *rule).collect();
+    let why = match compared.is_empty() {
+        true => vec![words::not_compared(rule).to_owned()],
+        false => reasons(&compared),
+    };
+    Considered { rule, mark, why }
+}
+
+/// The reasons, those that differ by what was compared alone in one: `does not cover a, b`.
+fn reasons(compared: &[&Compared]) -> Vec<String> {
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for one in compared {
+        let verb = one.why.strip_suffix(&one.subject).filter(|_| !one.is_match && !one.subject.is_empty());
+        let (text, subject) = match verb {
+            Some(verb) => (verb.to_owned(), Some(one.subject.as_str())),
+            None => (one.why.clone(), None),
+        };
+        match found.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, subjects)) => subjects.extend(subject),
+            None => found.push((text, subject.into_iter().collect())),
+        }
+    }
+    found.into_iter().map(|(text, subjects)| format!("{text}{}", subjects.join(", "))).collect()
+}
+
+fn print_group(out: &mut Out<'_>, group: &[Considered<'_>]) -> io::Result<()> {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
+    let mark = Some(first.mark);
+    if group.len() > 1 {
+        let key = short(&first.rule.key);
+        let position = first.rule.position().unwrap_or_default();
+        let until = last.rule.line.map(|line| format!("-{line}")).unwrap_or_default();
+        let count = group.len();
+        let title = format!("each of {count} {key} in {position}{until} {}", first.why.join("; "));
+        marked(out, 2, mark, &title)?;
+        let patterns = group.iter().filter_map(|one| one.rule.pattern.as_deref());
+        let patterns: Vec<String> = patterns.map(|pattern| format!("{pattern:?}")).collect();
+        return paragraph(out, 6, &patterns.join(", "));
+    }
+    let name = first.rule.to_string();
+    match first.why.as_slice() {
+        [only] => marked(out, 2, mark, &format!("{} {only}", short(&name))),
+        several => {
+            marked(out, 2, mark, short(&name))?;
+            several.iter().try_for_each(|why| paragraph(out, 6, why))
+        }
+    }
+}
+
+/// The key without the section, which the heading names.
+fn short(name: &str) -> &str {
+    name.strip_prefix("preToolUse.").unwrap_or(name)
+}
+
+pub(super) fn permissions(out: &mut Out<'_>, permitted: &Permitted) -> io::Result<()> {
+    for (rule, is_match) in &permitted.rules {
+        let (mark, word) = match (is_match, rule.key.ends_with("deny")) {
+            (true, true) => ((BAD, "✗"), "matches"),
+            (true, false) => ((GOOD, "✓"), "matches"),
+            (false, _) => ((FAINT, "·"), "does not match"),
+        };
+        marked(out, 2, Some(mark), &format!("{rule} {word}"))?;
+    }
+    if let Some(why) = &permitted.asked {
+        marked(out, 2, Some((WARNING, "?")), &format!("the user is asked: {why}"))?;
+    }
+    Ok(())
+}
