@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::dialect::claude::tools;
 use crate::files;
 
 mod calls;
@@ -146,14 +147,6 @@ pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathB
     })
 }
 
-/// The tools that write a file, and the field that names it.
-pub const WRITING_TOOLS: [(&str, &str); 4] = [
-    ("Write", "file_path"),
-    ("Edit", "file_path"),
-    ("MultiEdit", "file_path"),
-    ("NotebookEdit", "notebook_path"),
-];
-
 fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
     let blocks = match Said::read(line).and_then(|said| said.content().cloned()) {
         Some(Value::Array(blocks)) => blocks,
@@ -164,10 +157,6 @@ fn tool_uses(line: &[u8]) -> impl Iterator<Item = (String, Value)> {
         Some((name, block.get_mut("input")?.take()))
     })
 }
-
-/// Tools that only look.
-const READING_TOOLS: [&str; 10] =
-    ["Agent", "Task", "Read", "Glob", "Grep", "LS", "ToolSearch", "TodoWrite", "WebFetch", "WebSearch"];
 
 /// Whether anything that can write was done here since the time, as far as the end of the transcript shows.
 #[must_use]
@@ -180,7 +169,7 @@ pub fn worked_since(path: &Path, time: &str) -> bool {
         if said.text("timestamp").is_some_and(|then| then < time) {
             return false;
         }
-        if tool_uses(&line).any(|(name, _)| !READING_TOOLS.contains(&name.as_str())) {
+        if tool_uses(&line).any(|(name, _)| tools::may_write(&name)) {
             return true;
         }
     }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::context::Context;
 use crate::agent::Agent;
 use crate::decide::{Delivered, HookResult};
+use crate::dialect::claude::tools;
 use crate::error::HookError;
 use crate::files;
 use crate::log;
@@ -56,9 +57,7 @@ pub(super) fn keep_error(context: &Context<'_>, error: &HookError) {
 pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let (entries, for_claude) = match context.payload() {
-        HookPayload::PostToolUse(tool)
-            if tool.agent_id.is_none() && matches!(tool.tool_name.as_str(), "Agent" | "Task") =>
-        {
+        HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
             let Some(agent) = tool.tool_response.get("agentId").and_then(Value::as_str) else {
                 return result;
             };

@@ -15,7 +15,7 @@ use crate::files::{self, expand_home};
 use crate::plan::{Gate, GateFacts, Written};
 use crate::shell;
 use crate::store::Session;
-use crate::transcript::{self, WRITING_TOOLS};
+use crate::transcript;
 use crate::types::{HookPayload, PreToolUsePayload};
 
 /// What is known of the gate that applies.
@@ -100,7 +100,7 @@ pub(super) fn marked_agent(payload: &HookPayload, paths: &TranscriptPaths) -> Op
 
 fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Session) -> Option<GateContext> {
     let text = |field: &str| tool.tool_input.get(field).and_then(Value::as_str);
-    if matches!(tool.tool_name.as_str(), "Agent" | "Task") {
+    if tools::starts_agent(&tool.tool_name) {
         let prompt = text("prompt")?;
         return before_call(tool, prompt, paths, session);
     }
@@ -109,8 +109,8 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
         let _ = remembered(&paths, session);
     }
     tool.agent_id.as_ref()?;
-    let written = match WRITING_TOOLS.iter().find(|(name, _)| *name == tool.tool_name) {
-        Some((_, field)) => Written::File(text(field)?.to_owned()),
+    let written = match tools::written_field(&tool.tool_name) {
+        Some(field) => Written::File(text(field)?.to_owned()),
         None => shell_writes(tool)?,
     };
     let origin = origin(&paths, None, session, false)?;

@@ -10,7 +10,7 @@ use super::{Environment, commands, finish, gates, guards, permissions, run, unre
 use crate::config::{ConfigError, DesConfig, EventConfig, Source, file_name};
 use crate::deadline;
 use crate::decide::{self, Count, Decision, HookResult, Word};
-use crate::dialect::claude::{self, Answer};
+use crate::dialect::claude::{self, Answer, tools};
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
 use crate::guard::{Compared, Effects, Watch};
@@ -295,7 +295,7 @@ fn no_gate(context: &Context<'_>) -> Option<String> {
     let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
     let why = match (context.kind(), tool) {
         (EventKind::PreToolUse | EventKind::SubagentStop, _) if !is_on => "`des.enabled` is false",
-        (EventKind::PreToolUse, Some("Agent" | "Task")) => {
+        (EventKind::PreToolUse, Some(tool)) if tools::starts_agent(tool) => {
             "the prompt has no marker `DES-VALIDATION: required`"
         }
         (EventKind::PreToolUse, _) if context.caller.is_none() => {

@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::lines::{CALL, Line as RawLine, LinesFromEnd};
+use crate::dialect::claude::tools;
 
 /// A call of the Agent tool (`Task` in older clients) in a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +148,7 @@ fn calls_in(line: &[u8]) -> serde_json::Result<Vec<AgentCall>> {
 fn agent_call(tool: &str, id: Option<String>, input: Input) -> Option<AgentCall> {
     match input {
         Input::Agent { subagent_type, prompt }
-            if matches!(tool, "Agent" | "Task") && !subagent_type.trim().is_empty() =>
+            if tools::starts_agent(tool) && !subagent_type.trim().is_empty() =>
         {
             Some(AgentCall { id, subagent_type, prompt, time: None })
         }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Said, WRITING_TOOLS, bounded_line};
+use super::{Said, bounded_line};
+use crate::dialect::claude::tools;
 use crate::{files, shell};
 
 /// The files that were changed, as they were named, without the calls that failed or were denied; on request since the last prompt of
@@ -64,7 +65,7 @@ fn is_prompt(said: &Said) -> bool {
 /// The file of a call that writes one.
 fn of_tool(block: &Value) -> Option<String> {
     let name = text(block, "name")?;
-    let (_, field) = WRITING_TOOLS.iter().find(|(tool, _)| *tool == name)?;
+    let field = tools::written_field(&name)?;
     text(block.get("input")?, field)
 }
 

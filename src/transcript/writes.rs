@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Said, WRITING_TOOLS, bounded_line};
+use super::{Said, bounded_line};
+use crate::dialect::claude::tools;
 use crate::files;
 
 /// A call of a tool that writes.
@@ -44,7 +45,7 @@ pub fn writes(path: &Path) -> io::Result<Vec<Write>> {
 
 fn call(block: &Value) -> Option<Write> {
     let name = text(block, "name")?;
-    let (_, field) = WRITING_TOOLS.iter().find(|(tool, _)| *tool == name)?;
+    let field = tools::written_field(&name)?;
     Some(Write { id: text(block, "id"), file: text(block.get("input")?, field)?, failed: false })
 }
 

@@ -171,7 +171,7 @@ fn input(tool: &Value) -> Result<Map<String, Value>, String> {
     if tool.get("cut").and_then(Value::as_bool) == Some(true) {
         return Err("only the start and the end of its long command are recorded".into());
     }
-    if matches!(name, "Agent" | "Task") {
+    if tools::starts_agent(name) {
         return Err("the prompt of the call is not recorded".into());
     }
     if let Some(command) = text(tool, "command") {

@@ -44,6 +44,28 @@ pub(crate) fn guess(input: &Map<String, Value>) -> Option<&'static str> {
     fields.into_iter().find(|(field, _)| input.contains_key(*field)).map(|(_, tool)| tool)
 }
 
+/// Tools that only look, or call others that are seen by themselves.
+const LOOKING: [&str; 10] =
+    ["Agent", "Task", "Read", "Glob", "Grep", "LS", "ToolSearch", "TodoWrite", "WebFetch", "WebSearch"];
+
+/// Whether a tool starts an agent; until 2.1.63 it was called `Task`.
+pub(crate) fn starts_agent(tool: &str) -> bool {
+    matches!(tool, "Agent" | "Task")
+}
+
+/// Whether a tool can change anything.
+pub(crate) fn may_write(tool: &str) -> bool {
+    !LOOKING.contains(&tool)
+}
+
+/// The field that names the file which a tool writes.
+pub(crate) fn written_field(tool: &str) -> Option<&'static str> {
+    FILE_TOOLS
+        .iter()
+        .find(|(name, _, access)| *name == tool && *access == Access::Write)
+        .map(|(_, field, _)| *field)
+}
+
 /// What a call of a tool does.
 pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
