@@ -44,6 +44,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) work: &'a Path,
     /// The folder of the config.
     pub(crate) config_dir: Option<&'a Path>,
+    /// The names of variables with our prefix that we were started with, as by a command of an outer hook.
+    pub(crate) inherited: &'a [String],
 }
 
 /// What is known of a gate before anything is planned.

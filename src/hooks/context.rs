@@ -131,6 +131,7 @@ impl<'a> Context<'a> {
             gate: self.gate.as_ref().map(|gate| &gate.facts),
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
+            inherited: &inherited_variables(),
         };
         let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
         for warning in &plan.warnings {
@@ -261,6 +262,11 @@ fn caller(event: &Event) -> Option<Agent> {
 /// Whether a broken config is an error of the event: of every event of a subagent, and of others where it has their section.
 pub(super) fn concerns(error: &ConfigError, event: EventKind) -> bool {
     event.row().subject == Subject::Agent || error.mentions(event.row().section)
+}
+
+fn inherited_variables() -> Vec<String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| name.starts_with(plan::environment::PREFIX)).collect()
 }
 
 /// The folders of a call, which never depend on where our own process runs.

@@ -13,7 +13,7 @@ use crate::types::HookPayload;
 /// A variable; without a value it is removed.
 pub(crate) type Variable = (String, Option<String>);
 
-const PREFIX: &str = "CONCLAUDE_";
+pub(crate) const PREFIX: &str = "CONCLAUDE_";
 
 /// The changed files of a command with `files`, one per line.
 pub(crate) const FILES: &str = "CONCLAUDE_FILES";
@@ -59,9 +59,14 @@ pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, 
         warnings.extend(warning);
         env.push((name, value));
     }
-    let unset: Vec<String> =
-        known().into_iter().filter(|name| !env.iter().any(|(given, _)| given == name)).collect();
-    env.extend(unset.into_iter().map(|name| (name, None)));
+    let is_given = |name: &String| env.iter().any(|(given, _)| given == name);
+    let inherited: Vec<&String> = facts.inherited.iter().filter(|name| !is_given(name)).collect();
+    if !inherited.is_empty() {
+        let known = known();
+        env.extend(
+            inherited.into_iter().filter(|name| known.contains(*name)).map(|name| (name.clone(), None)),
+        );
+    }
     (env, warnings)
 }
 
