@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::context::{Context, concerns};
 use super::{Environment, commands, finish, gates, guards, permissions, run, unread};
-use crate::config::{ConfigError, DesConfig, EventConfig, Source, file_name};
+use crate::config::{ConfigError, DesConfig, Source, file_name};
 use crate::deadline;
 use crate::decide::{self, Count, Decision, HookResult, Word};
 use crate::dialect::claude::{self, Answer, tools};
@@ -17,9 +17,14 @@ use crate::guard::{Compared, Effects, Watch};
 use crate::messages;
 use crate::outcome::{CommandRun, Evidence, Outcome};
 use crate::permission::Permitted;
-use crate::plan::{Action, Command, Plan, Unmatched, WhyNot};
+use crate::plan::{Action, Command, Plan};
 use crate::process::Status;
 use crate::rule::Rule;
+
+mod not_run;
+
+pub(crate) use not_run::NotRun;
+use not_run::not_run;
 
 /// How a command might end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,16 +51,6 @@ pub(crate) struct Rehearsal {
     pub(crate) checks: Vec<Vec<Outcome>>,
     is_first_stop: bool,
     is_shown_later: bool,
-}
-
-/// A command of the config that does not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NotRun {
-    pub(crate) rule: Rule,
-    pub(crate) script: String,
-    pub(crate) reason: WhyNot,
-    /// The same in words that follow the rule.
-    pub(crate) why: String,
 }
 
 /// A tool call as the guards saw it.
@@ -195,98 +190,6 @@ fn played(command: &Command, end: End) -> Outcome {
     let verdict = commands::verdict(&run, || false);
     let message = messages::of_command(&run, verdict);
     Outcome { verdict, message, evidence: Evidence::Command(run) }
-}
-
-fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
-    let section = context.config.settings.section(plan.event);
-    let unmatched = plan.unmatched.iter();
-    let of_section =
-        section.map(|section| unmatched.flat_map(|one| of_unmatched(one, section, plan, context)));
-    of_section.into_iter().flatten().chain(of_prompts(plan, context)).collect()
-}
-
-/// What a prompt does not start: rules for context and slash commands that the plan does not have.
-fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
-    if plan.event != EventKind::UserPromptSubmit {
-        return Vec::new();
-    }
-    let prompts = &context.config.settings.prompts;
-    let mut found = Vec::new();
-    for (number, rule) in prompts.rules() {
-        let keys = ["userPromptSubmit", "contextRules", &number.to_string()];
-        let pattern = rule.value.pattern.as_str();
-        let script = format!("the context for {pattern:?}");
-        found.push((located(context, &keys, 2, pattern), script, "does not match the prompt"));
-    }
-    for (pattern, commands) in prompts.slash_commands.iter().flat_map(EventConfig::entries) {
-        for (index, command) in commands.iter().enumerate() {
-            let (pattern, index) = (pattern.as_str(), index.to_string());
-            let keys = ["userPromptSubmit", "slashCommands", "commands", pattern, &index];
-            let why = "does not match: it is for slash commands of that name";
-            found.push((located(context, &keys, 3, pattern), command.run.as_str().to_owned(), why));
-        }
-    }
-    let is_planned = |rule: &Rule| {
-        let untrusted = plan.untrusted.iter().flat_map(|untrusted| &untrusted.steps);
-        plan.steps.iter().chain(untrusted).any(|step| match &step.action {
-            Action::Command(command) => *command.rule == *rule,
-            Action::Context(context) => *context.rule == *rule,
-            _ => false,
-        })
-    };
-    found.retain(|(rule, ..)| !is_planned(rule));
-    let not_run = |(rule, script, why): (Rule, String, &str)| NotRun {
-        rule,
-        script,
-        reason: WhyNot::Pattern,
-        why: why.to_owned(),
-    };
-    found.into_iter().map(not_run).collect()
-}
-
-/// The rule below these keys of the config, of which so many name it.
-fn located(context: &Context<'_>, keys: &[&str], named: usize, pattern: &str) -> Rule {
-    let rule = Rule::key(keys.get(..named).unwrap_or(keys).join(".")).pattern(pattern);
-    match context.config.position(keys, &context.root.folder) {
-        Some((file, line)) => rule.at(file, Some(line)),
-        None => rule,
-    }
-}
-
-fn of_unmatched(
-    unmatched: &Unmatched,
-    section: &EventConfig,
-    plan: &Plan,
-    context: &Context<'_>,
-) -> Vec<NotRun> {
-    let Some((pattern, commands)) = section.entries().get(unmatched.entry) else { return Vec::new() };
-    let numbered = commands.iter().enumerate();
-    let concerned = numbered.filter(|(index, _)| unmatched.command.is_none_or(|only| only == *index));
-    concerned
-        .map(|(index, command)| {
-            let name = plan.event.row().section;
-            let keys = [name, "commands", pattern.as_str(), &index.to_string()];
-            let rule = located(context, &keys, 2, pattern.as_str());
-            let why = match unmatched.why {
-                WhyNot::Pattern => format!("does not match {}", plan.subject),
-                WhyNot::InBetween => "waits for the last part of the message (`final: true`)".into(),
-                WhyNot::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
-                WhyNot::Agent => {
-                    let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();
-                    format!("matches, but `agent: {agent}` does not match {}", context.actor())
-                }
-                WhyNot::Files => {
-                    let files: Vec<&str> =
-                        command.files.iter().flat_map(|files| &files.0).map(|file| file.as_str()).collect();
-                    let changed = context.changed();
-                    let changed: Vec<&str> = changed.iter().map(|file| file.shown()).collect();
-                    let changed = if changed.is_empty() { "none".to_owned() } else { changed.join(", ") };
-                    format!("matches, but `files: [{}]` covers no changed file ({changed})", files.join(", "))
-                }
-            };
-            NotRun { rule, script: command.run.as_str().to_owned(), reason: unmatched.why, why }
-        })
-        .collect()
 }
 
 /// Why no gate applies to an event that could have one.
