@@ -27,6 +27,7 @@ mod origins;
 mod patterns;
 mod permissions;
 mod prompts;
+mod remark;
 mod rules;
 mod schema;
 mod section;
@@ -38,6 +39,7 @@ pub(crate) use cases::{
 };
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
+pub(crate) use diagnose::{Located, warning};
 pub use evidence::EvidenceConfig;
 pub use gate::GateConfig;
 pub(crate) use guards::{
@@ -51,6 +53,7 @@ pub(crate) use permissions::{
     AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
 pub(crate) use prompts::UserPromptSubmitConfig;
+pub use remark::Remark;
 pub(crate) use rules::Problem;
 pub(crate) use schema::schema_text;
 pub(crate) use section::FILES_PLACEHOLDER;
@@ -289,7 +292,7 @@ impl ConclaudeConfig {
 
     /// What is valid but probably a mistake.
     #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<Remark> {
         let mut found = Vec::new();
         for (event, section) in &self.sections {
             section.warnings(*event, &mut found);
@@ -299,9 +302,8 @@ impl ConclaudeConfig {
             des.warnings(&mut found);
             let is_audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);
             if !is_audited && !des.evidence().is_empty() {
-                found.push(
-                    "des: `evidence` needs the audit trail, which `audit.enabled: false` switches off".into(),
-                );
+                let why = "des: `evidence` needs the audit trail, which `audit.enabled: false` switches off";
+                found.push(Remark::new(["audit", "enabled"], why));
             }
         }
         if let Some(notifications) = &self.notifications {

@@ -18,6 +18,7 @@ use crate::install::import::{self, Fate};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
 use crate::install::user_file::UserFile;
+use crate::lint;
 use crate::messages::short;
 use crate::root::FILE_NAMES;
 use crate::{files, store};
@@ -141,6 +142,10 @@ fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) ->
     // What was to be taken over is in one of the lists above.
     let is_reported = |scope| request.import && scope == request.which.scope();
     let now = ConclaudeConfig::parse(&draft.after, &folder.join(FILE_NAMES[0])).unwrap_or_default();
+    let before = draft.before.as_deref().filter(|_| request.import).unwrap_or_default();
+    for remark in lint::of_text(before, &now) {
+        writeln!(out, "note: {}", remark.in_one_line())?;
+    }
     for twice in duplicates(folder, &draft.config).iter().filter(|one| !is_reported(one.scope)) {
         let (run, event, path) = (short(&twice.run), twice.event, twice.path.display());
         let import = match import::fate(&twice.hook, Some(&now)) {

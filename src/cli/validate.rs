@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 
 use crate::cli::out::{Coloured, Out, Paint};
-use crate::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns};
+use crate::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
 use crate::exit::Exit;
-use crate::install::registration::over_limit;
 use crate::install::{local_file, schema_file};
+use crate::lint::{self, World};
 use crate::load::{self, Loaded};
 use crate::root::{FILE_NAMES, Root};
 use crate::text::count;
@@ -30,6 +30,9 @@ pub(super) struct Request {
     /// How to print the result: github prints annotations for GitHub Actions
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Exit with 1 where there are warnings
+    #[arg(long)]
+    strict: bool,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -48,10 +51,16 @@ struct Checked {
     /// The file that was asked for, or the project's; none if there is no config at all.
     path: Option<PathBuf>,
     loaded: Loaded,
-    warnings: Vec<String>,
+    warnings: Vec<Remark>,
+    /// Warnings about something beside the values of the config.
+    others: Vec<String>,
 }
 
 impl Checked {
+    fn has_warnings(&self) -> bool {
+        !self.warnings.is_empty() || !self.others.is_empty()
+    }
+
     fn is_valid(&self) -> bool {
         self.path.is_some() && self.loaded.errors.is_empty()
     }
@@ -70,14 +79,16 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         Format::Json => machine::json(&mut out, &checked)?,
         Format::Github => machine::github(&mut out, &checked)?,
     }
-    Ok(if checked.is_valid() { Exit::Success } else { Exit::Failure })
+    let is_refused = request.strict && checked.has_warnings();
+    Ok(if checked.is_valid() && !is_refused { Exit::Success } else { Exit::Failure })
 }
 
 fn check(path: Option<&Path>) -> io::Result<Checked> {
-    let (path, local, loaded) = match path {
+    let (path, local, folder, loaded) = match path {
         Some(file) if !file.is_dir() => {
             let folder = std::path::absolute(file)?.parent().map(Path::to_owned).unwrap_or_default();
-            (Some(file.to_owned()), None, load::one(file, &Root::find(None, &folder)))
+            let loaded = load::one(file, &Root::find(None, &folder));
+            (Some(file.to_owned()), None, folder, loaded)
         }
         folder => {
             let root = match folder {
@@ -88,19 +99,15 @@ fn check(path: Option<&Path>) -> io::Result<Checked> {
             let first = || loaded.origins.sources().first().map(|source| source.path.clone());
             let broken = || loaded.errors.first().map(|error| error.path().to_owned());
             let local = local_file::not_ignored(&root.folder);
-            (root.config.or_else(first).or_else(broken), local, loaded)
+            (root.config.or_else(first).or_else(broken), local, root.folder, loaded)
         }
     };
     let schema = schema_file::refreshed(path.as_deref());
-    let warnings = if loaded.errors.is_empty() { warnings(&loaded.config) } else { Vec::new() };
+    let is_valid = loaded.errors.is_empty();
+    let warnings = if is_valid { lint::remarks(&loaded, &World::of(&folder)) } else { Vec::new() };
     let second = path.as_deref().and_then(second_file);
-    let warnings = warnings.into_iter().chain(second).chain(local).chain(schema).collect();
-    Ok(Checked { path, loaded, warnings })
-}
-
-/// What is valid, and probably a mistake.
-pub(super) fn warnings(config: &ConclaudeConfig) -> Vec<String> {
-    config.warnings().into_iter().chain(over_limit(config)).collect()
+    let others = second.into_iter().chain(local).chain(schema).collect();
+    Ok(Checked { path, loaded, warnings, others })
 }
 
 fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
@@ -118,9 +125,7 @@ fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     if !checked.is_valid() {
         return Ok(());
     }
-    for warning in &checked.warnings {
-        writeln!(out, "{WARNING}warning{WARNING:#}: {warning}")?;
-    }
+    warn(out, checked)?;
     for file in checked.files() {
         writeln!(out, "{GOOD}valid{GOOD:#}: {}", file.display())?;
     }
@@ -130,6 +135,24 @@ fn print(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     if contents(&checked.loaded.config) == [NO_RULES] {
         let help = "add `subagentStop:` with commands, or uncomment what `conclaude init` wrote; prompts with markers are gated without any rule";
         writeln!(out, "  = help: {help}")?;
+    }
+    Ok(())
+}
+
+/// Where a warning is about a value, its line is shown as that of an error is.
+fn warn(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
+    let style = if Out::shows_colours() { config::Style::Colour } else { config::Style::Plain };
+    for remark in &checked.warnings {
+        match remark.locate(&checked.loaded.origins) {
+            Some((source, problem)) => {
+                let report = config::warning(&problem, &source.path, &source.text, style);
+                writeln!(out, "{}\n", Coloured(&report))?;
+            }
+            None => writeln!(out, "{WARNING}warning{WARNING:#}: {}", remark.in_one_line())?,
+        }
+    }
+    for warning in &checked.others {
+        writeln!(out, "{WARNING}warning{WARNING:#}: {warning}")?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Remark;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -221,10 +222,11 @@ impl DesConfig {
         self.required_sections.iter().flatten().map(Name::as_str).collect()
     }
 
-    pub(super) fn warnings(&self, found: &mut Vec<String>) {
+    pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
         let phases = self.phase_names();
         for phase in self.evidence().iter().filter(|phase| !phases.iter().any(|known| known == *phase)) {
-            found.push(format!("des: `evidence` names the phase `{phase}`, which is not one of `phases`"));
+            let what = format!("des: `evidence` names the phase `{phase}`, which is not one of `phases`");
+            found.push(Remark::new(["des", "evidence"], what));
         }
     }
 }

@@ -107,18 +107,28 @@ impl ConfigError {
     pub(crate) fn report(&self, style: Style) -> String {
         let Kind::Invalid { text, problems } = &self.kind else { return String::new() };
         let path = self.path.display().to_string();
-        let renderer = match style {
-            Style::Colour => Renderer::styled(),
-            Style::Plain => Renderer::plain(),
-        };
+        let renderer = renderer(style);
         let shown = problems.iter().take(MAX_SHOWN);
         let mut rendered: Vec<String> =
-            shown.map(|problem| render(problem, &path, text, &renderer)).collect();
+            shown.map(|problem| render(problem, Level::ERROR, &path, text, &renderer)).collect();
         if problems.len() > MAX_SHOWN {
             rendered.push(format!("… and {}", count((problems.len() - MAX_SHOWN) as u64, "further problem")));
         }
         rendered.join("\n\n")
     }
+}
+
+fn renderer(style: Style) -> Renderer {
+    match style {
+        Style::Colour => Renderer::styled(),
+        Style::Plain => Renderer::plain(),
+    }
+}
+
+/// A warning about a file, as errors are shown.
+#[must_use]
+pub(crate) fn warning(problem: &Problem, path: &Path, text: &str, style: Style) -> String {
+    render(problem, Level::WARNING, &path.display().to_string(), text, &renderer(style))
 }
 
 /// A problem with its position, counted from 1; columns are characters.
@@ -137,7 +147,7 @@ pub(crate) struct Located<'a> {
 }
 
 impl<'a> Located<'a> {
-    fn of(problem: &'a Problem, text: &str, path: &'a Path) -> Self {
+    pub(crate) fn of(problem: &'a Problem, text: &str, path: &'a Path) -> Self {
         let Line { start, number, text: line } = Line::of(problem, text);
         let column = |at: usize| line.get(..at - start).unwrap_or(line).chars().count() + 1;
         Located {
@@ -174,11 +184,11 @@ impl<'a> Line<'a> {
     }
 }
 
-fn render(problem: &Problem, path: &str, text: &str, renderer: &Renderer) -> String {
+fn render(problem: &Problem, level: Level<'_>, path: &str, text: &str, renderer: &Renderer) -> String {
     // Only the line itself: the whole file would be scanned again for each problem.
     let Line { start, number, text: line } = Line::of(problem, text);
     let before = line.get(..problem.span.start - start).unwrap_or(line);
-    let title = Level::ERROR.primary_title(revealed(&problem.title));
+    let title = level.primary_title(revealed(&problem.title));
     let path = revealed(path);
     let mut group = if before.len() > MAX_LINE_BYTES {
         let position = Origin::path(path).line(number).char_column(before.chars().count() + 1);

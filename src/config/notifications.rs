@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
+use super::Remark;
 use crate::event::{self, EventKind};
 
 /// Desktop notifications about hook events.
@@ -77,16 +78,15 @@ impl NotificationsConfig {
         })
     }
 
-    pub(super) fn warnings(&self, found: &mut Vec<String>) {
+    pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
         for event in self.named().filter(|event| event.row().registered == event::Registered::WithCommands) {
-            found.push(format!(
-                "notifications: `{event}` is registered only if it has commands: for notifications alone that would change what Claude Code does, or slow it down"
-            ));
+            let what = format!("notifications: `{event}` is registered only if it has commands");
+            let why = "for notifications alone that would change what Claude Code does, or slow it down";
+            found.push(Remark::new(["notifications", "hooks"], what).because(why));
         }
         if self.enabled == Some(true) && self.hooks.as_ref().is_none_or(Vec::is_empty) {
-            found.push(
-                "notifications: enabled, but `hooks` names no event: nothing is ever sent; try `hooks: [\"*\"]`".into(),
-            );
+            let what = "notifications: enabled, but `hooks` names no event: nothing is ever sent";
+            found.push(Remark::new(["notifications", "enabled"], what).help("try `hooks: [\"*\"]`"));
         }
     }
 }

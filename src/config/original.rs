@@ -85,23 +85,38 @@ pub(super) fn event_of(section: &str) -> Option<EventKind> {
 
 /// What to write instead of a key that is not known here.
 pub(crate) fn instead(at: At<'_>, key: &str) -> Option<String> {
-    Some(match row(at, key)? {
-        Here::Named(name) => format!("conclaude 0.2 called it so: write `{name}`"),
-        Here::Written(what) => format!("conclaude 0.2 wrote it so: write {what}"),
-        Here::Instead(what) => format!("conclaude 0.2 had this key: {what}"),
+    row(at, key).map(|here| match here {
+        Here::Named(_) => format!("conclaude 0.2 called it so: {}", here.advice()),
+        Here::Written(_) => format!("conclaude 0.2 wrote it so: {}", here.advice()),
+        Here::Instead(_) => format!("conclaude 0.2 had this key: {}", here.advice()),
     })
+}
+
+/// What to write instead of a key that was read as another one.
+pub(crate) fn instead_of(renamed: &Renamed) -> String {
+    renamed.here.advice()
+}
+
+impl Here {
+    fn advice(self) -> String {
+        match self {
+            Here::Named(name) => format!("write `{name}`"),
+            Here::Written(what) => format!("write {what}"),
+            Here::Instead(what) => what.to_owned(),
+        }
+    }
 }
 
 /// A key of the original that was read as something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Renamed {
-    pub(super) span: Span,
-    pub(super) key: &'static str,
+pub(crate) struct Renamed {
+    pub(crate) span: Span,
+    pub(crate) key: &'static str,
     pub(super) here: Here,
 }
 
 /// Reads what the original writes otherwise as what it is here. What is left of its keys is unknown.
-pub(super) fn translate(tree: &mut Spanned<Node>) -> Vec<Renamed> {
+pub(crate) fn translate(tree: &mut Spanned<Node>) -> Vec<Renamed> {
     let mut found = Vec::new();
     let Node::Map(sections) = &mut tree.value else { return found };
     rename(sections, At::Top, &mut found);

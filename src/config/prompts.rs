@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use super::NonBlank;
+use super::Remark;
 use super::bounded::NOT_BLANK;
 use super::section::{CommandConfig, CommandMap, EventConfig};
 use crate::pattern::MatchMode;
@@ -87,18 +88,19 @@ impl UserPromptSubmitConfig {
         self.slash_commands.iter().flat_map(EventConfig::commands)
     }
 
-    pub(super) fn warnings(&self, found: &mut Vec<String>) {
+    pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
         for (number, rule) in self.rules() {
             if rule.value.matches("") == Ok(true) {
-                found.push(format!(
-                    "userPromptSubmit: the pattern of `contextRules` number {} matches every prompt",
-                    number + 1
-                ));
+                let keys = ["userPromptSubmit", "contextRules", &number.to_string(), "pattern"];
+                let what = "userPromptSubmit: this pattern of `contextRules` matches every prompt";
+                found.push(Remark::new(keys, what));
             }
         }
         let slash = self.slash_commands.iter().flat_map(EventConfig::entries);
         for (pattern, _) in slash.filter(|(_, commands)| commands.is_empty()) {
-            found.push(format!("userPromptSubmit: `{pattern}` in `slashCommands` has no commands"));
+            let keys = ["userPromptSubmit", "slashCommands", "commands", pattern.as_str()];
+            let what = format!("userPromptSubmit: `{pattern}` in `slashCommands` has no commands");
+            found.push(Remark::new(keys, what));
         }
     }
 }

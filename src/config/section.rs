@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
-use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank};
+use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::{abilities, fields};
 use crate::event::{EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
@@ -241,57 +241,71 @@ impl EventConfig {
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
     }
 
-    pub(super) fn warnings(&self, event: EventKind, found: &mut Vec<String>) {
+    pub(super) fn warnings(&self, event: EventKind, found: &mut Vec<Remark>) {
         let section = event.row().section;
         if !event.is_known() {
-            found.push(format!(
-                "{section}: this version of conclaude knows no event {event}: its commands run if Claude Code has it"
-            ));
+            let what = format!("{section}: this version of conclaude knows no event {event}");
+            found.push(Remark::new([section], what).because("its commands run if Claude Code has it"));
         }
-        let first_wildcard = self.entries().iter().position(|(pattern, _)| pattern.is_wildcard());
-        for (index, (pattern, commands)) in self.entries().iter().enumerate() {
-            if self.mode == Some(MatchMode::First) && first_wildcard.is_some_and(|at| at < index) {
-                found.push(format!(
-                    "{section}: `{pattern}` can never run: `match: first` stops at `*`, which comes before it"
-                ));
-            }
+        for (pattern, commands) in self.entries() {
+            let keys = [section, "commands", pattern.as_str()];
             if event.row().subject == Subject::Nothing && !pattern.matches("", None).unwrap_or(true) {
-                found.push(format!(
-                    "{section}: `{pattern}` can never match: {event} has nothing to compare; use `*`, or a plain list"
-                ));
+                let remark = Remark::new(keys, format!("{section}: `{pattern}` can never match"));
+                let why = format!("{event} has nothing to compare");
+                found.push(remark.because(why).help("use `*`, or a plain list"));
             }
             if commands.is_empty() {
-                found.push(format!("{section}: `{pattern}` has no commands"));
+                found.push(Remark::new(keys, format!("{section}: `{pattern}` has no commands")));
             }
             if matches!(event.row().subject, Subject::File(_)) && !pattern.is_literal() {
-                found.push(format!(
-                    "{section}: Claude Code watches files by name, and none is called `{pattern}`: list the names"
-                ));
+                let remark = Remark::new(keys, format!("{section}: Claude Code watches files by name"));
+                found.push(remark.because(format!("none is called `{pattern}`")).help("list the names"));
             }
-            for command in commands {
-                if command.context == Some(true) && !abilities::takes_context(event) {
-                    found.push(format!(
-                        "{section}: `context` has no effect: Claude is given nothing at {event}"
-                    ));
-                }
-                if command.files.is_some() && !names_files(event) {
-                    found.push(format!(
-                        "{section}: `{}` never runs: {event} is about no files, and it has `files`",
-                        short(command.run.as_str())
-                    ));
-                }
-                if command.files.is_none() && command.run.as_str().contains(FILES_PLACEHOLDER) {
-                    found.push(format!(
-                        "{section}: `{}` has `{FILES_PLACEHOLDER}` but no `files`, so it stays as it is: add `files: [\"*\"]`",
-                        short(command.run.as_str())
-                    ));
-                }
-                if command.max_output_lines.is_some() && command.streams() == (Show::Never, Show::Never) {
-                    found.push(format!(
-                        "{section}: `{pattern}` limits output that is never shown: remove `maxOutputLines`, or set `show: failure`"
-                    ));
-                }
+            for (index, command) in commands.iter().enumerate() {
+                let of = |key: &str, title: String| {
+                    Remark::new([section, "commands", pattern.as_str(), &index.to_string(), key], title)
+                };
+                command.warnings(event, &of, found);
             }
+        }
+    }
+}
+
+impl CommandConfig {
+    fn warnings(&self, event: EventKind, of: &dyn Fn(&str, String) -> Remark, found: &mut Vec<Remark>) {
+        let (section, run) = (event.row().section, short(self.run.as_str()));
+        let mut add = |key: &str, title: String, why: String, help: Option<&str>| {
+            let remark = of(key, title).because(why);
+            found.push(match help {
+                Some(help) => remark.help(help),
+                None => remark,
+            });
+        };
+        if self.context == Some(true) && !abilities::takes_context(event) {
+            let why = format!("Claude is given nothing at {event}");
+            add("context", format!("{section}: `context` has no effect"), why, None);
+        }
+        if self.files.is_some() && !names_files(event) {
+            let why = format!("{event} is about no files");
+            add(
+                "files",
+                format!("{section}: `{run}` never runs: it has `files`"),
+                why,
+                Some("remove `files`"),
+            );
+        }
+        if self.files.is_none() && self.run.as_str().contains(FILES_PLACEHOLDER) {
+            let what = format!("{section}: `{run}` has `{FILES_PLACEHOLDER}` but no `files`");
+            add("run", what, "so it stays as it is".into(), Some("add `files: [\"*\"]`"));
+        }
+        if self.max_output_lines.is_some() && self.streams() == (Show::Never, Show::Never) {
+            let what = format!("{section}: `{run}` limits output that is never shown");
+            add(
+                "maxOutputLines",
+                what,
+                String::new(),
+                Some("remove `maxOutputLines`, or set `show: failure`"),
+            );
         }
     }
 }

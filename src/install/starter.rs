@@ -247,7 +247,7 @@ mod tests {
                 assert_eq!(parse(&starter.text()), ConclaudeConfig::default());
                 let all = parse(&uncommented(&starter.text()));
                 assert!(all.commands() >= 2);
-                assert_eq!(all.warnings(), Vec::<String>::new());
+                assert_eq!(all.warnings(), Vec::new());
                 let live = Starter { live: true, ..starter };
                 assert_eq!(parse(&live.text()).commands() > 0, !kinds.is_empty());
                 assert_eq!(live.is_live(), !kinds.is_empty());

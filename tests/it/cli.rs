@@ -95,6 +95,9 @@ fn each_subcommand_and_event_has_help() {
               [default: text]
               [possible values: text, json, github]
 
+          --strict
+              Exit with 1 where there are warnings
+
           --json
               The same as --format json
 

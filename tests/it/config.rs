@@ -382,7 +382,14 @@ fn validate_warns_of_what_has_no_effect() {
     assert_snapshot!(test.shows(&["validate"]), @"
     exit 0
     ----- stdout
-    warning: subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it
+    warning: subagentStop: `coder` can never run
+     --> [ROOT]/.conclaude.yaml:5:5
+      |
+    5 |     coder: [{run: y}]
+      |     ^^^^^ `match: first` stops at `*`, which comes before it
+      |
+      = help: move it before `*`, or remove `match: first`
+
     warning: [ROOT]/.conclaude.yml is not read: .conclaude.yaml comes first
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 2 patterns, 2 commands

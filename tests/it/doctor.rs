@@ -391,7 +391,7 @@ fn what_is_allowed_but_cannot_work_is_a_warning() {
     insta::assert_snapshot!(checks(&test, "config"), @"
     exit 0
     good: .conclaude.yaml is valid: notifications: on
-    warning: notifications: `FileChanged` is registered only if it has commands: for notifications alone that would change what Claude Code does, or slow it down → edit [ROOT]/.conclaude.yaml
+    warning: notifications: `FileChanged` is registered only if it has commands: for notifications alone that would change what Claude Code does, or slow it down → edit [ROOT]/.conclaude.yaml:1
     ");
 }
 

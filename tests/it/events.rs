@@ -277,7 +277,12 @@ fn an_event_that_only_a_newer_client_has_runs_its_commands() {
     assert_snapshot!(test().shows(&["validate"]), @"
     exit 0
     ----- stdout
-    warning: goalReached: this version of conclaude knows no event GoalReached: its commands run if Claude Code has it
+    warning: goalReached: this version of conclaude knows no event GoalReached
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | goalReached: {commands: [{run: 'cat > got'}]}
+      | ^^^^^^^^^^^ its commands run if Claude Code has it
+
     valid: [ROOT]/.conclaude.yaml
       goalReached: 1 pattern, 1 command
     ");
@@ -767,11 +772,44 @@ fn what_a_command_prints_is_context_where_claude_can_be_given_some() {
     assert_snapshot!(Test::event("Stop").config(config).shows(&["validate"]), @r#"
     exit 0
     ----- stdout
-    warning: notification: `context` has no effect: Claude is given nothing at Notification
-    warning: setup: `x` never runs: Setup is about no files, and it has `files`
-    warning: fileChanged: Claude Code watches files by name, and none is called `*.ts`: list the names
-    warning: postToolUse: `eslint {files}` has `{files}` but no `files`, so it stays as it is: add `files: ["*"]`
-    warning: messageDisplay: `x` can never match: MessageDisplay has nothing to compare; use `*`, or a plain list
+    warning: notification: `context` has no effect
+     --> [ROOT]/.conclaude.yaml:1:50
+      |
+    1 | notification: {commands: [{run: echo x, context: true}]}
+      |                                                  ^^^^ Claude is given nothing at Notification
+
+    warning: setup: `x` never runs: it has `files`
+     --> [ROOT]/.conclaude.yaml:2:29
+      |
+    2 | setup: {commands: [{run: x, files: ['*']}]}
+      |                             ^^^^^ Setup is about no files
+      |
+      = help: remove `files`
+
+    warning: fileChanged: Claude Code watches files by name
+     --> [ROOT]/.conclaude.yaml:3:26
+      |
+    3 | fileChanged: {commands: {'*.ts': [{run: x}]}}
+      |                          ^^^^^^ none is called `*.ts`
+      |
+      = help: list the names
+
+    warning: postToolUse: `eslint {files}` has `{files}` but no `files`
+     --> [ROOT]/.conclaude.yaml:4:32
+      |
+    4 | postToolUse: {commands: [{run: 'eslint {files}'}]}
+      |                                ^^^^^^^^^^^^^^^^ so it stays as it is
+      |
+      = help: add `files: ["*"]`
+
+    warning: messageDisplay: `x` can never match
+     --> [ROOT]/.conclaude.yaml:5:29
+      |
+    5 | messageDisplay: {commands: {x: [{run: x}]}}
+      |                             ^ MessageDisplay has nothing to compare
+      |
+      = help: use `*`, or a plain list
+
     valid: [ROOT]/.conclaude.yaml
       notification: 1 pattern, 1 command
       setup: 1 pattern, 1 command

@@ -609,6 +609,7 @@ notifications:
     wrote [ROOT]/.conclaude.yaml, based on package.json
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
     not taken over: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
+    note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
     next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured

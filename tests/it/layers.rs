@@ -48,6 +48,7 @@ const LAYERS: &[&str] = &[
     "guard",
     "permission",
     "install",
+    "lint",
     "hooks",
     "cli",
     "main",

@@ -15,6 +15,7 @@ mod commands;
 mod config;
 mod config_layers;
 mod corpus;
+mod dead_rules;
 mod des_check;
 mod des_cli;
 mod des_evidence;

@@ -213,7 +213,14 @@ fn what_is_valid_now_is_not_complained_about() {
     # subagentStop: {commands: {coder: [{run: x, timeout: 5m}, {run: x, timeout: 90s}, {run: x, timeout: 1h}]}}
     exit 0
     ----- stdout
-    warning: subagentStop: the timeouts of `coder` add up to 3990 s, and Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked; use shorter timeouts
+    warning: subagentStop: the timeouts of `coder` add up to 3990 s
+     --> [ROOT]/.conclaude.yaml:1:27
+      |
+    1 | subagentStop: {commands: {coder: [{run: x, timeout: 5m}, {run: x, timeout: 90s}, {run: x, timeout: 1h}]}}
+      |                           ^^^^^ Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |
+      = help: use shorter timeouts
+
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 1 pattern, 3 commands
 
@@ -391,7 +398,15 @@ fn validate_prints_json() {
       "error": null,
       "problems": [],
       "warnings": [
-        "subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it"
+        {
+          "path": "[ROOT]/.conclaude.yaml",
+          "line": 5,
+          "column": 5,
+          "end_column": 10,
+          "message": "subagentStop: `coder` can never run",
+          "label": "`match: first` stops at `*`, which comes before it",
+          "help": "move it before `*`, or remove `match: first`"
+        }
       ],
       "contents": [
         "subagentStop: 2 patterns, 2 commands"
@@ -440,7 +455,7 @@ fn validate_prints_annotations_for_github() {
     ::error file=.conclaude.yaml,line=5,col=18,endColumn=22::invalid value for `timeout`: the number 9999: expected 1 to 3600 seconds, as a number or as `90s` or `5m`
     exit 0
     ----- stdout
-    ::warning file=.conclaude.yaml::subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it
+    ::warning file=.conclaude.yaml,line=5,col=5,endColumn=10::subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it%0Ahelp: move it before `*`, or remove `match: first`
     exit 1
     ----- stdout
     ::error file=a%2Cb/x.yaml,line=1,col=12,endColumn=18::invalid value for `maxBlocks`: the text "100%25": expected a whole number from 1 to 7
@@ -534,7 +549,14 @@ fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
     insta::assert_snapshot!(test.shows(&["validate"]), @"
     exit 0
     ----- stdout
-    warning: subagentStop: the timeouts of `coder` and `*` add up to 3900 s, and Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked; use shorter timeouts
+    warning: subagentStop: the timeouts of `coder` and `*` add up to 3900 s
+     --> [ROOT]/.conclaude.yaml:4:5
+      |
+    4 |     coder: [{run: y, timeout: 15m}, {run: z, timeout: 10m}]
+      |     ^^^^^ Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |
+      = help: use shorter timeouts
+
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 3 patterns, 4 commands
     ");
@@ -547,8 +569,22 @@ fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
     insta::assert_snapshot!(first.shows(&["validate"]), @"
     exit 0
     ----- stdout
-    warning: subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it
-    warning: subagentStop: `tester` can never run: `match: first` stops at `*`, which comes before it
+    warning: subagentStop: `coder` can never run
+     --> [ROOT]/.conclaude.yaml:5:5
+      |
+    5 |     coder: [{run: y, timeout: 15m}, {run: z, timeout: 10m}]
+      |     ^^^^^ `match: first` stops at `*`, which comes before it
+      |
+      = help: move it before `*`, or remove `match: first`
+
+    warning: subagentStop: `tester` can never run
+     --> [ROOT]/.conclaude.yaml:6:5
+      |
+    6 |     tester: [{run: y, timeout: 10m}]
+      |     ^^^^^^ `match: first` stops at `*`, which comes before it
+      |
+      = help: move it before `*`, or remove `match: first`
+
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 3 patterns, 4 commands
     ");

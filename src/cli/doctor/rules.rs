@@ -5,13 +5,14 @@ use std::path::Path;
 use super::check::{Check, short};
 use super::installation::Installation;
 use crate::cli::validate;
-use crate::config::{ConfigError, Layer};
+use crate::config::{ConfigError, Layer, Located, Remark};
 use crate::dialect::claude::names::AGENTS as BUILT_IN;
 use crate::event;
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
 use crate::install::scope::Scope;
 use crate::install::{local_file, schema_file};
+use crate::lint::{self, World};
 use crate::load::{self, Loaded};
 use crate::pattern::Pattern;
 use crate::store;
@@ -37,9 +38,8 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
     if errors.is_empty() {
         let innermost = origins.sources().last().map(|source| source.path.display().to_string());
         let fix = format!("edit {}", innermost.unwrap_or_default());
-        checks.extend(
-            validate::warnings(config).into_iter().map(|what| Check::warning("config", what, fix.clone())),
-        );
+        let remarks = lint::remarks(&installation.loaded, &World::without_agents(folder));
+        checks.extend(remarks.iter().map(|remark| of_remark(remark, &installation.loaded, &fix)));
         let local = local_file::not_ignored(folder);
         checks.extend(local.map(|what| Check::warning("config", what, "tell git to ignore it")));
         // For whoever cloned the project: git ignores it.
@@ -48,6 +48,18 @@ pub(super) fn config(installation: &Installation) -> Vec<Check> {
         checks.extend(schema.map(|what| Check::warning("config", what, fix)));
     }
     checks
+}
+
+fn of_remark(remark: &Remark, loaded: &Loaded, edit: &str) -> Check {
+    let why = if remark.label.is_empty() { String::new() } else { format!(": {}", remark.label) };
+    let what = format!("{}{why}", remark.title);
+    let origin = remark.locate(&loaded.origins).map(|(source, problem)| {
+        let line = Located::of(&problem, &source.text, &source.path).line;
+        format!("edit {}:{line}", source.path.display())
+    });
+    let fix = origin.unwrap_or_else(|| edit.to_owned());
+    let fix = remark.help.as_ref().map_or(fix.clone(), |help| format!("{fix}: {help}"));
+    Check::warning("config", what, fix)
 }
 
 fn broken(error: &ConfigError, folder: &Path) -> Check {

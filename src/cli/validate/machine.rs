@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Checked, contents, no_config};
 use crate::cli::out::Out;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Located};
 
 pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     let errors = &checked.loaded.errors;
@@ -22,10 +22,22 @@ pub(super) fn json(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
         "files": checked.files().collect::<Vec<_>>(),
         "error": error,
         "problems": errors.iter().flat_map(ConfigError::located).collect::<Vec<_>>(),
-        "warnings": checked.warnings,
+        "warnings": warnings(checked),
         "contents": if error.is_none() { contents(&checked.loaded.config) } else { Vec::new() },
     });
     out.json(&report)
+}
+
+/// The warnings in the shape of problems; what is about no value has a message alone.
+fn warnings(checked: &Checked) -> Vec<Value> {
+    let remarks = checked.warnings.iter().map(|remark| {
+        let located = remark.locate(&checked.loaded.origins);
+        let value = located.and_then(|(source, problem)| {
+            serde_json::to_value(Located::of(&problem, &source.text, &source.path)).ok()
+        });
+        value.unwrap_or_else(|| json!({ "message": remark.in_one_line() }))
+    });
+    remarks.chain(checked.others.iter().map(|text| json!({ "message": text }))).collect()
 }
 
 /// One workflow command per problem and warning.
@@ -34,7 +46,16 @@ pub(super) fn github(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
         return writeln!(out, "::error::{}", escaped(&no_config()));
     };
     let file = |path: &Path| escaped_property(&in_repository(path).display().to_string());
-    for warning in &checked.warnings {
+    for remark in &checked.warnings {
+        match remark.locate(&checked.loaded.origins) {
+            Some((source, problem)) => {
+                let located = Located::of(&problem, &source.text, &source.path);
+                annotation(out, "warning", &located, &file(&source.path))?;
+            }
+            None => writeln!(out, "::warning file={}::{}", file(path), escaped(&remark.in_one_line()))?,
+        }
+    }
+    for warning in &checked.others {
         writeln!(out, "::warning file={}::{}", file(path), escaped(warning))?;
     }
     for error in &checked.loaded.errors {
@@ -43,18 +64,20 @@ pub(super) fn github(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     Ok(())
 }
 
+fn annotation(out: &mut Out<'_>, level: &'static str, problem: &Located<'_>, file: &str) -> io::Result<()> {
+    let help = problem.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+    let colon = if problem.label.is_empty() { "" } else { ": " };
+    let text = escaped(&format!("{}{colon}{}{help}", problem.message, problem.label));
+    let (line, column, end) = (problem.line, problem.column, problem.end_column);
+    writeln!(out, "::{level} file={file},line={line},col={column},endColumn={end}::{text}")
+}
+
 fn annotate(out: &mut Out<'_>, error: &ConfigError, file: &str) -> io::Result<()> {
     let problems = error.located();
     if problems.is_empty() {
         return writeln!(out, "::error file={file}::{}", escaped(&error.summary()));
     }
-    for problem in problems {
-        let help = problem.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
-        let text = escaped(&format!("{}: {}{help}", problem.message, problem.label));
-        let (line, column, end) = (problem.line, problem.column, problem.end_column);
-        writeln!(out, "::error file={file},line={line},col={column},endColumn={end}::{text}")?;
-    }
-    Ok(())
+    problems.iter().try_for_each(|problem| annotation(out, "error", problem, file))
 }
 
 /// GitHub finds a file by its path in the repository: the workspace, else the current folder.

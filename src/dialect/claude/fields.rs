@@ -94,3 +94,18 @@ pub const COMMAND_FIELD: &str = "command";
 pub fn has_tool(event: EventKind) -> bool {
     own(event).contains(&"tool_name")
 }
+
+/// The values of the field that patterns of the event's section are compared with, and whether there are no others.
+#[must_use]
+pub(crate) fn values(event: EventKind) -> Option<(&'static [&'static str], bool)> {
+    Some(match event {
+        EventKind::SessionStart => (&["startup", "resume", "clear", "compact", "fork"], true),
+        EventKind::SessionEnd => (&["clear", "resume", "logout", "prompt_input_exit", "other"], false),
+        EventKind::Setup => (&["init", "maintenance"], true),
+        EventKind::PreCompact | EventKind::PostCompact => (&["manual", "auto"], true),
+        EventKind::ConfigChange => {
+            (&["user_settings", "project_settings", "local_settings", "policy_settings", "skills"], false)
+        }
+        _ => return None,
+    })
+}

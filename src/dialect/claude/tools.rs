@@ -66,6 +66,56 @@ pub(crate) fn written_field(tool: &str) -> Option<&'static str> {
         .map(|(_, field, _)| *field)
 }
 
+/// The tools that Claude Code 2.1.325 and versions before it have. A newer one may have others.
+pub(crate) const KNOWN: &[&str] = &[
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "ListAgents",
+    "ListMcpResourcesTool",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Read",
+    "ReadMcpResourceTool",
+    "ReportFindings",
+    "ScheduleWakeup",
+    "SendMessage",
+    "Skill",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Workflow",
+    "Write",
+];
+
+/// How the tools of MCP servers start: `mcp__server__tool`.
+pub(crate) const MCP: &str = "mcp__";
+
+/// What was called otherwise once.
+pub(crate) const RENAMED: [(&str, &str); 1] = [("Task", "Agent")];
+
+/// Whether a call of this tool may name files or a command, as far as that is known.
+pub(crate) fn may_touch_files(tool: &str) -> bool {
+    !KNOWN.contains(&tool) || WRITING.contains(&tool) || READING.contains(&tool)
+}
+
 /// What a call of a tool does.
 pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);

@@ -1,16 +1,16 @@
 //! Limits of commands that Claude Code's limit for the whole event cuts short.
 
 use super::needed::timeout;
-use crate::config::{CommandConfig, ConclaudeConfig, EventConfig};
+use crate::config::{CommandConfig, ConclaudeConfig, EventConfig, Remark};
 use crate::event::EventKind;
 use crate::pattern::MatchMode;
 
 /// One warning for each pattern whose commands may take longer together than Claude Code waits for the event.
-pub(crate) fn over_limit(config: &ConclaudeConfig) -> Vec<String> {
+pub(crate) fn over_limit(config: &ConclaudeConfig) -> Vec<Remark> {
     config.sections.iter().flat_map(|(event, section)| of_section(*event, section, timeout(*event))).collect()
 }
 
-fn of_section(event: EventKind, section: &EventConfig, limit: u64) -> Vec<String> {
+fn of_section(event: EventKind, section: &EventConfig, limit: u64) -> Vec<Remark> {
     let is_all = section.mode != Some(MatchMode::First);
     let wildcards = section.entries().iter().filter(|(pattern, _)| pattern.is_wildcard());
     let for_all: u64 = wildcards.map(|(_, commands)| seconds(commands)).sum();
@@ -21,11 +21,13 @@ fn of_section(event: EventKind, section: &EventConfig, limit: u64) -> Vec<String
         // Where those of `*` are too long already, they alone are named.
         if own + also > limit && also <= limit {
             let with = if also > 0 { " and `*`" } else { "" };
-            warnings.push(format!(
-                "{}: the timeouts of `{pattern}`{with} add up to {} s, and Claude Code ends {event} after {limit} s: what runs then is terminated, what comes after it does not run, and nothing is blocked; use shorter timeouts",
-                event.row().section,
-                own + also
-            ));
+            let section = event.row().section;
+            let what = format!("{section}: the timeouts of `{pattern}`{with} add up to {} s", own + also);
+            let why = format!(
+                "Claude Code ends {event} after {limit} s: what runs then is terminated, what comes after it does not run, and nothing is blocked"
+            );
+            let remark = Remark::new([section, "commands", pattern.as_str()], what);
+            warnings.push(remark.because(why).help("use shorter timeouts"));
         }
     }
     warnings

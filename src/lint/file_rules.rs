@@ -1,0 +1,122 @@
+//! Lists of protected files: what a later `!pattern` frees again, and `!pattern` that frees nothing.
+
+use super::cover::covers;
+use super::{World, names};
+use crate::config::{FileRuleConfig, Layer, NameGlob, Remark};
+use crate::load::Loaded;
+use crate::yaml::Located;
+
+type Rule = Located<FileRuleConfig>;
+
+pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
+    let guards = &loaded.config.guards;
+    for (key, list) in [
+        ("uneditableFiles", &guards.uneditable_files),
+        ("unreadableFiles", &guards.unreadable_files),
+        ("preventAdditions", &guards.prevent_additions),
+    ] {
+        let list = List { key, loaded, rules: list.as_deref().unwrap_or_default() };
+        for index in 0..list.rules.len() {
+            found.extend(list.names(index, world).or_else(|| list.dead(index)));
+        }
+    }
+}
+
+struct List<'a> {
+    key: &'static str,
+    loaded: &'a Loaded,
+    rules: &'a [Rule],
+}
+
+fn pattern(rule: &Rule) -> &str {
+    rule.value.0.pattern.as_str()
+}
+
+fn freed(rule: &Rule) -> Option<&str> {
+    pattern(rule).strip_prefix('!')
+}
+
+/// Whether the first rule is for all agents that the second is for.
+fn is_for_all(first: &Rule, second: &Rule) -> bool {
+    let agent = |rule: &Rule| rule.value.0.agent.as_ref().map(NameGlob::as_str).map(str::to_owned);
+    match (agent(first), agent(second)) {
+        (None, _) => true,
+        (Some(first), Some(second)) => covers(&first, &second),
+        (Some(_), None) => false,
+    }
+}
+
+impl List<'_> {
+    fn layer(&self, rule: &Rule) -> Layer {
+        self.loaded.origins.sources().get(rule.source).map_or(Layer::default(), |source| source.layer)
+    }
+
+    fn remark(&self, index: usize, title: String) -> Remark {
+        Remark::new(["preToolUse", self.key, &index.to_string()], title)
+    }
+
+    fn names(&self, index: usize, world: &World) -> Option<Remark> {
+        let agent = self.rules.get(index)?.value.0.agent.as_ref()?;
+        let wrong = names::agent(agent.as_str(), world, true)?;
+        Some(wrong.remark(&["preToolUse", self.key, &index.to_string(), "agent"], self.key))
+    }
+
+    fn dead(&self, index: usize) -> Option<Remark> {
+        let rule = self.rules.get(index)?;
+        match freed(rule) {
+            Some(free) => self.frees_nothing(index, rule, free),
+            None => self.is_freed(index, rule),
+        }
+    }
+
+    /// A pattern that a later one frees again, all of it.
+    fn is_freed(&self, index: usize, rule: &Rule) -> Option<Remark> {
+        let later = self.rules.iter().skip(index + 1);
+        // An inner layer frees only what an outer one lets it.
+        let may_free =
+            |by: &Rule| self.layer(by) == self.layer(rule) || rule.value.0.overridable == Some(true);
+        let by = later.into_iter().find(|by| {
+            freed(by).is_some_and(|free| covers_files(free, pattern(rule)))
+                && is_for_all(by, rule)
+                && may_free(by)
+        })?;
+        let written = pattern(rule);
+        let remark = self.remark(index, format!("{}: `{written}` protects nothing", self.key));
+        let why =
+            format!("`{}` in line {} frees all of it again: the last match decides", pattern(by), by.line);
+        Some(remark.because(why).help("remove one of the two, or move this one behind it"))
+    }
+
+    fn frees_nothing(&self, index: usize, rule: &Rule, free: &str) -> Option<Remark> {
+        let earlier: Vec<&Rule> =
+            self.rules.iter().take(index).filter(|rule| freed(rule).is_none()).collect();
+        let remark = |why: String, help: String| {
+            let title = format!("{}: `!{free}` frees nothing", self.key);
+            Some(self.remark(index, title).because(why).help(help))
+        };
+        if earlier.is_empty() {
+            let later = self.rules.iter().skip(index + 1).any(|rule| freed(rule).is_none());
+            let help =
+                if later { "move it behind the patterns that it is an exception to" } else { "remove it" };
+            return remark("no pattern before it protects anything".into(), help.into());
+        }
+        let may_be_freed =
+            |held: &&&Rule| self.layer(held) == self.layer(rule) || held.value.0.overridable == Some(true);
+        if earlier.iter().any(|held| may_be_freed(&held)) {
+            return None;
+        }
+        let held = earlier.first()?;
+        remark(
+            format!("`{}` is of an outer layer, which does not let this one free it", pattern(held)),
+            "write `overridable: true` there, if it is yours".into(),
+        )
+    }
+}
+
+/// Whether a pattern of files covers all that another one covers, as far as that is certain.
+fn covers_files(outer: &str, inner: &str) -> bool {
+    let plain = |pattern: &str| pattern.trim_start_matches("./").to_owned();
+    let (outer, inner) = (plain(outer), plain(inner));
+    // A name at any depth, against a name at any depth; a trailing slash is for directories alone.
+    outer == inner || (!outer.contains('/') && !inner.contains('/') && covers(&outer, &inner))
+}

@@ -1,0 +1,86 @@
+//! `files` of commands: patterns that no file of the project matches.
+
+use std::path::Path;
+
+use super::{World, command_keys, commands};
+use crate::config::{ConclaudeConfig, FileGlob, Remark};
+use crate::file_pattern::{FilePattern, Location};
+
+/// In a larger project a pattern is not looked for.
+const MAX_FILES: usize = 50_000;
+
+pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
+    let with_files = || {
+        commands(config).filter_map(|(event, pattern, index, command)| {
+            Some((event.row().section, pattern, index.to_string(), command.files.as_ref()?))
+        })
+    };
+    if with_files().next().is_none() {
+        return;
+    }
+    let project = all_files(&world.root);
+    for (section, pattern, index, list) in with_files() {
+        let keys = command_keys(section, pattern, &index, "files");
+        let globs: Vec<&str> = list.0.iter().map(FileGlob::as_str).collect();
+        if globs.iter().all(|glob| glob.starts_with('!')) {
+            let remark = Remark::new(keys, format!("{section}: this command never runs"));
+            let help = format!("write `files: [\"*\", \"{}\"]`", globs.join("\", \""));
+            found.push(remark.because("its `files` only leave files out").help(help));
+            continue;
+        }
+        for (at, glob) in globs.iter().enumerate() {
+            let Some(project) = &project else { continue };
+            if glob.starts_with('!') || matches_any(glob, project) {
+                continue;
+            }
+            let at = at.to_string();
+            let remark = Remark::new(
+                keys.iter().copied().chain([at.as_str()]),
+                format!("{section}: `{glob}` matches no file"),
+            );
+            found.push(remark.because("the project has none like that").help(hint(glob, project)));
+        }
+    }
+}
+
+fn matches_any(glob: &str, files: &[Location]) -> bool {
+    // What is outside of the project is not looked at.
+    glob.starts_with('~')
+        || FilePattern::new(glob, None).map_or(true, |pattern| files.iter().any(|file| pattern.covers(file)))
+}
+
+/// What was probably meant.
+fn hint(glob: &str, files: &[Location]) -> String {
+    let name = glob.rsplit('/').next().unwrap_or(glob);
+    if glob.contains('/') && name != "**" && matches_any(name, files) {
+        return format!("`{name}` matches files elsewhere: a pattern with `/` counts from the root");
+    }
+    "write the path from the project's root, or a name for any depth".into()
+}
+
+/// All files; none where there are too many.
+fn all_files(root: &Path) -> Option<Vec<Location>> {
+    let (mut found, mut pending) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(folder) = pending.pop() {
+        for entry in std::fs::read_dir(&folder).ok()?.flatten() {
+            let path = entry.path();
+            // Links are files here: what they lead to may be without end.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if entry.file_name() != ".git" {
+                    pending.push(path);
+                }
+                continue;
+            }
+            let relative = path.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned());
+            found.push(Location {
+                absolute: path.to_string_lossy().into_owned(),
+                relative,
+                is_directory: false,
+            });
+            if found.len() > MAX_FILES {
+                return None;
+            }
+        }
+    }
+    Some(found)
+}

@@ -1,0 +1,142 @@
+use std::path::Path;
+
+use super::*;
+use crate::load;
+use crate::root::Root;
+
+/// What is remarked about a config in a project with an agent `coder` and a file `src/main.rs`.
+fn remarked(config: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for (name, text) in [(".conclaude.yaml", config), ("src/main.rs", ""), ("src/lib.test.ts", "")] {
+        std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        std::fs::write(root.join(name), text).unwrap();
+    }
+    let path = root.join(".conclaude.yaml");
+    let loaded = load::one(&path, &Root::find(None, Path::new("/")));
+    assert!(loaded.errors.is_empty(), "{config}\n{:?}", loaded.errors);
+    let world = World { agents: vec!["coder".into(), "tester".into()], root: root.to_owned() };
+    let remarks = remarks(&loaded, &world);
+    let line = |remark: &Remark| {
+        let (source, problem) =
+            remark.locate(&loaded.origins).unwrap_or_else(|| panic!("no position: {remark:?}"));
+        format!("`{}` {}", &source.text[problem.span], remark.in_one_line())
+    };
+    remarks.iter().map(line).collect()
+}
+
+#[test]
+fn innocent_rules_are_not_remarked() {
+    for config in [
+        "subagentStop: {commands: {'*': [{run: x}], coder: [{run: y}], 'test*': [{run: z}], 'plugin:reviewer': [{run: r}]}}",
+        "subagentStop: {match: first, commands: {coder: [{run: x}], 'cod*': [{run: y}], '*': [{run: z}]}}",
+        "subagentStop: {match: first, commands: {'*er': [{run: x}], '*der*': [{run: y}]}}",
+        "subagentStop: {commands: {Explore: [{run: x}], general-purpose: [{run: x}], a0123456789abcdef: [{run: x}]}}",
+        "subagentStart: {commands: {'{coder,tester}': [{run: x}]}}",
+        "postToolUse: {commands: {'{Write,Edit}': [{run: x}], mcp__github__create_issue: [{run: x}], 'mcp__*': [{run: x}]}}",
+        "postToolUse: {commands: {BrandNewTool: [{run: x}], LS: [{run: x}], '*Edit': [{run: x}], 'Web*': [{run: x}]}}",
+        "postToolUse: {commands: {'*': [{run: x, agent: main}, {run: x, agent: coder}, {run: x, agent: 'unknown*'}]}}",
+        "stop: {commands: [{run: x, agent: main}, {run: x, agent: '*'}, {run: x, files: ['*.rs', '!*.md']}]}",
+        "stop: {commands: [{run: x, files: ['src/**', './src/main.rs', '/src/*.rs', '~/notes', 'src/']}]}",
+        "sessionStart: {commands: {startup: [{run: x}], '{clear,compact}': [{run: x}], 'res*': [{run: x}]}}",
+        "sessionEnd: {commands: {bypass_permissions_disabled: [{run: x}]}}",
+        "preCompact: {commands: {manual: [{run: x}], '*': [{run: x}]}}",
+        "notification: {commands: {permission_prompt: [{run: x}], whatever: [{run: x}]}}",
+        "teammateIdle: {commands: {anybody: [{run: x}]}}",
+        "preToolUse: {uneditableFiles: ['*.lock', '!Cargo.lock', 'vendor/', '!vendor/own/', 'nothing/here']}",
+        "preToolUse: {uneditableFiles: ['.env*', '!.env.example', {pattern: 'src/**', agent: coder}]}",
+        "preToolUse: {uneditableFiles: [{pattern: '*.md'}, {pattern: '!*.md', agent: coder}]}",
+        "preToolUse: {unreadableFiles: ['!x', '*.pem'], uneditableFiles: []}".replace("'!x', ", "").as_str(),
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git status', action: allow}, {tool: Bash, commandPattern: 'git *', action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: ask}, {tool: Bash, commandPattern: 'git *', action: block}, {tool: '*', pattern: 'a/**', action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'rm *', action: block, agent: coder}, {tool: Bash, commandPattern: 'rm *', action: ask}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Write, pattern: '*.js', action: allow}, {tool: Write, pattern: '*.js', action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git*', action: allow}, {tool: Bash, commandPattern: 'git push*', action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: '*', commandPattern: 'x', action: block}, {tool: Grep, pattern: '*.md', action: block}, {tool: NewTool, pattern: a, action: ask}]}",
+        "worktreeCreate: {commands: [{run: x}]}\nstop: {infinite: true}",
+        "permissionRequest: {default: ask, allow: [Read, 'Bash(git status*)', 'mcp__*', 'WebFetch(domain:x.org)'], deny: ['*Edit']}",
+        "fileChanged: {commands: {.env: [{run: x}]}}",
+    ] {
+        assert_eq!(remarked(config), Vec::<String>::new(), "{config}");
+    }
+}
+
+#[test]
+fn packs_and_the_example_of_the_readme_have_no_dead_rules() {
+    for pack in ["secrets", "git-safety", "destructive-commands", "lockfiles"] {
+        assert_eq!(remarked(&format!("extends: ['pack:{pack}']")), Vec::<String>::new(), "{pack}");
+    }
+}
+
+#[test]
+fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
+    let mut shown = String::new();
+    for config in [
+        "postToolUse: {commands: {bash: [{run: x}], '{Write,Editt}': [{run: x}], Wirte: [{run: x}], Task: [{run: x}]}}",
+        "postToolUse: {commands: {'bash*': [{run: x}], mcp_github_create: [{run: x}]}}",
+        "subagentStop: {commands: {codr: [{run: x}], reviewer: [{run: x}], main: [{run: x, agent: main}]}}",
+        "stop: {commands: [{run: x, agent: coder}]}\nuserPromptSubmit: {commands: [{run: x, agent: 'test*'}]}",
+        "sessionStart: {commands: {start: [{run: x}], startp: [{run: x}]}}\nsetup: {commands: {install: [{run: x}]}}\nsessionEnd: {commands: {log_out: [{run: x}]}}",
+        "subagentStop: {match: first, commands: {'*': [{run: x}], coder: [{run: y}]}}",
+        "subagentStop: {match: first, commands: {'cod*': [{run: x}], tester: [{run: x}], '{coder,tester}': [{run: y}]}}",
+        "preToolUse: {toolUsageValidation: [{tool: bash, action: block}, {tool: Write, commandPattern: x, action: block}, {tool: WebFetch, pattern: '*.md', action: ask}, {tool: Bash, matchMode: prefix, action: ask}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git *', action: block}, {tool: Bash, commandPattern: git status, action: allow}, {tool: Bash, commandPattern: 'git *', action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: '*', action: ask}, {tool: Write, pattern: '*.md', action: block, agent: coder}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: git push, matchMode: prefix, action: ask}, {tool: Bash, commandPattern: 'git push --force*', action: block}]}",
+        "preToolUse: {uneditableFiles: ['!*.md', '*.lock', {pattern: src/, agent: codre}], unreadableFiles: ['.env', '!.env*']}",
+        "permissionRequest: {default: ask, allow: [read, 'Bash(git status*)', {pattern: Edit, agent: codr}], deny: [Wirte]}",
+        "stop: {commands: [{run: x, files: ['!*.md']}, {run: x, files: ['lib/**', 'app/main.rs', '*.rs']}]}",
+    ] {
+        shown.push_str(&format!("{}\n\n", remarked(config).join("\n")));
+    }
+    insta::assert_snapshot!(shown, @r#"
+    `bash` postToolUse: `bash` matches nothing: no tool of Claude Code is called so; did you mean `Bash`?
+    `'{Write,Editt}'` postToolUse: `Editt` matches nothing: no tool of Claude Code is called so; did you mean `Edit`?
+    `Wirte` postToolUse: `Wirte` matches nothing: no tool of Claude Code is called so; did you mean `Write`?
+    `Task` postToolUse: `Task` matches nothing: Claude Code has another name for this tool; write `Agent`
+
+    `'bash*'` postToolUse: `bash*` matches nothing: case counts; did you mean `Bash`?
+    `mcp_github_create` postToolUse: `mcp_github_create` matches nothing: tools of MCP servers have two underscores twice; write `mcp__SERVER__TOOL`
+
+    `codr` subagentStop: `codr` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
+    `reviewer` subagentStop: `reviewer` matches nothing: no agent of the project, of yours or of Claude Code is called so; known are `coder`, `tester`, and those of Claude Code
+    `main` subagentStop: `main` matches nothing: no agent of the project, of yours or of Claude Code is called so; known are `coder`, `tester`, and those of Claude Code
+    `main` subagentStop: `main` matches nothing: SubagentStop is about subagents alone; remove `agent`
+
+    `coder` stop: `coder` matches nothing: Stop comes from the main thread alone; remove `agent`, or write `main`
+    `'test*'` userPromptSubmit: `test*` matches nothing: UserPromptSubmit comes from the main thread alone; remove `agent`, or write `main`
+
+    `start` sessionStart: `start` matches nothing: SessionStart is never about that; did you mean `startup`?
+    `startp` sessionStart: `startp` matches nothing: SessionStart is never about that; did you mean `startup`?
+    `install` setup: `install` matches nothing: Setup is never about that; write one of `init`, `maintenance`
+    `log_out` sessionEnd: `log_out` matches nothing: SessionEnd is never about that; did you mean `logout`?
+
+    `coder` subagentStop: `coder` can never run: `match: first` stops at `*`, which comes before it; move it before `*`, or remove `match: first`
+
+    `'{coder,tester}'` subagentStop: `{coder,tester}` can never run: `match: first` stops at `tester`, which comes before it; move it before `tester`, or remove `match: first`
+
+    `bash` toolUsageValidation: `bash` matches nothing: no tool of Claude Code is called so; did you mean `Bash`?
+    `x` toolUsageValidation: this rule for `Write` never matches: only `Bash` has a command to compare; write `tool: Bash`
+    `'*.md'` toolUsageValidation: this rule for `WebFetch` never matches: `WebFetch` names no file to compare; remove `pattern`
+    `prefix` toolUsageValidation: `matchMode` has no effect: there is no `commandPattern`; remove `matchMode`
+
+    `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
+    `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 matches all that it matches, and comes first; remove it
+
+    `Write` toolUsageValidation: this rule for `Write` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
+
+    `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
+
+    `'!*.md'` uneditableFiles: `!*.md` frees nothing: no pattern before it protects anything; move it behind the patterns that it is an exception to
+    `codre` uneditableFiles: `codre` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
+    `'.env'` unreadableFiles: `.env` protects nothing: `!.env*` in line 1 frees all of it again: the last match decides; remove one of the two, or move this one behind it
+
+    `read` permissionRequest: `read` matches nothing: no tool of Claude Code is called so; did you mean `Read`?
+    `codr` permissionRequest: `codr` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
+    `Wirte` permissionRequest: `Wirte` matches nothing: no tool of Claude Code is called so; did you mean `Write`?
+
+    `files` stop: this command never runs: its `files` only leave files out; write `files: ["*", "!*.md"]`
+    `'lib/**'` stop: `lib/**` matches no file: the project has none like that; write the path from the project's root, or a name for any depth
+    `'app/main.rs'` stop: `app/main.rs` matches no file: the project has none like that; `main.rs` matches files elsewhere: a pattern with `/` counts from the root
+    "#);
+}

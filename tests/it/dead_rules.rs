@@ -1,0 +1,208 @@
+//! `validate` finds rules that look alive and are dead.
+
+use insta::assert_snapshot;
+
+use crate::common::{Test, run_in};
+
+const DEAD: &str = "subagentStop:
+  match: first
+  commands:
+    \"*\":
+      - run: npm run lint
+    codr:
+      - run: npm test
+        files: [\"lib/**\"]
+preToolUse:
+  uneditableFiles: [\"!*.md\", \"*.lock\"]
+  toolUsageValidation:
+    - {tool: bash, action: block}
+    - {tool: Bash, commandPattern: \"git *\", action: block}
+    - {tool: Bash, commandPattern: \"git status\", action: allow}
+";
+
+fn project(config: &str) -> Test {
+    Test::stop()
+        .config(config)
+        .file(".claude/agents/coder.md", "---\nname: coder\n---\n")
+        .file("src/a.ts", "")
+}
+
+#[test]
+fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
+    assert_snapshot!(project(DEAD).shows(&["validate"]), @r#"
+    exit 0
+    ----- stdout
+    warning: subagentStop: `codr` matches nothing
+     --> [ROOT]/.conclaude.yaml:6:5
+      |
+    6 |     codr:
+      |     ^^^^ no agent of the project, of yours or of Claude Code is called so
+      |
+      = help: did you mean `coder`?
+
+    warning: subagentStop: `codr` can never run
+     --> [ROOT]/.conclaude.yaml:6:5
+      |
+    6 |     codr:
+      |     ^^^^ `match: first` stops at `*`, which comes before it
+      |
+      = help: move it before `*`, or remove `match: first`
+
+    warning: subagentStop: `lib/**` matches no file
+     --> [ROOT]/.conclaude.yaml:8:17
+      |
+    8 |         files: ["lib/**"]
+      |                 ^^^^^^^^ the project has none like that
+      |
+      = help: write the path from the project's root, or a name for any depth
+
+    warning: uneditableFiles: `!*.md` frees nothing
+      --> [ROOT]/.conclaude.yaml:10:21
+       |
+    10 |   uneditableFiles: ["!*.md", "*.lock"]
+       |                     ^^^^^^^ no pattern before it protects anything
+       |
+       = help: move it behind the patterns that it is an exception to
+
+    warning: toolUsageValidation: `bash` matches nothing
+      --> [ROOT]/.conclaude.yaml:12:14
+       |
+    12 |     - {tool: bash, action: block}
+       |              ^^^^ no tool of Claude Code is called so
+       |
+       = help: did you mean `Bash`?
+
+    warning: toolUsageValidation: this rule for `Bash` can never decide
+      --> [ROOT]/.conclaude.yaml:14:14
+       |
+    14 |     - {tool: Bash, commandPattern: "git status", action: allow}
+       |              ^^^^ the rule in line 13 matches all that it matches, and comes first
+       |
+       = help: move it before that one
+
+    valid: [ROOT]/.conclaude.yaml
+      subagentStop: 2 patterns, 2 commands
+      preToolUse: 0 patterns, 0 commands
+    "#);
+}
+
+#[test]
+fn warnings_fail_only_where_that_is_asked_for() {
+    let (dead, good) = (project(DEAD), project("subagentStop: {commands: {coder: [{run: x}]}}"));
+    for (test, arguments, expected) in [
+        (&dead, vec!["validate"], 0),
+        (&dead, vec!["validate", "--strict"], 1),
+        (&good, vec!["validate", "--strict"], 0),
+    ] {
+        assert_eq!(run_in(&test.root(), &arguments).0, Some(expected), "{arguments:?}");
+    }
+}
+
+#[test]
+fn programs_get_the_position_of_a_dead_rule() {
+    let test = project("postToolUse:\n  commands:\n    Wirte: [{run: x}]\n");
+    assert_snapshot!(test.shows(&["validate", "--json"]), @r#"
+    exit 0
+    ----- stdout
+    {
+      "valid": true,
+      "path": "[ROOT]/.conclaude.yaml",
+      "files": [
+        "[ROOT]/.conclaude.yaml"
+      ],
+      "error": null,
+      "problems": [],
+      "warnings": [
+        {
+          "path": "[ROOT]/.conclaude.yaml",
+          "line": 3,
+          "column": 5,
+          "end_column": 10,
+          "message": "postToolUse: `Wirte` matches nothing",
+          "label": "no tool of Claude Code is called so",
+          "help": "did you mean `Write`?"
+        }
+      ],
+      "contents": [
+        "postToolUse: 1 pattern, 1 command"
+      ]
+    }
+    "#);
+    assert_snapshot!(test.shows(&["validate", "--format", "github"]), @"
+    exit 0
+    ----- stdout
+    ::warning file=.conclaude.yaml,line=3,col=5,endColumn=10::postToolUse: `Wirte` matches nothing: no tool of Claude Code is called so%0Ahelp: did you mean `Write`?
+    ");
+}
+
+#[test]
+fn a_config_of_the_original_says_what_is_different_here() {
+    let config = "skillStart:\n  commands:\n    coder: [{run: x}]\n    \"*\": [{run: y}]\ntaskCompleted:\n  commands:\n    \"*\": [{run: z}]\nstop:\n  infinite: true\n";
+    assert_snapshot!(project(config).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: `skillStart` is a key of conclaude 0.2
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | skillStart:
+      | ^^^^^^^^^^ read as what it is here
+      |
+      = help: write `subagentStart`
+
+    warning: subagentStart: every pattern that matches runs its commands
+     --> [ROOT]/.conclaude.yaml:2:3
+      |
+    2 |   commands:
+      |   ^^^^^^^^ conclaude 0.2 ran those of the first one alone
+      |
+      = help: write `match: first` for that, or `match: all` if it is meant so
+
+    warning: taskCompleted: a command that fails only warns
+     --> [ROOT]/.conclaude.yaml:6:3
+      |
+    6 |   commands:
+      |   ^^^^^^^^ in conclaude 0.2 exit code 2 blocked
+      |
+      = help: write `onFailure: block` for that, or `onFailure: warn`
+
+    warning: stop: `infinite` ends after `maxBlocks` rounds for one prompt
+     --> [ROOT]/.conclaude.yaml:9:13
+      |
+    9 |   infinite: true
+      |             ^^^^ conclaude 0.2 had no limit
+      |
+      = help: `maxBlocks: 7` is the most
+
+    warning: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    valid: [ROOT]/.conclaude.yaml
+      subagentStart: 2 patterns, 2 commands
+      taskCompleted: 1 pattern, 1 command
+      stop: 0 patterns, 0 commands
+    ");
+    let imported = project(config).shows(&["init", "--import", "--dry-run", "--local"]);
+    let notes: Vec<&str> = imported.lines().filter(|line| line.starts_with("note: ")).collect();
+    assert_snapshot!(notes.join("\n"), @"
+    note: `skillStart` is a key of conclaude 0.2: read as what it is here; write `subagentStart`
+    note: subagentStart: every pattern that matches runs its commands: conclaude 0.2 ran those of the first one alone; write `match: first` for that, or `match: all` if it is meant so
+    note: taskCompleted: a command that fails only warns: in conclaude 0.2 exit code 2 blocked; write `onFailure: block` for that, or `onFailure: warn`
+    note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    note: stop: `infinite` ends after `maxBlocks` rounds for one prompt: conclaude 0.2 had no limit; `maxBlocks: 7` is the most
+    ");
+    // What was decided is not asked again.
+    let settled = "skillStart:\n  match: first\n  commands:\n    coder: [{run: x}]\n    \"*\": [{run: y}]\npreToolUse: {preventRootAdditions: true}\n";
+    assert_snapshot!(project(settled).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: `skillStart` is a key of conclaude 0.2
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | skillStart:
+      | ^^^^^^^^^^ read as what it is here
+      |
+      = help: write `subagentStart`
+
+    valid: [ROOT]/.conclaude.yaml
+      subagentStart: 2 patterns, 2 commands
+      preToolUse: 0 patterns, 0 commands
+    ");
+}
