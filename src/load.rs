@@ -24,6 +24,8 @@ pub(crate) struct Loaded {
     pub(crate) origins: Origins,
     /// Why some files are not used, each with its name.
     pub(crate) errors: Vec<ConfigError>,
+    /// The paths that its files extend, as they are named and where they lead, also of what is missing or not used.
+    pub(crate) extended: Vec<PathBuf>,
 }
 
 impl Loaded {
@@ -104,6 +106,8 @@ struct Loader<'a> {
     chain: Vec<PathBuf>,
     /// What the current layer has extended already: twice adds nothing.
     extended: Vec<PathBuf>,
+    /// All paths that are extended.
+    named: Vec<PathBuf>,
     files: usize,
     /// Files of others are read only if the user agreed to them.
     asks_trust: bool,
@@ -132,6 +136,7 @@ impl<'a> Loader<'a> {
             errors: Vec::new(),
             chain: Vec::new(),
             extended: Vec::new(),
+            named: Vec::new(),
             files: 0,
             asks_trust: true,
         }
@@ -219,11 +224,12 @@ impl<'a> Loader<'a> {
     }
 
     /// A file, relative to the one that names it.
-    fn file(&self, named: &Named<'_>) -> Result<Source, Problem> {
+    fn file(&mut self, named: &Named<'_>) -> Result<Source, Problem> {
         let Named { name, by, .. } = named;
         let folder = by.path.parent().unwrap_or(Path::new(""));
         let path = folder.join(expand_home(name));
         let own = real(&path);
+        self.named.extend([path.clone(), own.clone()]);
         if self.chain.contains(&own) || own == real(&by.path) {
             let help = "a file cannot extend itself, also not by way of others".to_owned();
             return Err(named.problem(format!("`{name}` extends this file"), "a circle", help));
@@ -249,7 +255,8 @@ impl<'a> Loader<'a> {
 
     fn finish(self) -> Loaded {
         let (config, origins, more) = merge(self.parts);
-        Loaded { config, origins, errors: self.errors.into_iter().chain(more).collect() }
+        let errors = self.errors.into_iter().chain(more).collect();
+        Loaded { config, origins, errors, extended: self.named }
     }
 }
 

@@ -80,10 +80,10 @@ impl ConfigError {
         }
     }
 
-    /// Whether the file has this section, as far as one can tell of a file that is broken.
+    /// Whether the file has this section, as far as one can tell of a file that is broken, or of what it extends and is not read.
     #[must_use]
     pub(crate) fn mentions(&self, section: &str) -> bool {
-        matches!(&self.kind, Kind::Invalid { text, .. } if text.contains(section))
+        matches!(&self.kind, Kind::Invalid { text, .. } if text.contains(section) || text.contains("extends"))
     }
 
     /// One line for a reader who can look up the rest.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::paths::Links;
+use super::paths::{Links, normalise};
 use crate::root::claude_folder;
 use crate::text::is_invisible;
 
@@ -44,6 +44,8 @@ pub struct Protected {
     bases: Vec<Base>,
     /// These are protected wherever links lead, with all that is in them.
     paths: Vec<PathBuf>,
+    /// Single files.
+    files: Vec<PathBuf>,
 }
 
 /// A folder in which some paths are protected.
@@ -71,7 +73,19 @@ impl Protected {
         Protected {
             bases: projects.map(|folder| base(folder, is_protected)).chain(settings).collect(),
             paths: paths.map(|path| folded_path(&links.real_path(&path))).collect(),
+            files: Vec::new(),
         }
+    }
+
+    /// With what the config extends, and its copies in a worktree.
+    #[must_use]
+    pub fn with(mut self, extended: &[PathBuf], root: &Path, work: &Path) -> Protected {
+        for file in extended {
+            let file = normalise(file);
+            self.files.extend(file.strip_prefix(root).map(|inside| folded_path(&work.join(inside))));
+            self.files.push(folded_path(&file));
+        }
+        self
     }
 
     /// Whether a path is protected, as it is named without `..`, and where it really leads.
@@ -90,6 +104,7 @@ impl Protected {
             || is_config(&real)
             || self.bases.iter().any(is_in)
             || self.paths.iter().any(|path| real.starts_with(path))
+            || self.files.iter().any(|file| *file == named || *file == real)
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) struct Config {
     pub(super) origins: Origins,
     /// Why one of its files cannot be used.
     pub(super) error: Option<ConfigError>,
+    /// What its files extend, also where that is not used.
+    pub(super) extended: Vec<PathBuf>,
 }
 
 impl<'a> Context<'a> {
@@ -365,11 +367,12 @@ impl Config {
             EventKind::SessionStart => Patterns::All,
             event => Patterns::Of(event),
         };
-        let Loaded { config: settings, mut origins, errors } = match &root.config {
+        let Loaded { config: settings, mut origins, errors, extended } = match &root.config {
             Some(path) if environment.only_project => load::one(path, root),
             _ => load::all(root, patterns),
         };
-        let error = errors.into_iter().next();
+        // One that is an error of this event is not hidden by another.
+        let error = errors.iter().find(|error| concerns(error, event)).or(errors.first()).cloned();
         let is_shown_whole = event == EventKind::SessionStart && !environment.is_rehearsal;
         if let Some(error) = error.clone().filter(|_| is_shown_whole) {
             return Err(error);
@@ -377,6 +380,6 @@ impl Config {
         if environment.only_if_trusted && settings.needs_trust() {
             origins.check_trust(load::why_untrusted);
         }
-        Ok(Config { settings, origins, error })
+        Ok(Config { settings, origins, error, extended })
     }
 }

@@ -1,6 +1,6 @@
 //! The gates of DES at the client's events: what they find becomes outcomes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::gate_facts::{GateContext, called_agent};
@@ -102,7 +102,7 @@ fn write(step_file: &str, written: &Written, known: &GateContext, context: &Cont
         call: known.origin.call.as_ref(),
         root,
         work,
-        protected: &Protected::new(root, work, &Links::default()),
+        protected: &Protected::new(root, work, &Links::default()).with(&context.config.extended, root, work),
         cwd: Path::new(context.payload().cwd()),
         file: "",
     };
@@ -130,7 +130,8 @@ fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> 
     let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for touch in ground.of_script(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
-        let file = touch.path.to_string_lossy();
+        let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);
+        let file = context.config.extended.iter().find(inside).unwrap_or(&touch.path).to_string_lossy();
         let writing = Writing { file: &file, ..*writing };
         let outcome = match gates::protected(&writing) {
             Some(finding) => Some(Outcome::finding(finding, true)),

@@ -53,7 +53,6 @@ pub(super) fn inspect(
 ) -> Option<Result<Inspected, GlobError>> {
     let tool = &tool_of(context)?;
     let home = files::home();
-    let used = context.config.origins.sources();
     let sources = sources(context);
     let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
         Ok(rules) => rules,
@@ -74,7 +73,13 @@ pub(super) fn inspect(
     };
     let work = &context.root.work;
     let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
-    let protected = LazyCell::new(|| Protected::new(&context.root.folder, work, &links));
+    let protected = LazyCell::new(|| {
+        Protected::new(&context.root.folder, work, &links).with(
+            &context.config.extended,
+            &context.root.folder,
+            work,
+        )
+    });
     let call = Call {
         ground,
         tool: &tool.tool_name,
@@ -83,10 +88,7 @@ pub(super) fn inspect(
         is_subagent: tool.agent_id.is_some(),
         worktree: (*work != context.root.folder).then_some(work.as_path()),
         // Gate 2 protects them from an agent with a step.
-        is_own: &|named, real| {
-            let is_used = || used.iter().any(|source| source.path == named || source.path == real);
-            !is_gated && (protected.covers(named, real) || is_used())
-        },
+        is_own: &|named, real| !is_gated && protected.covers(named, real),
         is_ignored: &|path| git::ignores(work, path),
         watch,
     };

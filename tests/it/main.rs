@@ -13,6 +13,7 @@ mod cli;
 mod clients;
 mod commands;
 mod config;
+mod config_attacks;
 mod config_layers;
 mod corpus;
 mod dead_rules;

@@ -33,7 +33,7 @@ pub(super) struct Project {
 impl Project {
     pub(super) fn find() -> io::Result<Project> {
         let root = root()?;
-        let Loaded { config, origins, errors } = load::all(&root, Patterns::All);
+        let Loaded { config, origins, errors, .. } = load::all(&root, Patterns::All);
         let config_error = errors.first().map(ToString::to_string);
         Ok(Project { root, config, origins, config_error })
     }

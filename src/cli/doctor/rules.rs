@@ -20,7 +20,7 @@ use crate::text::count;
 
 /// A config that can be read, and means what it says.
 pub(super) fn config(installation: &Installation) -> Vec<Check> {
-    let Loaded { config, origins, errors } = &installation.loaded;
+    let Loaded { config, origins, errors, .. } = &installation.loaded;
     if origins.sources().is_empty() && errors.is_empty() {
         let text = "there is no .conclaude.yaml: only the gates of marked prompts do anything";
         return vec![Check::warning("config", text, "conclaude init")];
