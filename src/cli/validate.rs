@@ -7,6 +7,7 @@ use anstyle::AnsiColor;
 
 use crate::cli::out::{Coloured, Out, Paint};
 use crate::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
+use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::install::{local_file, schema_file};
 use crate::lint::{self, World};
@@ -173,7 +174,7 @@ fn second_file(path: &Path) -> Option<String> {
 pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
     let sections = config.sections.iter();
     let mut lines: Vec<String> =
-        sections.map(|(event, section)| section_line(event.row().section, section)).collect();
+        sections.map(|(event, section)| section_line(*event, section, config)).collect();
     if config.notifications.as_ref().is_some_and(|notifications| notifications.enabled == Some(true)) {
         lines.push("notifications: on".into());
     }
@@ -186,10 +187,26 @@ pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
     lines
 }
 
-fn section_line(name: &str, section: &EventConfig) -> String {
-    let commands = section.commands().count();
-    let patterns = count(section.entries().len() as u64, "pattern");
-    format!("{name}: {patterns}, {}", count(commands as u64, "command"))
+fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfig) -> String {
+    let mut parts = Vec::new();
+    let mut add = |number: usize, noun: &str| parts.push((number, count(number as u64, noun)));
+    add(section.entries().len(), "pattern");
+    add(section.commands().count(), "command");
+    match event {
+        EventKind::PreToolUse => add(config.guards.count(), "guard"),
+        EventKind::PermissionRequest => add(config.permissions.count(), "rule"),
+        EventKind::UserPromptSubmit => {
+            add(config.prompts.rules().count(), "context rule");
+            add(config.prompts.slash_commands().count(), "slash command");
+        }
+        _ => {}
+    }
+    // What there is none of is only worth a word where there is nothing at all.
+    if parts.iter().any(|(number, _)| *number > 0) {
+        parts.retain(|(number, _)| *number > 0);
+    }
+    let parts: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
+    format!("{}: {}", event.row().section, parts.join(", "))
 }
 
 fn des_line(des: &DesConfig) -> String {

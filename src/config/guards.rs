@@ -39,16 +39,19 @@ pub(crate) struct PreToolUseConfig {
 impl PreToolUseConfig {
     /// Whether it has a guard that is not there by itself.
     pub(crate) fn has_any(&self) -> bool {
-        let is_on =
-            |switch: &Option<Located<SwitchConfig>>| switch.as_ref().is_some_and(|on| on.value.0.enabled);
-        let has =
-            |list: &Option<Vec<Located<FileRuleConfig>>>| list.as_ref().is_some_and(|list| !list.is_empty());
-        has(&self.uneditable_files)
-            || has(&self.unreadable_files)
-            || has(&self.prevent_additions)
-            || is_on(&self.prevent_root_additions)
-            || is_on(&self.prevent_update_git_ignored)
-            || self.tool_usage_validation.as_ref().is_some_and(|list| !list.is_empty())
+        self.count() > 0
+    }
+
+    /// How many guards it has that are not there by themselves.
+    pub(crate) fn count(&self) -> usize {
+        let is_on = |switch: &Option<Located<SwitchConfig>>| {
+            usize::from(switch.as_ref().is_some_and(|on| on.value.0.enabled))
+        };
+        let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
+        let switches = [&self.prevent_root_additions, &self.prevent_update_git_ignored];
+        files.into_iter().flatten().map(Vec::len).sum::<usize>()
+            + switches.into_iter().map(is_on).sum::<usize>()
+            + self.tool_usage_validation.as_ref().map_or(0, Vec::len)
     }
 
     /// The tools that its guards look at, of those that read and those that write; `None` for all tools.

@@ -64,6 +64,12 @@ impl PermissionRequestConfig {
         self.default.as_ref().map(|default| default.value).unwrap_or_default()
     }
 
+    /// How many rules there are; a default that answers is one.
+    pub(crate) fn count(&self) -> usize {
+        let lists = self.allow.iter().map(Vec::len).chain(self.deny.iter().map(Vec::len)).sum::<usize>();
+        lists + usize::from(self.fallback() != PermissionDefault::Ask)
+    }
+
     /// Whether anything but the user can answer.
     pub(crate) fn has_rules(&self) -> bool {
         self.may_allow()

@@ -209,3 +209,21 @@ fn an_inner_layer_does_not_allow_what_an_outer_one_denies_unless_that_says_so() 
     allowed(&ask("make x"));
     allowed(&ask("ls"));
 }
+
+#[test]
+fn validate_counts_the_rules_of_each_section() {
+    let config = r#"permissionRequest: {default: deny, allow: [Read], deny: ["Bash(rm *)"]}
+userPromptSubmit: {contextRules: [{pattern: x, prompt: y}], slashCommands: {commands: {z: [{run: a}]}}}
+preToolUse: {uneditableFiles: ["*.lock"], preventRootAdditions: true}
+subagentStart: {commands: {}}
+"#;
+    insta::assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    valid: [ROOT]/.conclaude.yaml
+      permissionRequest: 3 rules
+      userPromptSubmit: 1 context rule, 1 slash command
+      preToolUse: 2 guards
+      subagentStart: 0 patterns, 0 commands
+    ");
+}
