@@ -242,6 +242,11 @@ fn evidence_is_a_list_or_a_map() {
     exit 0
     ----- stdout
     warning: des: `evidence` names the phase `GREN_UNIT`, which is not one of `phases`
+     --> [ROOT]/.conclaude.yaml:1:7
+      |
+    1 | des: {evidence: {GREN_UNIT: npm test}}
+      |       ^^^^^^^^
+
     valid: [ROOT]/.conclaude.yaml
       des: gates for prompts with markers, 14 phases, findings block
     ");
