@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,17 +21,20 @@ mod reset;
 mod runs;
 mod stats;
 mod tail;
+mod trace;
 mod verify;
 mod writer;
 
 pub use query::Filter;
+pub(crate) use read::Mark;
 pub use read::{Entry, Reader, last_session};
 pub use stats::Stats;
+pub use trace::TraceParent;
 pub use verify::{Verdict, verify};
 
 use crate::config::AuditConfig;
 use crate::rule::Rule;
-use crate::store;
+use crate::{files, store};
 
 /// The size at which a new file is started, unless the config says otherwise.
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
@@ -40,6 +44,12 @@ pub const DEFAULT_MAX_FILE_BYTES: u64 = 16 << 20;
 pub struct Record {
     /// The hook event, or the subcommand: `des run`.
     pub event: String,
+    /// When the event arrived; the time of the record is its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// The span of the client that the decision belongs to. Added when it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<TraceParent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Claude Code's `permission_mode`: `default`, `acceptEdits`, `plan`, …
@@ -95,6 +105,7 @@ pub struct CommandRecord {
     pub status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    pub started: String,
     pub duration_ms: u64,
     /// What that does: `pass`, `warn` or `block`.
     pub verdict: String,
@@ -162,6 +173,8 @@ struct Outside {
     pending: PathBuf,
     /// The folder of the pointers to the records that prove phases.
     runs: PathBuf,
+    /// The folder of what was sent where.
+    exports: PathBuf,
 }
 
 impl Outside {
@@ -172,6 +185,7 @@ impl Outside {
             end: state.join(format!("{name}.json")),
             pending: state.join("pending").join(&name),
             runs: state.join("runs").join(&name),
+            exports: state.join("exports").join(&name),
         }
     }
 }
@@ -192,12 +206,29 @@ impl Trail {
 
     /// What is kept of the trail outside the project, and where.
     pub(crate) fn kept_outside(&self) -> Vec<(&'static str, &Path)> {
-        let Some(Outside { end, pending, runs }) = &self.outside else { return Vec::new() };
+        let Some(Outside { end, pending, runs, exports }) = &self.outside else { return Vec::new() };
         vec![
             ("a copy of the end of the audit trail", end),
             ("records that are not in the audit trail yet", pending),
             ("what proves phases of steps", runs),
+            ("how much of the audit trail was sent where", exports),
         ]
+    }
+
+    /// Where exporters keep how far they are; none without a home.
+    pub(crate) fn exports(&self) -> Option<&Path> {
+        self.outside.as_ref().map(|outside| outside.exports.as_path())
+    }
+
+    /// The trails that were before this one, oldest first: `audit reset` moved them away.
+    pub(crate) fn earlier(&self) -> Vec<Trail> {
+        let folders = self.archives().into_iter().rev().filter(|folder| files::is_real_folder(folder));
+        folders.map(|folder| Trail { folder, ..self.clone() }).collect()
+    }
+
+    /// The name of the project.
+    pub(crate) fn project(&self) -> String {
+        self.root.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     #[must_use]
@@ -245,6 +276,12 @@ impl Trail {
         }
         Ok(())
     }
+}
+
+/// A time as records hold it.
+#[must_use]
+pub fn in_record(time: Timestamp) -> String {
+    time.round(jiff::Unit::Microsecond).unwrap_or(time).to_string()
 }
 
 /// How long another process may hold the lock; then the record is queued.

@@ -32,6 +32,7 @@ mod rules;
 mod schema;
 mod section;
 mod stop;
+mod telemetry;
 
 pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub(crate) use cases::{
@@ -59,6 +60,7 @@ pub(crate) use schema::schema_text;
 pub(crate) use section::FILES_PLACEHOLDER;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
 pub use stop::StopConfig;
+pub use telemetry::{Endpoint, Headers, Signal, TelemetryConfig};
 
 // The names of the specification.
 pub type SubagentStopConfig = EventConfig;
@@ -110,6 +112,8 @@ pub struct ConclaudeConfig {
     pub des: Option<DesConfig>,
     /// The audit trail.
     pub audit: Option<AuditConfig>,
+    /// Sending the audit trail to a collector.
+    pub telemetry: Option<TelemetryConfig>,
 }
 
 impl<'de> Deserialize<'de> for ConclaudeConfig {
@@ -131,6 +135,7 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                         "notifications" => config.notifications = map.next_value()?,
                         "des" => config.des = map.next_value()?,
                         "audit" => config.audit = map.next_value()?,
+                        "telemetry" => config.telemetry = map.next_value()?,
                         "preToolUse" => {
                             let value: Option<PreToolUseConfig> = map.next_value()?;
                             let mut guards = value.unwrap_or_default();
@@ -202,11 +207,18 @@ impl ConclaudeConfig {
             || self.judge().is_some()
             || self.permissions.may_allow()
             || self.prompts.rules().next().is_some()
+            || self.endpoint().is_some()
     }
 
     #[must_use]
     pub(crate) fn judge(&self) -> Option<&JudgeConfig> {
         self.des.as_ref().and_then(|des| des.judge.as_ref())
+    }
+
+    /// The collector that decisions are sent to.
+    #[must_use]
+    pub(crate) fn endpoint(&self) -> Option<&Endpoint> {
+        self.telemetry.as_ref().and_then(|telemetry| telemetry.endpoint.as_ref())
     }
 
     /// The events that it names for notifications.
@@ -280,6 +292,7 @@ impl ConclaudeConfig {
             && self.permissions.is_within_bounds()
             && self.prompts.is_within_bounds()
             && self.des.as_ref().is_none_or(DesConfig::is_within_bounds)
+            && self.telemetry.as_ref().is_none_or(TelemetryConfig::is_within_bounds)
             && hooks.map(Vec::len).all(|count| count <= MAX_NAMES)
             && self.extends.as_ref().is_none_or(|files| files.len() <= MAX_EXTENDED)
     }
@@ -298,9 +311,12 @@ impl ConclaudeConfig {
             section.warnings(*event, &mut found);
         }
         self.prompts.warnings(&mut found);
+        let is_audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.warnings(is_audited, &mut found);
+        }
         if let Some(des) = &self.des {
             des.warnings(&mut found);
-            let is_audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);
             if !is_audited && !des.evidence().is_empty() {
                 let why = "des: `evidence` needs the audit trail, which `audit.enabled: false` switches off";
                 found.push(Remark::new(["audit", "enabled"], why));

@@ -9,6 +9,7 @@ use crate::decide::{self, Cause};
 use crate::dialect::claude;
 use crate::event::{EventKind, Subject};
 use crate::exit::Exit;
+use crate::export::background;
 use crate::install::registration;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -135,6 +136,7 @@ fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit
     {
         outbox::note(&result.delivered);
     }
+    background::start();
     answer.exit
 }
 

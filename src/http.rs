@@ -2,7 +2,7 @@
 //! would be a third of the binary, for a request that few hooks make.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::files;
@@ -11,27 +11,48 @@ use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep, Status};
 /// An answer is never this large.
 const MAX_BYTES: u64 = 1 << 20;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answered {
     pub status: u16,
+    /// Headers that say what to do next, where there are any.
+    pub retry_after: Option<String>,
+    pub location: Option<String>,
     pub body: String,
 }
 
-/// Posts a body, and waits no longer than this for the answer.
+/// Why there is no answer, in words for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub what: String,
+    /// Whether the same request may succeed later.
+    pub is_transient: bool,
+}
+
+impl Failure {
+    fn transient(what: String) -> Failure {
+        Failure { what, is_transient: true }
+    }
+
+    fn permanent(what: impl ToString) -> Failure {
+        Failure { what: what.to_string(), is_transient: false }
+    }
+}
+
+/// Posts a body, and waits no longer than this for the answer. Redirects are not followed: headers may hold secrets.
 ///
 /// # Errors
-/// Says why there is none, in words for the user.
+/// When there is none.
 pub(crate) fn post(
     url: &str,
     headers: &[(&str, &str)],
     body: &str,
     timeout: Duration,
-) -> Result<Answered, String> {
-    let folder = private_folder().map_err(|error| error.to_string())?;
-    let (sent, answer) = (folder.path().join("body"), folder.path().join("answer"));
-    std::fs::write(&sent, body).map_err(|error| error.to_string())?;
+) -> Result<Answered, Failure> {
+    let folder = private_folder().map_err(Failure::permanent)?;
+    let files = Files::in_folder(folder.path());
+    std::fs::write(&files.sent, body).map_err(Failure::permanent)?;
     // On stdin, where the key is neither seen on a command line nor left behind in a file.
-    let text = configuration(url, headers, &sent, &answer, timeout)?;
+    let text = configuration(url, headers, &files, timeout).map_err(Failure::permanent)?;
     let spec = CommandSpec {
         // Limits the answer also where no length is announced.
         script: "ulimit -f 2048; exec curl -q --config -",
@@ -48,31 +69,71 @@ pub(crate) fn post(
     let said = || finished.stderr.excerpt(Some(3)).unwrap_or_default().trim().to_owned();
     match finished.status {
         Status::Exited(0) => {}
-        Status::Exited(28) | Status::TimedOut(_) => return Err(late()),
+        Status::Exited(28) | Status::TimedOut(_) => return Err(Failure::transient(late())),
         // curl's code for a file that cannot be written, and SIGXFSZ.
-        Status::Exited(23) | Status::Killed(25) => return Err("the answer is too long".into()),
-        Status::Exited(127) => return Err("`curl` is needed to ask, and is not on the PATH".into()),
-        ref other => return Err(format!("cannot reach {url}: curl {}: {}", other.describe(), said())),
+        Status::Exited(23) | Status::Killed(25) => return Err(Failure::permanent("the answer is too long")),
+        Status::Exited(127) => {
+            return Err(Failure::permanent("`curl` is needed to ask, and is not on the PATH"));
+        }
+        ref other => {
+            let what = format!("cannot reach {url}: curl {}: {}", other.describe(), said());
+            // A name that is not found, a refused or lost connection: of a machine without a network too.
+            let is_transient = matches!(other, Status::Exited(5 | 6 | 7 | 16 | 18 | 52 | 55 | 56 | 92));
+            return Err(Failure { what, is_transient });
+        }
     }
     let status = finished.stdout.excerpt(None).and_then(|code| code.trim().parse().ok()).unwrap_or(0);
-    let body = files::read_text(&answer, MAX_BYTES)
-        .map_err(|error| format!("the answer cannot be read: {error}"))?;
-    Ok(Answered { status, body })
+    let unreadable = |error| Failure::permanent(format!("the answer cannot be read: {error}"));
+    let body = if files.answer.exists() {
+        files::read_text(&files.answer, MAX_BYTES).map_err(unreadable)?
+    } else {
+        String::new()
+    };
+    let head = files::read_text(&files.head, MAX_BYTES).unwrap_or_default();
+    Ok(Answered {
+        status,
+        retry_after: header(&head, "retry-after"),
+        location: header(&head, "location"),
+        body,
+    })
+}
+
+/// The value of a header of the answer itself, behind those of proxies and of `100 Continue`.
+fn header(head: &str, name: &str) -> Option<String> {
+    let last = head.rfind("HTTP/").and_then(|at| head.get(at..))?;
+    let mut pairs = last.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = pairs.find(|(found, _)| found.trim().eq_ignore_ascii_case(name))?;
+    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// What curl reads and writes.
+struct Files {
+    sent: PathBuf,
+    head: PathBuf,
+    answer: PathBuf,
+}
+
+impl Files {
+    fn in_folder(folder: &Path) -> Files {
+        Files { sent: folder.join("body"), head: folder.join("head"), answer: folder.join("answer") }
+    }
 }
 
 /// The request as a config file for curl.
 fn configuration(
     url: &str,
     headers: &[(&str, &str)],
-    sent: &Path,
-    answer: &Path,
+    files: &Files,
     timeout: Duration,
 ) -> Result<String, String> {
     let mut lines = vec![
         quoted("url", url)?,
         quoted("proto", "=http,https")?,
-        quoted("data-binary", &format!("@{}", sent.to_string_lossy()))?,
-        quoted("output", &answer.to_string_lossy())?,
+        quoted("data-binary", &format!("@{}", files.sent.to_string_lossy()))?,
+        quoted("dump-header", &files.head.to_string_lossy())?,
+        quoted("output", &files.answer.to_string_lossy())?,
+        // Or a body of more than a megabyte waits a second for a server that does not know `100 Continue`.
+        quoted("header", "Expect:")?,
         quoted("write-out", "%{http_code}")?,
         format!("max-time = {}", timeout.as_secs_f32()),
         "globoff".into(),
@@ -112,14 +173,15 @@ mod tests {
     fn nothing_in_a_value_can_become_another_option() {
         assert_eq!(quoted("header", "x: a\"b\\c").unwrap(), r#"header = "x: a\"b\\c""#);
         assert!(quoted("url", "http://x\noutput = /etc/passwd").is_err());
-        let text = configuration(
-            "http://x",
-            &[("k", "v")],
-            Path::new("/b"),
-            Path::new("/a"),
-            Duration::from_secs(3),
-        )
-        .unwrap();
+        let files = Files::in_folder(Path::new("/f"));
+        let text = configuration("http://x", &[("k", "v")], &files, Duration::from_secs(3)).unwrap();
         assert!(text.contains("header = \"k: v\"\n") && text.contains("max-time = 3\n"), "{text}");
+    }
+
+    #[test]
+    fn headers_of_a_proxy_are_not_those_of_the_answer() {
+        let head = "HTTP/1.1 200 Connected\r\nRetry-After: 1\r\n\r\nHTTP/1.1 503 Busy\r\nretry-after:  7 \r\nX: y\r\n\r\n";
+        assert_eq!(header(head, "Retry-After").as_deref(), Some("7"));
+        assert_eq!(header(head, "location"), None);
     }
 }

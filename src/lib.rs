@@ -14,6 +14,7 @@ pub mod dialect;
 pub(crate) mod error;
 pub mod event;
 pub(crate) mod exit;
+pub(crate) mod export;
 pub(crate) mod file_pattern;
 pub mod files;
 pub mod finding;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::finding::Finding;
@@ -67,6 +68,7 @@ pub struct CommandRun {
     /// How it ended, in words that follow "it".
     pub status: String,
     pub exit_code: Option<i32>,
+    pub started: Timestamp,
     pub duration: Duration,
     /// What is shown of its output.
     pub stdout: Option<String>,

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -242,6 +242,16 @@ pub(crate) fn output(
         return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
     }
     Ok(Output { status, stdout: whole.stdout, stderr: whole.stderr })
+}
+
+/// Starts a program that goes on when we have ended: in a session of its own, with nothing of our streams.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn detach(mut command: Command) -> io::Result<()> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    platform::detach(&mut command);
+    command.spawn().map(drop)
 }
 
 /// Runs a program that shares our stdin and process group, and hands its output to the sink as it comes. Signals keep

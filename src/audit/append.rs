@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::lines::MAX_LINE_BYTES;
 use super::writer::Writer;
-use super::{LOCK_WAIT, Record, Trail};
+use super::{LOCK_WAIT, Record, TraceParent, Trail};
 use crate::{files, store};
 
 /// Longer texts are cut.
@@ -61,7 +61,8 @@ impl Trail {
 pub(super) fn body_of(record: &Record) -> io::Result<String> {
     let now = jiff::Timestamp::now();
     let now = now.round(jiff::Unit::Millisecond).unwrap_or(now);
-    let fields = serde_json::to_string(record)?;
+    let traceparent = record.traceparent.clone().or_else(TraceParent::of_process);
+    let fields = serde_json::to_string(&Record { traceparent, ..record.clone() })?;
     let body = format!("{{\"time\":\"{now}\",{}", fields.strip_prefix('{').unwrap_or(&fields));
     if body.len() <= MAX_TEXT { Ok(body) } else { shorter(&body) }
 }

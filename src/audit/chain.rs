@@ -63,6 +63,11 @@ impl Chain {
         Chain { seq: 0, hash: GENESIS.to_owned(), recent: VecDeque::new() }
     }
 
+    /// Goes on after a record that was followed before.
+    pub(super) fn after(seq: u64, hash: String) -> Chain {
+        Chain { seq, hash, ..Chain::new() }
+    }
+
     /// Goes on after a line that does not follow, so that what comes after it is compared with it.
     pub(super) fn skip_to(&mut self, line: &str) {
         if let Some(link) =

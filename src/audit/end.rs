@@ -92,7 +92,7 @@ impl Trail {
     pub fn forget(&self) {
         if let Some(outside) = &self.outside {
             let _ = fs::remove_file(&outside.end);
-            for folder in [&outside.pending, &outside.runs] {
+            for folder in [&outside.pending, &outside.runs, &outside.exports] {
                 let _ = fs::remove_dir_all(folder);
             }
         }

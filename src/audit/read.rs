@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chain::Chain;
@@ -26,6 +28,17 @@ const MAX_WORD_BYTES: usize = 100;
 
 /// How much of the last line is remembered: its hash is in it.
 const LAST_BYTES: usize = 80;
+
+/// A position in the trail, from which others go on reading later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    file: u64,
+    offset: u64,
+    /// The end of the line before it.
+    last: String,
+    seq: u64,
+    hash: String,
+}
 
 /// Reads records in their order, and later those that were written since.
 pub struct Reader<'a> {
@@ -70,6 +83,15 @@ impl<'a> Reader<'a> {
         filter: &Filter,
         mut take: impl FnMut(&Entry) -> io::Result<()>,
     ) -> io::Result<u64> {
+        self.each_until(filter, |entry| take(entry).map(ControlFlow::Continue))
+    }
+
+    /// The same, up to the record at which the one who takes them breaks off.
+    pub(crate) fn each_until(
+        &mut self,
+        filter: &Filter,
+        mut take: impl FnMut(&Entry) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<u64> {
         let mut given = 0;
         let files = self.trail.files()?;
         if !self.is_same_trail(&files)? {
@@ -90,11 +112,34 @@ impl<'a> Reader<'a> {
                 self.last = line.text.get(keep..).unwrap_or_default().as_bytes().to_vec();
                 if let Some(entry) = self.entry(&line.text).filter(|entry| filter.admits(&entry.record)) {
                     given += 1;
-                    take(&entry)?;
+                    if take(&entry)?.is_break() {
+                        return Ok(given);
+                    }
                 }
             }
         }
         Ok(given)
+    }
+
+    /// The position after the last line that was read.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            file: self.at.0,
+            offset: self.at.1,
+            last: String::from_utf8_lossy(&self.last).into_owned(),
+            seq: self.chain.seq,
+            hash: self.chain.hash.clone(),
+        }
+    }
+
+    /// Goes on after the position; none if that is not in this trail.
+    pub(crate) fn after(trail: &'a Trail, mark: &Mark) -> io::Result<Option<Reader<'a>>> {
+        let mut reader = Reader::new(trail);
+        reader.at = (mark.file, mark.offset);
+        reader.last = mark.last.clone().into_bytes();
+        reader.chain = Chain::after(mark.seq, mark.hash.clone());
+        let is_there = mark.file > 0 && reader.is_same_trail(&trail.files()?)?;
+        Ok(is_there.then_some(reader))
     }
 
     /// Whether the last line that was read is still where it was: `audit reset` starts another trail.

@@ -85,7 +85,7 @@ impl Trail {
     }
 
     /// The trails that were moved away, newest first.
-    fn archives(&self) -> Vec<PathBuf> {
+    pub(super) fn archives(&self) -> Vec<PathBuf> {
         let entries =
             self.folder.parent().and_then(|ours| fs::read_dir(ours).ok()).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());

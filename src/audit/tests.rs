@@ -309,6 +309,7 @@ fn filters_and_counts() {
             run: "lint".into(),
             status: "x".into(),
             exit_code: Some(1),
+            started: "2026-03-10T12:00:00Z".into(),
             duration_ms: 7,
             ..CommandRecord::default()
         }],
@@ -323,7 +324,7 @@ fn filters_and_counts() {
     assert_eq!(n(Filter { step: some("01"), ..Filter::default() }), 1);
     assert_eq!(n(Filter { event: some("subagentstop"), ..Filter::default() }), 3);
     assert_eq!(n(Filter { decision: some("blocked"), ..Filter::default() }), 1);
-    let now = jiff::Timestamp::now();
+    let now = Timestamp::now();
     assert_eq!(n(Filter { since: Some(now - jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 3);
     assert_eq!(n(Filter { since: Some(now + jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 0);
     let mut stats = Stats::default();

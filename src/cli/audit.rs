@@ -11,6 +11,7 @@ use crate::cli::out::{Out, Paint};
 use crate::exit::Exit;
 use crate::text::count;
 
+mod export;
 mod known;
 mod show;
 mod stats;
@@ -34,6 +35,14 @@ pub(super) enum Subcommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Send the records to a collector, or write them as CSV or JSON
+    ///
+    /// Sent records are marked as such for each endpoint: the next call goes on after them. Exits with 1 if something could not
+    /// be sent; it is sent by the next call.
+    Export {
+        #[command(flatten)]
+        request: Box<export::Request>,
     },
     /// Archive a trail that is broken or too long, and start a new one that records the reset
     Reset,
@@ -91,6 +100,11 @@ fn since(text: &str) -> Result<Timestamp, String> {
 }
 
 impl FilterArgs {
+    fn has_more_than_since(&self) -> bool {
+        let FilterArgs { session, last_session, agent, step, event, decision, since: _ } = self;
+        *last_session || [session, agent, step, event, decision].into_iter().any(Option::is_some)
+    }
+
     /// What is wanted of this trail.
     fn filter(self, trail: &Trail) -> io::Result<Filter> {
         let FilterArgs { mut session, last_session: is_last, agent, step, event, decision, since } = self;
@@ -104,7 +118,8 @@ impl FilterArgs {
 
 impl Subcommand {
     pub(super) fn run(self) -> io::Result<Exit> {
-        let trail = Trail::of(&super::root()?.folder, None);
+        let root = super::root()?;
+        let trail = Trail::of(&root.folder, None);
         let mut out = Out::stdout();
         let exit = match self {
             Subcommand::Show { filter, view } => {
@@ -124,6 +139,7 @@ impl Subcommand {
                 }
                 Exit::Success
             }
+            Subcommand::Export { request } => export::run(*request, &root, &trail)?,
             Subcommand::Verify { json } => report(&mut out, &verify(&trail)?, json)?,
         };
         out.flush()?;

@@ -29,6 +29,7 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     checks.extend(settings::duplicates(&installation));
     checks.extend(rules::trusted(&installation));
     checks.extend(rules::judge(&installation));
+    checks.extend(rules::telemetry(&installation));
     checks.extend(health::state(&installation));
     checks.extend(health::audit(&installation));
     checks.push(health::client(&installation));

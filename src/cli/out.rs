@@ -85,6 +85,11 @@ impl Out<'_> {
         io::stdout().is_terminal()
     }
 
+    /// Whether stderr is one.
+    pub(super) fn stderr_is_terminal() -> bool {
+        io::stderr().is_terminal()
+    }
+
     /// Whether stdout is a terminal that shows colours.
     pub(super) fn shows_colours() -> bool {
         let stdout = io::stdout();

@@ -6,7 +6,9 @@ use clap::Args;
 
 use super::root;
 use crate::cli::out::Out;
-use crate::config::{ConclaudeConfig, DesConfig, Layer, PermissionDefault, Source};
+use crate::config::{
+    ConclaudeConfig, DesConfig, Headers, Layer, PermissionDefault, Source, TelemetryConfig,
+};
 use crate::exit::Exit;
 use crate::load;
 use crate::store;
@@ -153,8 +155,26 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
     if config.judge().is_some() {
         lines.push("  a judge: its prompt, agents' prompts, step files, summaries of changes and the end of transcripts go to the API, with your key".into());
     }
+    if let Some(telemetry) = config.telemetry.as_ref().filter(|telemetry| telemetry.endpoint.is_some()) {
+        lines.extend(sent(telemetry));
+    }
     if lines.is_empty() {
-        lines.push("  nothing: no commands, no judge".into());
+        lines.push("  nothing: no commands, no judge, no telemetry".into());
+    }
+    lines
+}
+
+/// What leaves the machine, and what goes along. Values of headers may be secret.
+fn sent(telemetry: &TelemetryConfig) -> Vec<String> {
+    let endpoint = telemetry.endpoint.as_ref().map(|endpoint| visible(endpoint.as_str())).unwrap_or_default();
+    let mut lines = vec![format!(
+        "  telemetry: every record of the audit trail, with command lines and file names, goes to {endpoint}"
+    )];
+    for (name, value) in telemetry.headers.iter().flat_map(Headers::iter) {
+        let names: Vec<String> =
+            value.split("${").skip(1).filter_map(|rest| rest.split('}').next()).map(visible).collect();
+        let with = if names.is_empty() { String::new() } else { format!(", with your {}", names.join(", ")) };
+        lines.push(format!("    in the header {}{with}", visible(name)));
     }
     lines
 }

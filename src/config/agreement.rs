@@ -124,6 +124,10 @@ fn full() -> Value {
             "evidence": { "A": "x" }, "judge": { "prompt": "p", "model": "m", "timeout": 30, "onError": "allow" },
         },
         "audit": { "enabled": true, "required": false, "maxFileBytes": 4096 },
+        "telemetry": {
+            "endpoint": "http://localhost:4318", "headers": { "authorization": "Bearer ${TOKEN}" }, "protocol": "http/json",
+            "signals": ["logs", "traces"],
+        },
     })
 }
 

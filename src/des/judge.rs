@@ -112,7 +112,8 @@ fn request(judge: &JudgeConfig, question: &Question<'_>) -> Result<String, Strin
         ("content-type", "application/json"),
     ];
     let url = format!("{}/v1/messages", base.trim_end_matches('/'));
-    let Answered { status, body: text } = http::post(&url, &headers, &body.to_string(), timeout)?;
+    let answered = http::post(&url, &headers, &body.to_string(), timeout).map_err(|failure| failure.what)?;
+    let Answered { status, body: text, .. } = answered;
     if !(200..300).contains(&status) {
         return Err(format!("{base} answered {status}: {}", text.chars().take(200).collect::<String>()));
     }

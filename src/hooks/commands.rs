@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
+
 use super::context::Context;
 use crate::config::{Reaction, Show};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
@@ -37,6 +39,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
         stderr: keep(command.show_stderr),
     };
     notify_user(command, context, None);
+    let started = Timestamp::now();
     let finished = match wrong_folder(command) {
         Some(why) => process::Finished::not_started(why),
         None => process::run(&spec, &mut |stream| output_file(context, stream)),
@@ -47,6 +50,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
         is_timeout: matches!(finished.status, Status::TimedOut(_)),
         status: finished.status.describe(),
         exit_code: finished.status.code(),
+        started,
         duration: finished.duration,
         stdout: None,
         stderr: None,

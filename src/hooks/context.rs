@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Environment;
@@ -17,6 +18,7 @@ use crate::des::markers;
 use crate::dialect::claude::fields;
 use crate::error::{HookError, Result};
 use crate::event::{EventKind, Subject};
+use crate::export::background;
 use crate::file_pattern::Location;
 use crate::git::WorkTree;
 use crate::load::{self, Loaded};
@@ -50,6 +52,8 @@ pub(super) struct Context<'a> {
     pub(super) tree: WorkTree,
     /// The files that count as changed, where the event is only looked at.
     given_changes: Option<Vec<String>>,
+    /// When the payload was there.
+    pub(super) started: Timestamp,
 }
 
 /// The config, or the defaults where it cannot be read.
@@ -71,6 +75,7 @@ impl<'a> Context<'a> {
         input: &'a [u8],
         environment: &Environment,
     ) -> Result<Option<Context<'a>>> {
+        let started = Timestamp::now();
         let kind = event.kind;
         let payload = &event.payload;
         let root = match root_of(payload, environment) {
@@ -113,6 +118,7 @@ impl<'a> Context<'a> {
             gate,
             unknown_gate,
             given_changes: environment.changed.clone(),
+            started,
         }))
     }
 
@@ -228,6 +234,7 @@ impl<'a> Context<'a> {
     pub(super) fn record(&self) -> Record {
         Record {
             event: self.kind().name().into(),
+            started: Some(audit::in_record(self.started)),
             session: Some(self.payload().session_id().to_owned()),
             permission_mode: self.payload().base().permission_mode.clone(),
             ..Record::default()
@@ -240,7 +247,21 @@ impl<'a> Context<'a> {
         if let Ok(Some(problem)) | Err(problem) = &written {
             log::warn(|| problem.clone());
         }
+        if written == Ok(None) {
+            self.export();
+        }
         written.map_err(HookError::Audit)
+    }
+
+    /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
+    pub(super) fn export(&self) {
+        let Config { settings, origins, .. } = &self.config;
+        let is_audited = settings.audit.as_ref().and_then(|audit| audit.enabled) != Some(false);
+        if let Some(endpoint) = settings.endpoint().filter(|_| is_audited)
+            && origins.untrusted(&["telemetry"]).is_none()
+        {
+            background::note(&self.root.folder, endpoint.as_str());
+        }
     }
 }
 

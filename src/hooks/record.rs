@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::remember;
-use crate::audit::{Blocks, CommandRecord, Record, Skip, ToolRecord};
+use crate::audit::{self, Blocks, CommandRecord, Record, Skip, ToolRecord};
 use crate::config::ConfigError;
 use crate::decide::{Count, Decided};
 use crate::des::DesContext;
@@ -139,6 +139,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         run: run.command.run.clone(),
         status: run.status.clone(),
         exit_code: run.exit_code,
+        started: audit::in_record(run.started),
         duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
         verdict: word(outcome.verdict).into(),
         timed_out: run.is_timeout,

@@ -3,10 +3,13 @@
 use super::context::{Context, MAIN_THREAD};
 use super::delivery;
 use crate::agent::Agent;
-use crate::audit::Record;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::audit::{Record, Trail};
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
 use crate::error::Result;
+use crate::export;
 use crate::files::expand_home;
 use crate::finding::{Code, Finding};
 use crate::install::registration::{self, Problem};
@@ -46,10 +49,32 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
     let why = commands.first().copied().or(rules.first().map(|(_, why)| *why));
     let rules: Vec<&str> = rules.iter().map(|(what, _)| *what).collect();
     let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
+    // What a collector did not get while it was down.
+    context.export();
     let problems = registration::out_of_sync(&registration::found(&context.project), settings);
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
-    let parts = untrusted.into_iter().chain(out_of_sync);
+    let parts = untrusted.into_iter().chain(out_of_sync).chain(not_sent(context));
     parts.map(Outcome::note).collect()
+}
+
+/// A collector that has got nothing for so long is reported.
+const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
+
+/// What went wrong in the background, where nobody sees it.
+fn not_sent(context: &Context<'_>) -> Option<String> {
+    let endpoint = context.config.settings.endpoint()?;
+    let state = export::states(&Trail::of(&context.root.folder, None))
+        .into_iter()
+        .find(|state| state.endpoint == endpoint.as_str())?;
+    let failure = state.failure?;
+    let is_old = failure
+        .since
+        .parse::<Timestamp>()
+        .is_ok_and(|since| context.started.duration_since(since) > MAX_SILENCE);
+    (failure.is_permanent || is_old).then(|| {
+        let (what, since) = (clean_line(&failure.what), clean_line(&failure.since));
+        format!("⚠ decisions are not sent since {since}: {what}\nNothing is lost. To see more: `conclaude audit export --otlp`")
+    })
 }
 
 fn out_of_sync(problems: &[Problem]) -> String {

@@ -57,7 +57,7 @@ impl<'a> Running<'a> {
         if kind != Kind::Attached {
             command.process_group(0);
         }
-        prepare_child(&mut command, kind == Kind::Attached);
+        prepare_child(&mut command, if kind == Kind::Attached { Tie::Attached } else { Tie::Owned });
         let stop = if matches!(kind, Kind::Command(_)) { signals::register() } else { None };
         #[cfg(target_os = "linux")]
         let family = match &kind {
@@ -215,17 +215,36 @@ fn stdin_pipe(command: &mut Command) -> io::Result<PipeWriter> {
     Ok(writer)
 }
 
-/// Signals get their default action in the child, and on Linux it dies when we are killed. One that is attached keeps what
-/// the user's shell gave us, but for what we ignore ourselves.
-fn prepare_child(command: &mut Command, is_attached: bool) {
+/// A child that lives on when we and our process group have ended.
+pub(super) fn detach(command: &mut Command) {
+    prepare_child(command, Tie::Detached);
+}
+
+/// What a child has to do with us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tie {
+    /// It keeps what the user's shell gave us, but for what we ignore ourselves.
+    Attached,
+    /// On Linux it dies when we are killed.
+    Owned,
+    /// It has a session of its own.
+    Detached,
+}
+
+/// Signals get their default action in the child, unless it is attached.
+fn prepare_child(command: &mut Command, tie: Tie) {
     #[cfg(target_os = "linux")]
     let parent = rustix::process::getpid();
     let prepare = move || {
         signals::restore_file_size_signal();
-        if is_attached {
+        if tie == Tie::Attached {
             return Ok(());
         }
         signals::reset_in_child();
+        if tie == Tie::Detached {
+            rustix::process::setsid()?;
+            return Ok(());
+        }
         #[cfg(target_os = "linux")]
         {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;

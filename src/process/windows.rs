@@ -1,7 +1,8 @@
 //! Windows: a process in a job object, so that its whole tree can be terminated. Threads read its streams.
 
 use std::io::{self, Read, Write};
-use std::process::Stdio;
+use std::os::windows::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
@@ -17,6 +18,15 @@ const TICK: Duration = Duration::from_millis(10);
 const DRAIN_WAIT: Duration = Duration::from_millis(100);
 
 const CHUNK: usize = 64 << 10;
+
+/// Without our console, and in a process group of its own.
+const DETACHED_PROCESS: u32 = 0x8;
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+
+/// A child that lives on when we and our process group have ended.
+pub(super) fn detach(command: &mut Command) {
+    command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP);
+}
 
 pub(super) fn stop_signal() -> Option<&'static str> {
     None

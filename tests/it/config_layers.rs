@@ -254,7 +254,7 @@ fn what_a_project_extends_outside_of_it_needs_trust() {
       subagentStop of "coder":
         echo outside >> ran
     [ROOT]/project/.conclaude.yaml runs:
-      nothing: no commands, no judge
+      nothing: no commands, no judge, no telemetry
     trusted, until one of the files changes; scripts that it calls are not watched
     "#);
     assert!(answer.again().run().silent().has("project/ran"));

@@ -487,7 +487,7 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     run_in(&test.root(), &["install", "--user"]);
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 1
-    problem: [ROOT]/.conclaude.yaml is not trusted: its commands do not run → conclaude trust
+    problem: [ROOT]/.conclaude.yaml is not trusted: nothing of it is run or sent → conclaude trust
     ");
     insta::assert_snapshot!(checks(&test, "call"), @"
     exit 1
@@ -496,12 +496,12 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
     run_in(&test.root(), &["trust", "--yes"]);
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 0
-    good: what the config runs was agreed to
+    good: what the config runs and sends was agreed to
     ");
     let test = test.config(&CONFIG.replace("ran", "other"));
     insta::assert_snapshot!(checks(&test, "trust"), @"
     exit 1
-    problem: [ROOT]/.conclaude.yaml has changed since you trusted it: its commands do not run → conclaude trust
+    problem: [ROOT]/.conclaude.yaml has changed since you trusted it: nothing of it is run or sent → conclaude trust
     ");
 }
 

@@ -43,6 +43,7 @@ const LAYERS: &[&str] = &[
     "load",
     "transcript",
     "audit",
+    "export",
     "notify",
     "des",
     "guard",

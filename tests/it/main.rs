@@ -25,6 +25,9 @@ mod des_run;
 mod doctor;
 mod events;
 mod explain;
+mod export;
+#[cfg(unix)]
+mod export_sending;
 mod foreign_config;
 mod gate_escapes;
 mod gate_shell;

@@ -10,7 +10,7 @@ use crate::audit::{Entry, Filter, Reader, Trail};
 use crate::cli::out::{Out, Paint};
 use crate::text::{clean_line, count};
 
-mod follow;
+pub(super) mod follow;
 mod time;
 
 use time::Clock;

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use super::check::{Check, short};
 use super::installation::Installation;
+use crate::audit::Trail;
 use crate::cli::validate;
 use crate::config::{ConfigError, Layer, Located, Remark};
 use crate::dialect::claude::names::AGENTS as BUILT_IN;
 use crate::event;
+use crate::export;
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
 use crate::install::scope::Scope;
@@ -137,8 +139,30 @@ pub(super) fn trusted(installation: &Installation) -> Option<Check> {
     let why = origins.untrusted_commands(&settings).first().copied();
     let why = why.or(origins.untrusted_rules().first().map(|(_, why)| *why));
     Some(match why {
-        None => Check::good("trust", "what the config runs was agreed to"),
-        Some(why) => Check::problem("trust", format!("{why}: its commands do not run"), "conclaude trust"),
+        None => Check::good("trust", "what the config runs and sends was agreed to"),
+        Some(why) => {
+            Check::problem("trust", format!("{why}: nothing of it is run or sent"), "conclaude trust")
+        }
+    })
+}
+
+/// Whether decisions reach the collector, if there is one.
+pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
+    let settings = installation.effective_config();
+    let endpoint = settings.endpoint()?;
+    if on_path("curl").is_none() {
+        let text = "`curl` sends the decisions, and is not on the PATH";
+        return Some(Check::problem("telemetry", text, "apt-get install curl"));
+    }
+    let trail = Trail::of(&installation.root.folder, None);
+    let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
+    Some(match state.map(|state| state.failure) {
+        None => Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str())),
+        Some(None) => Check::good("telemetry", format!("decisions are sent to {}", endpoint.as_str())),
+        Some(Some(failure)) => {
+            let text = format!("nothing could be sent since {}: {}", failure.since, failure.what);
+            Check::warning("telemetry", text, "conclaude audit export --otlp  # tries again")
+        }
     })
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::config::permissions::ToolPatternText;
 use crate::config::prompts::RegexText;
-use crate::config::{FileGlob, FolderBelow, NameGlob};
+use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, EventKind};
@@ -60,6 +60,7 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
             seconds_in(text).is_some_and(|seconds| is_in_range(seconds.into(), schema))
         }
         Node::Text(text) if is_folder(schema) => FolderBelow::is_valid(text) && !text.trim().is_empty(),
+        Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).is_ok(),
         Node::Text(text) if broken_pattern(text, schema).is_some() => false,
         Node::Text(text) if is_type(schema, "string") => {
             (!must_not_be_blank(schema) || !text.trim().is_empty())
@@ -85,6 +86,10 @@ pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
 
 fn is_folder(schema: &Value) -> bool {
     schema.get("format").and_then(Value::as_str) == Some(FolderBelow::FORMAT)
+}
+
+fn is_endpoint(schema: &Value) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(Endpoint::FORMAT)
 }
 
 fn max_length(schema: &Value) -> Option<u64> {
@@ -115,6 +120,7 @@ fn expected_one(schema: &Value) -> String {
         return "a folder below that of the config: a relative path without `..`".into();
     }
     match schema.get("format").and_then(Value::as_str) {
+        Some(Endpoint::FORMAT) => return "a URL, such as http://localhost:4318".into(),
         Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
         Some(RegexText::FORMAT) => return "a regular expression".into(),
         Some(ToolPatternText::FORMAT) => {
@@ -179,6 +185,7 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
             Some(item) if has_run(item) => format!("write it as a list: `- run: {text}`"),
             _ => format!("write it as a list: [{text:?}]"),
         }),
+        Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err(),
         Node::Text(text) if broken_pattern(text, schema).is_some() => {
             let format = schema.get("format").and_then(Value::as_str);
             let is_glob = matches!(format, Some(NameGlob::FORMAT | FileGlob::FORMAT));

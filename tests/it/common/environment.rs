@@ -27,7 +27,7 @@ pub(crate) fn conclaude() -> Command {
 /// Removes all that steers conclaude, and what it starts, and gives the command a scratch home. State and settings
 /// follow the home.
 pub(crate) fn isolate(command: &mut Command) {
-    let prefixes = ["CLAUDE_", "CONCLAUDE_", "ANTHROPIC_", "XDG_", "GIT_", "CLICOLOR"];
+    let prefixes = ["CLAUDE_", "CONCLAUDE_", "ANTHROPIC_", "OTEL_", "XDG_", "GIT_", "CLICOLOR", "TRACE"];
     let names =
         ["CONCLAUDE", "DBUS_SESSION_BUS_ADDRESS", "NO_COLOR", "http_proxy", "https_proxy", "all_proxy"];
     for (name, _) in std::env::vars_os() {

@@ -7,7 +7,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Pauses; an error once nobody reads our output any more, so that `audit show --follow | head -1` comes to an end.
 #[cfg(unix)]
-pub(super) fn wait_for_more() -> io::Result<()> {
+pub(in crate::cli::audit) fn wait_for_more() -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let stdout = rustix::stdio::stdout();
@@ -21,7 +21,7 @@ pub(super) fn wait_for_more() -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn wait_for_more() -> io::Result<()> {
+pub(in crate::cli::audit) fn wait_for_more() -> io::Result<()> {
     std::thread::sleep(PAUSE);
     Ok(())
 }

@@ -1,0 +1,116 @@
+//! `audit export`: the records for other programs, in a file, on stdout, or sent to a collector.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::show::follow;
+use super::{FilterArgs, known};
+use crate::audit::{Entry, Filter, Reader, Trail};
+use crate::cli::out::Out;
+use crate::exit::Exit;
+use crate::export::Csv;
+use crate::root::Root;
+use crate::text::count;
+
+mod otlp;
+
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("format").args(["otlp", "csv", "jsonl"]).required(true))]
+pub(in crate::cli) struct Request {
+    #[command(flatten)]
+    collector: otlp::Collector,
+    /// As CSV (RFC 4180), for spreadsheets
+    #[arg(long)]
+    csv: bool,
+    /// As lines of JSON
+    #[arg(long)]
+    jsonl: bool,
+    /// Write to this file, which is replaced as a whole; else to stdout
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["otlp", "follow"])]
+    output: Option<PathBuf>,
+    /// Go on with new records as they are written
+    #[arg(short, long)]
+    follow: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Csv,
+    Jsonl,
+}
+
+pub(super) fn run(request: Request, root: &Root, trail: &Trail) -> io::Result<Exit> {
+    let Request { collector, csv, output, follow: is_following, filter, .. } = request;
+    if collector.is_wanted() {
+        return otlp::run(&collector, &filter, is_following, root, trail);
+    }
+    let format = if csv { Format::Csv } else { Format::Jsonl };
+    let filter = filter.filter(trail)?;
+    let doubtful = match output {
+        Some(path) => to_file(&path, format, trail, &filter)?,
+        None => to_stdout(format, trail, &filter, is_following)?,
+    };
+    if doubtful > 0 {
+        let lines = count(doubtful, "line");
+        let what =
+            format!("{lines} of the trail cannot be believed: `conclaude audit verify` names the first");
+        writeln!(Out::stderr(), "conclaude: warning: {what}")?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The file appears whole or stays as it was.
+fn to_file(path: &Path, format: Format, trail: &Trail, filter: &Filter) -> io::Result<u64> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(named)?;
+    let mut reader = Reader::new(trail);
+    let mut writer = io::BufWriter::new(file.as_file_mut());
+    if format == Format::Csv {
+        writer.write_all(Csv::heading().as_bytes()).map_err(named)?;
+    }
+    // In a file, lines stay as they are recorded: so their hashes can be checked.
+    reader.each(filter, |entry| match format {
+        Format::Csv => writer.write_all(Csv::line(entry).as_bytes()),
+        Format::Jsonl => writeln!(writer, "{}", entry.line),
+    })?;
+    known::check(filter, &reader)?;
+    writer.flush().map_err(named)?;
+    drop(writer);
+    file.persist(path).map_err(|error| named(error.error))?;
+    Ok(reader.doubtful)
+}
+
+fn to_stdout(format: Format, trail: &Trail, filter: &Filter, is_following: bool) -> io::Result<u64> {
+    let mut out = Out::stdout();
+    let mut reader = Reader::new(trail);
+    let mut heading = (format == Format::Csv).then(|| for_stream(Csv::heading()));
+    reader.each(filter, |entry| {
+        out.document(&heading.take().unwrap_or_default())?;
+        print(&mut out, format, entry)
+    })?;
+    // Nothing was printed, if there is no such word.
+    known::check(filter, &reader)?;
+    out.document(&heading.unwrap_or_default())?;
+    while is_following {
+        out.flush()?;
+        follow::wait_for_more()?;
+        reader.each(filter, |entry| print(&mut out, format, entry))?;
+    }
+    out.flush()?;
+    Ok(reader.doubtful)
+}
+
+/// Its cells were cleaned one by one. A terminal needs no carriage return.
+fn for_stream(line: String) -> String {
+    if Out::is_terminal() { line.replace("\r\n", "\n") } else { line }
+}
+
+fn print(out: &mut Out<'_>, format: Format, entry: &Entry) -> io::Result<()> {
+    match format {
+        Format::Csv => out.document(&for_stream(Csv::line(entry))),
+        Format::Jsonl => out.json_text(&entry.line),
+    }
+}

@@ -1,0 +1,218 @@
+//! `audit export --otlp`: records are sent to a collector, once or as they are written.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::super::FilterArgs;
+use crate::audit::Trail;
+use crate::cli::out::{Literal, Out};
+use crate::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
+use crate::exit::Exit;
+use crate::export::{Report, Sent, Target, Transfer, background, sleep};
+use crate::load::{self, Loaded};
+use crate::process;
+use crate::root::Root;
+use crate::text::{clean_line, count};
+
+/// Between two looks for new records.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// With `--follow`, after a failure.
+const LONG_PAUSE: Duration = Duration::from_secs(15);
+
+#[derive(clap::Args)]
+pub(in crate::cli) struct Collector {
+    /// Send them to a collector of OpenTelemetry, each once; without a URL to that of the config (telemetry.endpoint) or of
+    /// OTEL_EXPORTER_OTLP_ENDPOINT
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
+    otlp: Option<String>,
+    /// How many seconds to retry for when the collector does not answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u16), requires = "otlp")]
+    retry_for: u16,
+    /// As a hook starts it: bounded in time, silent, and only if nobody else does it
+    #[arg(long, hide = true, requires = "otlp", conflicts_with = "follow")]
+    background: bool,
+}
+
+impl Collector {
+    pub(super) fn is_wanted(&self) -> bool {
+        self.otlp.is_some()
+    }
+}
+
+pub(super) fn run(
+    collector: &Collector,
+    filter: &FilterArgs,
+    is_following: bool,
+    root: &Root,
+    trail: &Trail,
+) -> io::Result<Exit> {
+    if filter.has_more_than_since() {
+        return Err(io::Error::other(
+            "--otlp sends every record once, so it cannot leave out some of them: only --since is allowed",
+        ));
+    }
+    let url = collector.otlp.as_deref().filter(|url| !url.is_empty());
+    let target = target(url, root, collector.background).map_err(io::Error::other)?;
+    if collector.background {
+        return in_background(&target, trail);
+    }
+    let retry_for = Duration::from_secs(collector.retry_for.into());
+    let busy = || io::Error::other(format!("another process is sending to {}: try again later", target.base));
+    let transfer = Transfer::start(trail, &target, filter.since, retry_for)?.ok_or_else(busy)?;
+    let mut transfer = transfer.retry_for(retry_for);
+    if is_following { follow(&mut transfer, &target) } else { once(&mut transfer, &target) }
+}
+
+/// Where to, with the headers that belong to it alone.
+fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, String> {
+    let Loaded { config, mut origins, errors } = load::all(root, Patterns::All);
+    let named = url.map(Endpoint::new).transpose()?;
+    let is_configured = match (&named, config.endpoint()) {
+        (Some(named), Some(configured)) => named == configured,
+        (None, Some(_)) => true,
+        (_, None) => false,
+    };
+    if !is_configured {
+        let broken = errors.first().filter(|_| url.is_none()).map(|error| format!("{}; ", error.summary()));
+        return Target::of_environment(url).map_err(|why| format!("{}{why}", broken.unwrap_or_default()));
+    }
+    // What a repository brings along must not decide where records go, and which variables go with them.
+    if !is_trusted {
+        origins.check_trust(load::why_untrusted);
+    }
+    match origins.untrusted(&["telemetry"]) {
+        Some(why) => Err(format!(
+            "{why}, and names the endpoint {}: `conclaude trust` shows what you agree to",
+            endpoint_of(&config)
+        )),
+        None => Target::of_config(&config.telemetry.unwrap_or_default()),
+    }
+}
+
+fn endpoint_of(config: &ConclaudeConfig) -> &str {
+    config.endpoint().map(Endpoint::as_str).unwrap_or_default()
+}
+
+/// Nobody reads what it prints: what went wrong is noted, and shown by `doctor` and when a session starts.
+fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
+    let until = Instant::now() + background::LIMIT;
+    loop {
+        let Some(transfer) = Transfer::start(trail, target, None, Duration::ZERO)? else {
+            return Ok(Exit::Success);
+        };
+        // Events come in bursts.
+        sleep(background::GATHER);
+        let before = trail.last_number();
+        let report = transfer.until(until).run(&mut |_, _| {})?;
+        if !report.refused.is_empty() {
+            return Ok(Exit::Failure);
+        }
+        // Whoever recorded something meanwhile saw that we are at work, and left it to us.
+        if trail.last_number() == before || Instant::now() >= until {
+            return Ok(Exit::Success);
+        }
+    }
+}
+
+fn once(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
+    let mut line = Progress::new();
+    let report = transfer.run(&mut |signal, sent| line.show(&target.base, signal, sent))?;
+    line.clear()?;
+    let is_complete = print(&report, target)?;
+    Ok(if is_complete { Exit::Success } else { Exit::Failure })
+}
+
+/// Until the user stops it. A collector that is down for a while is waited for, with one line about it.
+fn follow(transfer: &mut Transfer<'_>, target: &Target) -> io::Result<Exit> {
+    let mut line = Progress::new();
+    let mut total = [Sent::default(); Signal::ALL.len()];
+    let mut is_down = false;
+    loop {
+        let report = transfer.run(&mut |_, _| {})?;
+        for (signal, total) in Signal::ALL.iter().zip(&mut total) {
+            let sent = report.sent.get(signal).copied().unwrap_or_default();
+            *total = Sent { records: total.records + sent.records, rejected: total.rejected + sent.rejected };
+            line.show(&target.base, *signal, *total);
+        }
+        if process::stop_signal().is_some() {
+            line.clear()?;
+            return Ok(Exit::Success);
+        }
+        let mut err = Out::stderr();
+        for note in &report.notes {
+            line.clear()?;
+            writeln!(err, "conclaude: warning: {}", clean_line(note))?;
+        }
+        for (signal, refused) in report.refused.iter().filter(|_| !is_down) {
+            line.clear()?;
+            writeln!(err, "conclaude: {}: {}", signal.name(), refused.what)?;
+        }
+        if report.refused.iter().any(|(_, refused)| !refused.is_transient) {
+            return Ok(Exit::Failure);
+        }
+        if is_down && report.refused.is_empty() {
+            writeln!(err, "conclaude: {} accepts records again", target.base)?;
+        }
+        is_down = !report.refused.is_empty();
+        sleep(if is_down { LONG_PAUSE } else { PAUSE });
+    }
+}
+
+/// Whether the collector has everything now.
+fn print(report: &Report, target: &Target) -> io::Result<bool> {
+    let (mut out, mut err) = (Out::stdout(), Out::stderr());
+    for note in &report.notes {
+        writeln!(err, "conclaude: warning: {}", clean_line(note))?;
+    }
+    for (signal, refused) in &report.refused {
+        writeln!(err, "conclaude: {}: {}", signal.name(), refused.what)?;
+    }
+    let parts: Vec<String> = target
+        .signals
+        .iter()
+        .map(|signal| {
+            let sent = report.sent.get(signal).copied().unwrap_or_default();
+            let rejected =
+                if sent.rejected > 0 { format!(", {} rejected", sent.rejected) } else { String::new() };
+            format!("{} as {}{rejected}", count(sent.records, "record"), signal.name())
+        })
+        .collect();
+    if let Some(signal) = process::stop_signal() {
+        writeln!(err, "conclaude: stopped by {signal}: what was sent is not sent again")?;
+    }
+    if report.refused.is_empty() || !report.sent.is_empty() {
+        writeln!(out, "sent to {}: {}", target.base, parts.join("; "))?;
+        out.flush()?;
+    }
+    let is_rejected = report.sent.values().any(|sent| sent.rejected > 0);
+    Ok(report.refused.is_empty() && !is_rejected && process::stop_signal().is_none())
+}
+
+/// One line on a terminal that is written over.
+struct Progress {
+    is_shown: bool,
+    is_terminal: bool,
+}
+
+impl Progress {
+    fn new() -> Progress {
+        Progress { is_shown: false, is_terminal: Out::stderr_is_terminal() }
+    }
+
+    /// A terminal that does not take it is no reason to stop.
+    fn show(&mut self, base: &str, signal: Signal, sent: Sent) {
+        if self.is_terminal {
+            self.is_shown = true;
+            let what = format!("{}: {} sent as {}", base, count(sent.records, "record"), signal.name());
+            let _ = write!(Out::stderr(), "{}{}", Literal("\r\u{1b}[K"), clean_line(&what));
+        }
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.is_shown) {
+            write!(Out::stderr(), "{}", Literal("\r\u{1b}[K"))?;
+        }
+        Ok(())
+    }
+}

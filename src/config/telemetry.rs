@@ -1,0 +1,301 @@
+//! The section `telemetry`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use super::NonBlank;
+use super::bounded::NOT_BLANK;
+
+/// More than any collector asks for.
+const MAX_HEADERS: usize = 20;
+
+/// Sending decisions to a collector of OpenTelemetry, after the hook has answered. They leave this machine: see docs/fleet.md.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct TelemetryConfig {
+    /// The URL of the collector, such as `http://localhost:4318`; `/v1/logs` and `/v1/traces` are added. Without it nothing is
+    /// sent.
+    pub endpoint: Option<Endpoint>,
+    /// Headers of every request. `${NAME}` becomes that environment variable, so that the file holds no secret.
+    pub headers: Option<Headers>,
+    /// OTLP over HTTP in JSON is the only one, and the default.
+    pub protocol: Option<Protocol>,
+    /// What is sent. Default: both.
+    #[schemars(length(max = 20))]
+    pub signals: Option<Vec<Signal>>,
+}
+
+/// How requests are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Protocol {
+    /// The same port as OTLP/HTTP in protobuf, 4318.
+    #[serde(rename = "http/json")]
+    HttpJson,
+}
+
+/// A kind of telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Signal {
+    /// A log record for each decision.
+    Logs,
+    /// A span for each decision below that of Claude Code, and one for each command below it.
+    Traces,
+}
+
+impl Signal {
+    pub(crate) const ALL: [Signal; 2] = [Signal::Logs, Signal::Traces];
+
+    #[must_use]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Signal::Logs => "logs",
+            Signal::Traces => "traces",
+        }
+    }
+
+    /// Behind the endpoint.
+    #[must_use]
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Signal::Logs => "/v1/logs",
+            Signal::Traces => "/v1/traces",
+        }
+    }
+}
+
+/// The URL of a collector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint(String);
+
+impl Endpoint {
+    /// Its name in the schema.
+    pub(super) const FORMAT: &str = "otlp-endpoint";
+
+    const PATTERN: &str = r"^https?://[^/?#@\s\\\x00-\x1f\x7f]+(/[^?#\s\\\x00-\x1f\x7f]*)?$";
+
+    /// The URL without the path of a signal, which is often written along.
+    ///
+    /// # Errors
+    /// When it is no URL that records can be sent to; repeats nothing of it that could be a secret.
+    pub(crate) fn new(url: &str) -> Result<Endpoint, String> {
+        let example = "expected one such as http://localhost:4318";
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        let host = rest.map(|rest| rest.split('/').next().unwrap_or_default()).unwrap_or_default();
+        let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '?' | '#' | '\\');
+        match () {
+            () if host.contains('@') => {
+                Err("an endpoint has no user or password: use `headers`, with ${NAME} for what is secret"
+                    .into())
+            }
+            () if url.contains(is_odd) => {
+                Err(format!("an endpoint has no query, fragment, backslash or blank; {example}"))
+            }
+            () if host.is_empty() => Err(format!("{url:?} is not an endpoint; {example}")),
+            () => {
+                let url = url.trim_end_matches('/');
+                let base = Signal::ALL.iter().find_map(|signal| url.strip_suffix(signal.path()));
+                Ok(Endpoint(base.unwrap_or(url).trim_end_matches('/').to_owned()))
+            }
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether what is sent there stays on this machine, or is encrypted.
+    fn is_private(&self) -> bool {
+        let Some(rest) = self.0.strip_prefix("http://") else { return true };
+        let host = rest.split('/').next().unwrap_or_default();
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        name == "localhost" || name.starts_with("127.") || name == "[::1]"
+    }
+}
+
+impl<'de> Deserialize<'de> for Endpoint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Endpoint::new(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Endpoint {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Endpoint".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": Endpoint::PATTERN, "format": Endpoint::FORMAT })
+    }
+}
+
+/// Names and values in the order of the file.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Headers(Vec<(String, NonBlank)>);
+
+impl Headers {
+    const NAME: &str = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$";
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    fn is_name(text: &str) -> bool {
+        let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+.^_`|~-".contains(c);
+        (1..=100).contains(&text.len()) && text.chars().all(is_token)
+    }
+}
+
+/// Without the values, which may be secret.
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl<'de> Deserialize<'de> for Headers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Map;
+        impl<'de> de::Visitor<'de> for Map {
+            type Value = Headers;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of names of headers to their values")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Headers, A::Error> {
+                let mut found = Vec::new();
+                let mut left = 0..MAX_HEADERS;
+                while let Some(name) = map.next_key::<String>()? {
+                    left.next()
+                        .ok_or_else(|| de::Error::custom(format!("more than {MAX_HEADERS} headers")))?;
+                    if !Headers::is_name(&name) {
+                        return Err(de::Error::custom(format!("{name:?} is not the name of a header")));
+                    }
+                    // `null` equals absent.
+                    found.extend(map.next_value::<Option<NonBlank>>()?.map(|value| (name, value)));
+                }
+                Ok(Headers(found))
+            }
+        }
+        deserializer.deserialize_map(Map)
+    }
+}
+
+impl JsonSchema for Headers {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Headers".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "propertyNames": { "type": "string", "pattern": Headers::NAME },
+            "maxProperties": MAX_HEADERS,
+            "additionalProperties": { "type": ["string", "null"], "pattern": NOT_BLANK },
+        })
+    }
+}
+
+impl TelemetryConfig {
+    pub(super) fn is_within_bounds(&self) -> bool {
+        self.signals.as_ref().is_none_or(|signals| signals.len() <= 20)
+    }
+
+    /// What is sent, without what is named twice.
+    #[must_use]
+    pub(crate) fn signals(&self) -> Vec<Signal> {
+        let named = |signal: &Signal| self.signals.as_ref().is_none_or(|signals| signals.contains(signal));
+        Signal::ALL.into_iter().filter(named).collect()
+    }
+
+    pub(super) fn warnings(&self, is_audited: bool, found: &mut Vec<String>) {
+        let Some(endpoint) = &self.endpoint else {
+            found.push("telemetry: without `endpoint` nothing is sent".into());
+            return;
+        };
+        if !is_audited {
+            found.push(
+                "telemetry: it sends the audit trail, which `audit.enabled: false` switches off".into(),
+            );
+        }
+        if !endpoint.is_private() {
+            found.push("telemetry: `endpoint` is http on another machine: decisions, and `headers`, can be read on the way; use https".into());
+        }
+        for (name, value) in self.headers.iter().flat_map(Headers::iter) {
+            if value.rsplit("${").next().is_some_and(|last| value.contains("${") && !last.contains('}')) {
+                found.push(format!(
+                    "telemetry: the header {name} has `${{` without `}}`: no variable is put there"
+                ));
+            }
+            if value.contains(char::is_control) {
+                found.push(format!("telemetry: the header {name} has control characters: it cannot be sent"));
+            }
+        }
+        if self.signals().is_empty() {
+            found.push("telemetry: `signals` is empty: nothing is sent".into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base_of(url: &str) -> Result<String, String> {
+        Endpoint::new(url).map(|endpoint| endpoint.0)
+    }
+
+    #[test]
+    fn an_endpoint_is_a_url_without_the_path_of_a_signal() {
+        assert_eq!(base_of("http://localhost:4318/").unwrap(), "http://localhost:4318");
+        assert_eq!(base_of("https://x.example/otlp/v1/logs").unwrap(), "https://x.example/otlp");
+        for wrong in [
+            "",
+            "localhost:4318",
+            "ftp://x",
+            "http://",
+            "http:///x",
+            "http://a?b=c",
+            "http://a b",
+            "file:///etc/passwd",
+        ] {
+            assert!(base_of(wrong).is_err(), "{wrong}");
+        }
+        let secret = base_of("http://user:secret@x.example").unwrap_err();
+        assert!(secret.contains("headers") && !secret.contains("secret@"), "{secret}");
+    }
+
+    #[test]
+    fn http_is_private_on_this_machine_only() {
+        for (url, is_private) in [
+            ("http://localhost:4318", true),
+            ("http://127.0.0.1", true),
+            ("http://[::1]:4318", true),
+            ("https://x.example", true),
+            ("http://localhost.example", false),
+            ("http://10.0.0.1:4318", false),
+        ] {
+            assert_eq!(Endpoint::new(url).unwrap().is_private(), is_private, "{url}");
+        }
+    }
+
+    #[test]
+    fn no_value_of_a_header_is_printed() {
+        let yaml = crate::yaml::read("{headers: {authorization: 'Bearer secret'}}").unwrap();
+        let config: TelemetryConfig = Deserialize::deserialize(&yaml).unwrap();
+        assert!(!format!("{config:?}").contains("secret"));
+    }
+}

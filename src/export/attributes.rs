@@ -1,0 +1,83 @@
+//! What a record says, as attributes of a span or a log. Where Claude Code has a name for something in its own telemetry, it
+//! is the same here, so that both are found by one query.
+
+use serde_json::{Value, json};
+
+/// The fields of a record that have a name of their own, with all names that they are found by.
+const NAMED: &[(&str, &[&str])] = &[
+    ("session", &["session.id"]),
+    ("agent_id", &["agent_id"]),
+    ("agent", &["gen_ai.agent.name"]),
+];
+
+/// The same of its tool call.
+const OF_TOOL: &[(&str, &[&str])] = &[
+    ("name", &["tool_name", "gen_ai.tool.name"]),
+    ("use_id", &["tool_use_id", "gen_ai.tool.call.id"]),
+    ("file", &["conclaude.tool.file"]),
+    ("command", &["conclaude.tool.command"]),
+];
+
+/// What is elsewhere in a span or log, or means nothing outside the trail.
+const LEFT_OUT: &[&str] = &["time", "started", "traceparent", "prev", "queued"];
+
+/// Everything in a record that is one value. Lists are spans, events and the body of a log.
+pub(super) fn of_record(record: &Value) -> Vec<Value> {
+    let mut all = named(record, NAMED);
+    let is_other = |name: &str| !LEFT_OUT.contains(&name) && NAMED.iter().all(|(field, _)| *field != name);
+    let others = record.as_object().into_iter().flatten().filter(|(name, _)| is_other(name));
+    all.extend(others.filter_map(|(name, value)| attribute(&format!("conclaude.{name}"), value)));
+    all.extend(named(record.get("tool").unwrap_or(&Value::Null), OF_TOOL));
+    if let Some(blocks) = record.get("blocks") {
+        all.extend(of_object("conclaude.blocks", blocks));
+    }
+    // As Claude Code does: each agent is a conversation.
+    let conversation = ["agent_id", "session"].iter().find_map(|name| record.get(*name));
+    all.extend(conversation.and_then(|id| attribute("gen_ai.conversation.id", id)));
+    let codes: Vec<Value> = list(record, "findings")
+        .filter_map(|finding| Some(json!({ "stringValue": finding.get("code")?.as_str()? })))
+        .collect();
+    if !codes.is_empty() {
+        all.push(json!({ "key": "conclaude.findings", "value": { "arrayValue": { "values": codes } } }));
+    }
+    all
+}
+
+fn named(object: &Value, names: &[(&str, &[&str])]) -> Vec<Value> {
+    let values = names.iter().filter_map(|(field, names)| Some((object.get(*field)?, *names)));
+    values.flat_map(|(value, names)| names.iter().filter_map(|name| attribute(name, value))).collect()
+}
+
+/// The values of an object below one name: `conclaude.finding.code`.
+pub(super) fn of_object(prefix: &str, object: &Value) -> Vec<Value> {
+    let mut all = Vec::new();
+    for (name, value) in object.as_object().into_iter().flatten() {
+        match value {
+            // The rule that it came from: its key, file and line.
+            Value::Object(_) if name == "rule" => all.extend(of_object(&format!("{prefix}.rule"), value)),
+            value => all.extend(attribute(&format!("{prefix}.{name}"), value)),
+        }
+    }
+    all
+}
+
+/// None for what is empty, a list or an object.
+pub(super) fn attribute(key: &str, value: &Value) -> Option<Value> {
+    let value = match value {
+        Value::String(text) => json!({ "stringValue": text }),
+        Value::Bool(is) => json!({ "boolValue": is }),
+        // JSON has no numbers of 64 bits that every reader understands.
+        Value::Number(number) if !number.is_f64() => json!({ "intValue": number.to_string() }),
+        Value::Number(number) => json!({ "doubleValue": number }),
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
+    Some(json!({ "key": key, "value": value }))
+}
+
+pub(super) fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    record.get(name).and_then(Value::as_array).into_iter().flatten()
+}
+
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name).and_then(Value::as_str)
+}

@@ -1,0 +1,50 @@
+//! Sending after a hook has answered, by another process: a hook never waits for the network.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::Target;
+use super::state::StateFile;
+use crate::audit::Trail;
+use crate::{log, process};
+
+/// The option of `audit export` that makes it the other process.
+pub(crate) const OPTION: &str = "--background";
+
+/// How long that process may take, and how long it waits for more records before it starts.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const GATHER: Duration = Duration::from_millis(500);
+
+thread_local! {
+    /// The project and the endpoint that have something to send.
+    static DUE: RefCell<Option<(PathBuf, String)>> = const { RefCell::new(None) };
+}
+
+/// There is a record that this endpoint does not have.
+pub(crate) fn note(root: &Path, endpoint: &str) {
+    DUE.set(Some((root.to_owned(), endpoint.to_owned())));
+}
+
+/// Starts the process, if there is something to send, nobody sends already, and the endpoint did not fail a moment ago.
+pub(crate) fn start() {
+    let Some((root, endpoint)) = DUE.take() else { return };
+    let target = Target { base: endpoint, headers: Vec::new(), signals: Vec::new() };
+    let trail = Trail::of(&root, None);
+    let is_free = |file: &StateFile| {
+        file.read().is_due(Timestamp::now()) && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
+    };
+    // Whoever sends looks for more when it is done: what was recorded before this check is sent.
+    if !StateFile::of(&trail, &target).is_ok_and(|file| is_free(&file)) {
+        return;
+    }
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    command.args(["audit", "export", "--otlp", OPTION]).current_dir(&root).env_remove("CLAUDE_PROJECT_DIR");
+    if let Err(error) = process::detach(command) {
+        log::debug(|| format!("cannot start the export: {error}"));
+    }
+}

@@ -1,0 +1,125 @@
+//! CSV by RFC 4180, for spreadsheets.
+
+use serde_json::Value;
+
+use super::attributes::{list, text};
+use crate::audit::{Entry, TraceParent};
+use crate::text::clean_line;
+
+const COLUMNS: [&str; 18] = [
+    "seq",
+    "time",
+    "event",
+    "decision",
+    "session",
+    "agent",
+    "agent_id",
+    "tool",
+    "tool_use_id",
+    "step",
+    "phase",
+    "permission_mode",
+    "reason",
+    "findings",
+    "commands",
+    "failed_commands",
+    "trace_id",
+    "doubt",
+];
+
+/// What makes a spreadsheet take a cell for a formula.
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
+
+pub(crate) struct Csv;
+
+impl Csv {
+    pub(crate) fn heading() -> String {
+        row(COLUMNS.map(str::to_owned))
+    }
+
+    /// A record as a line, with its end.
+    pub(crate) fn line(entry: &Entry) -> String {
+        row(COLUMNS.map(|column| cell(column, entry)))
+    }
+}
+
+fn row(cells: [String; COLUMNS.len()]) -> String {
+    cells.map(|cell| quoted(&cell)).join(",") + "\r\n"
+}
+
+fn cell(column: &str, entry: &Entry) -> String {
+    let record = &entry.record;
+    let said = |value: &Value, name: &str| text(value, name).unwrap_or_default().to_owned();
+    let joined = |parts: Vec<String>| parts.join("; ");
+    match column {
+        // A number of ours, not a text that somebody wrote.
+        "seq" => {
+            return record.get("seq").and_then(Value::as_u64).map(|seq| seq.to_string()).unwrap_or_default();
+        }
+        "findings" => plain(&joined(
+            list(record, "findings")
+                .map(|one| format!("{}: {}", said(one, "code"), said(one, "what")))
+                .collect(),
+        )),
+        "commands" => plain(&joined(
+            list(record, "commands")
+                .map(|one| format!("`{}` {}", said(one, "run"), said(one, "status")))
+                .collect(),
+        )),
+        "failed_commands" => {
+            let failed = list(record, "commands")
+                .filter(|one| one.get("exit_code").and_then(Value::as_i64) != Some(0));
+            failed.count().to_string()
+        }
+        "trace_id" => {
+            let parent =
+                text(record, "traceparent").and_then(|text| TraceParent::try_from(text.to_owned()).ok());
+            parent.map(|parent| parent.trace_id().to_owned()).unwrap_or_default()
+        }
+        "doubt" => plain(entry.doubt.as_deref().unwrap_or_default()),
+        "tool" => plain(&said(record.get("tool").unwrap_or(&Value::Null), "name")),
+        "tool_use_id" => plain(&said(record.get("tool").unwrap_or(&Value::Null), "use_id")),
+        field => plain(&said(record, field)),
+    }
+}
+
+/// Text of others: in one line, without what is invisible, and never a formula, which a spreadsheet would run when the file is
+/// opened.
+fn plain(text: &str) -> String {
+    let text = clean_line(text);
+    if text.trim_start().starts_with(FORMULA) { format!("'{text}") } else { text }
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains(['"', ',', '\r', '\n']) || cell.starts_with(' ') || cell.ends_with(' ') {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(record: Value) -> String {
+        Csv::line(&Entry { line: record.to_string(), record, doubt: None })
+    }
+
+    #[test]
+    fn cells_are_quoted_as_rfc_4180_says() {
+        let record =
+            serde_json::json!({ "seq": 7, "event": "a,b", "agent": "say \"hi\"", "reason": "one\ntwo" });
+        assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,one two,,,0,,\r\n");
+        assert_eq!(Csv::heading().matches(',').count(), COLUMNS.len() - 1);
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for text in ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\u{200b}=cmd|' /C calc'!A0"] {
+            let line = line(serde_json::json!({ "reason": text }));
+            let cell = line.split(',').nth(12).unwrap();
+            assert!(cell.starts_with('\'') || cell.starts_with("\"'"), "{text:?}: {line}");
+        }
+    }
+}

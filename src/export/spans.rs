@@ -1,0 +1,160 @@
+//! A decision as a span below that of the client, and its commands as spans below it.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::attributes::{attribute, list, of_object, of_record, text};
+use super::ids::{span_id, trace_id};
+use crate::audit::{Entry, TraceParent};
+
+/// The parent is known to be in another process.
+const REMOTE_PARENT: u32 = 0x300;
+
+/// The bit that says whether the client records this trace.
+const SAMPLED: u8 = 1;
+
+const INTERNAL: u8 = 1;
+const ERROR: u8 = 2;
+
+/// Where a record is in a trace.
+pub(super) struct SpanContext {
+    pub(super) trace: String,
+    pub(super) span: String,
+    parent: Option<TraceParent>,
+}
+
+impl SpanContext {
+    /// Without a trace of the client, the decisions of a session make one of their own.
+    pub(super) fn of(entry: &Entry) -> SpanContext {
+        let parent = text(&entry.record, "traceparent").and_then(|text| text.to_owned().try_into().ok());
+        let trace = match &parent {
+            Some(parent) => TraceParent::trace_id(parent).to_owned(),
+            None => trace_id(text(&entry.record, "session").unwrap_or(&entry.line)),
+        };
+        SpanContext { trace, span: span_id("decision", &entry.line), parent }
+    }
+
+    /// Whether there are spans: a trace that the client does not record has none of ours either.
+    pub(super) fn is_sampled(&self) -> bool {
+        self.parent.as_ref().is_none_or(|parent| parent.flags() & SAMPLED != 0)
+    }
+
+    pub(super) fn flags(&self) -> u32 {
+        u32::from(self.parent.as_ref().map_or(SAMPLED, TraceParent::flags))
+    }
+}
+
+/// The spans of a record: its decision, then its commands. None without a time.
+pub(super) fn of_entry(entry: &Entry) -> Vec<Value> {
+    let (record, context) = (&entry.record, SpanContext::of(entry));
+    let Some(recorded) = time(record, "time").filter(|_| context.is_sampled()) else { return Vec::new() };
+    let evidence = record.get("evidence").unwrap_or(&Value::Null);
+    let started = time(record, "started").or_else(|| time(evidence, "started_at")).unwrap_or(recorded);
+    let commands: Vec<Span> = list(record, "commands")
+        .enumerate()
+        .filter_map(|(n, command)| of_command(command, n, entry))
+        .collect();
+    // Times of different precision must not make a command outlive its decision.
+    let ended = commands.iter().map(|command| command.ended).chain([recorded, started]).max();
+    let ended = ended.unwrap_or(recorded);
+    let mut attributes = of_record(record);
+    attributes
+        .extend(entry.doubt.as_ref().and_then(|doubt| attribute("conclaude.doubt", &doubt.as_str().into())));
+    attributes.extend(evidence.get("command").and_then(|line| attribute("process.command_line", line)));
+    attributes.extend(evidence.get("exit_code").and_then(|code| attribute("process.exit.code", code)));
+    let decision = Span {
+        name: format!("conclaude {}", text(record, "event").unwrap_or("record")),
+        id: context.span.clone(),
+        parent: context.parent.as_ref().map(|parent| parent.span_id().to_owned()),
+        started,
+        ended,
+        attributes,
+        events: list(record, "findings").map(|finding| event(finding, recorded)).collect(),
+        error: None,
+    };
+    let remote = if context.parent.is_some() { REMOTE_PARENT } else { 0 };
+    let mut spans = vec![decision.json(&context, remote)];
+    spans.extend(commands.into_iter().map(|command| command.json(&context, 0)));
+    spans
+}
+
+fn of_command(command: &Value, number: usize, entry: &Entry) -> Option<Span> {
+    let started = time(command, "started")?;
+    let duration = command.get("duration_ms").and_then(Value::as_u64).unwrap_or(0);
+    let run = text(command, "run").unwrap_or_default();
+    let code = command.get("exit_code").and_then(Value::as_i64);
+    let mut attributes = of_object("conclaude.command", command);
+    attributes.extend(attribute("process.command_line", &run.into()));
+    attributes.extend(code.and_then(|code| attribute("process.exit.code", &code.into())));
+    let status = text(command, "status").unwrap_or_default();
+    Some(Span {
+        name: command_name(run),
+        id: span_id("command", &format!("{number} {}", entry.line)),
+        parent: Some(span_id("decision", &entry.line)),
+        started,
+        ended: started.checked_add(jiff::SignedDuration::from_millis(i64::try_from(duration).ok()?)).ok()?,
+        attributes,
+        events: Vec::new(),
+        error: (code != Some(0)).then(|| status.to_owned()),
+    })
+}
+
+/// By its program: names of spans are few, command lines are many.
+fn command_name(script: &str) -> String {
+    let program =
+        script.split_whitespace().next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
+    let is_name = (1..=40).contains(&program.len()) && program.chars().all(is_plain);
+    if is_name { format!("conclaude command {program}") } else { "conclaude command".into() }
+}
+
+fn event(finding: &Value, at: Timestamp) -> Value {
+    json!({
+        "timeUnixNano": nanoseconds(at),
+        "name": "conclaude.finding",
+        "attributes": of_object("conclaude.finding", finding),
+    })
+}
+
+struct Span {
+    name: String,
+    id: String,
+    parent: Option<String>,
+    started: Timestamp,
+    ended: Timestamp,
+    attributes: Vec<Value>,
+    events: Vec<Value>,
+    /// Why it failed.
+    error: Option<String>,
+}
+
+impl Span {
+    fn json(self, context: &SpanContext, remote: u32) -> Value {
+        let mut span = json!({
+            "traceId": context.trace,
+            "spanId": self.id,
+            "flags": context.flags() | remote,
+            "name": self.name,
+            "kind": INTERNAL,
+            "startTimeUnixNano": nanoseconds(self.started),
+            "endTimeUnixNano": nanoseconds(self.ended),
+            "attributes": self.attributes,
+            "events": self.events,
+            "status": self.error.map_or_else(|| json!({}), |why| json!({ "code": ERROR, "message": why })),
+        });
+        if let (Some(parent), Some(fields)) = (self.parent, span.as_object_mut()) {
+            fields.insert("parentSpanId".into(), parent.into());
+        }
+        span
+    }
+}
+
+/// A time before 1970 is none.
+pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
+    text(value, name)?.parse().ok().filter(|time: &Timestamp| time.as_nanosecond() >= 0)
+}
+
+/// A text, since JSON has no such numbers.
+pub(super) fn nanoseconds(time: Timestamp) -> String {
+    time.as_nanosecond().to_string()
+}

@@ -1,0 +1,239 @@
+//! Sends what a collector does not have yet, batch by batch. A position is noted after each success: what is sent twice after a
+//! crash are the same spans.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::send::{self, Refused};
+use super::state::{State, StateFile};
+use super::{Target, otlp};
+use crate::audit::{Filter, Mark, Reader, Trail};
+use crate::config::Signal;
+use crate::process;
+
+/// A request has at most so many records, and not many more bytes: proxies often allow a megabyte.
+const MAX_RECORDS: usize = 500;
+const MAX_BYTES: usize = 800_000;
+
+/// One project and one endpoint.
+pub(crate) struct Transfer<'a> {
+    trail: &'a Trail,
+    target: &'a Target,
+    resource: Value,
+    file: StateFile,
+    filter: Filter,
+    retry_for: Duration,
+    /// When to stop between two requests.
+    until: Option<Instant>,
+    max_records: usize,
+    /// Nobody else sends to this endpoint meanwhile.
+    _lock: File,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) sent: BTreeMap<Signal, Sent>,
+    pub(crate) refused: Vec<(Signal, Refused)>,
+    /// What else the user should know.
+    pub(crate) notes: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) records: u64,
+    pub(crate) rejected: u64,
+}
+
+impl<'a> Transfer<'a> {
+    /// Takes the lock of the endpoint, waiting no longer than this for another process; none if that still has it.
+    pub(crate) fn start(
+        trail: &'a Trail,
+        target: &'a Target,
+        since: Option<Timestamp>,
+        wait: Duration,
+    ) -> io::Result<Option<Transfer<'a>>> {
+        let file = StateFile::of(trail, target)?;
+        let Some(lock) = file.lock(wait)? else { return Ok(None) };
+        // What others had to queue belongs to the trail; if it cannot be written now, somebody else will.
+        let _ = trail.write_pending();
+        Ok(Some(Transfer {
+            trail,
+            target,
+            resource: otlp::resource(&trail.project()),
+            file,
+            filter: Filter { since, ..Filter::default() },
+            retry_for: Duration::from_secs(30),
+            until: None,
+            max_records: MAX_RECORDS,
+            _lock: lock,
+        }))
+    }
+
+    pub(crate) fn retry_for(self, retry_for: Duration) -> Self {
+        Transfer { retry_for, ..self }
+    }
+
+    pub(crate) fn until(self, until: Instant) -> Self {
+        Transfer { until: Some(until), ..self }
+    }
+
+    /// Sends all that is there, and calls back after each request that was accepted.
+    ///
+    /// # Errors
+    /// When the trail cannot be read, or the position not be noted.
+    pub(crate) fn run(&mut self, progress: &mut dyn FnMut(Signal, Sent)) -> io::Result<Report> {
+        let mut report = Report::default();
+        let mut state = self.file.read();
+        if let Err(refused) = self.wait_if_asked(&state) {
+            report.refused.push((Signal::Logs, refused));
+            return Ok(report);
+        }
+        for signal in self.target.signals.clone() {
+            let Err(refused) = self.send_all(signal, &mut state, &mut report, progress)? else { continue };
+            state.fail(refused.what.clone(), !refused.is_transient, refused.retry_after);
+            self.file.write(&state)?;
+            // Where nobody answers, nobody answers the other signal.
+            let is_down = refused.is_transient;
+            report.refused.push((signal, refused));
+            if is_down {
+                break;
+            }
+        }
+        if report.refused.is_empty() && state.failure.is_some() {
+            state.succeed();
+            self.file.write(&state)?;
+        }
+        Ok(report)
+    }
+
+    /// A collector that asked for time gets it, also from the next process.
+    fn wait_if_asked(&self, state: &State) -> Result<(), Refused> {
+        let Some(left) = state.asked_to_wait(Timestamp::now()) else { return Ok(()) };
+        let left_for = Duration::try_from(left).unwrap_or_default();
+        if left_for <= self.retry_for && send::sleep(left_for) {
+            return Ok(());
+        }
+        let what = format!("{} asked to be called again in {} s", self.target.base, left.as_secs().max(1));
+        Err(Refused { what, is_transient: true, retry_after: Some(left), is_too_large: false })
+    }
+
+    fn send_all(
+        &mut self,
+        signal: Signal,
+        state: &mut State,
+        report: &mut Report,
+        progress: &mut dyn FnMut(Signal, Sent),
+    ) -> io::Result<Result<(), Refused>> {
+        loop {
+            let is_over =
+                self.until.is_some_and(|until| Instant::now() >= until) || process::stop_signal().is_some();
+            let Some(batch) = (if is_over { None } else { self.batch(signal, state, report)? }) else {
+                return Ok(Ok(()));
+            };
+            if !batch.items.is_empty() {
+                // Until something is accepted, the start counts too: `audit reset` may move it away.
+                self.note(signal, batch.from.clone(), state)?;
+                let body = signal.request(&self.resource, &batch.items);
+                match send::send(self.target, signal, &body, self.retry_for) {
+                    Ok(answer) => self.accepted(signal, &batch, &answer, report, progress),
+                    Err(refused) if refused.is_too_large && batch.records > 1 => {
+                        self.max_records = batch.records / 2;
+                        continue;
+                    }
+                    Err(refused) => return Ok(Err(refused)),
+                }
+            }
+            self.note(signal, batch.to, state)?;
+        }
+    }
+
+    fn accepted(
+        &self,
+        signal: Signal,
+        batch: &Batch,
+        answer: &str,
+        report: &mut Report,
+        progress: &mut dyn FnMut(Signal, Sent),
+    ) {
+        let (rejected, said) = signal.rejected(answer);
+        let sent = report.sent.entry(signal).or_default();
+        sent.records += batch.records as u64;
+        sent.rejected += rejected;
+        progress(signal, *sent);
+        if rejected > 0 || said.is_some() {
+            let said = said.unwrap_or_else(|| "without a reason".into());
+            report.notes.push(format!("{}: {rejected} rejected: {said}", self.target.url(signal)));
+        }
+    }
+
+    fn note(&self, signal: Signal, mark: Mark, state: &mut State) -> io::Result<()> {
+        if state.positions.get(&signal) == Some(&mark) {
+            return Ok(());
+        }
+        state.positions.insert(signal, mark);
+        self.file.write(state)
+    }
+
+    /// The next records; none at the end of the trail.
+    fn batch(&self, signal: Signal, state: &State, report: &mut Report) -> io::Result<Option<Batch>> {
+        let mark = state.positions.get(&signal);
+        let earlier = self.trail.earlier();
+        let mut trails: Vec<&Trail> = earlier.iter().chain([self.trail]).collect();
+        let mut first = None;
+        if let Some(mark) = mark {
+            while let Some((trail, rest)) = trails.split_first() {
+                first = Reader::after(trail, mark)?;
+                if first.is_some() {
+                    break;
+                }
+                trails = rest.to_vec();
+            }
+        }
+        if first.is_none() {
+            if mark.is_some() {
+                let what =
+                    "the position up to which it was sent is not in the trail any more, so all of it is sent";
+                report.notes.push(format!("{}: {what}", signal.name()));
+            }
+            trails = vec![self.trail];
+        }
+        for trail in trails {
+            let mut reader = first.take().unwrap_or_else(|| Reader::new(trail));
+            if let Some(batch) = self.read(signal, &mut reader)? {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+
+    /// None if there is nothing after the reader's position.
+    fn read(&self, signal: Signal, reader: &mut Reader<'_>) -> io::Result<Option<Batch>> {
+        let from = reader.mark();
+        let (mut items, mut records, mut bytes) = (Vec::new(), 0, 0);
+        reader.each_until(&self.filter, |entry| {
+            let own = signal.items(entry);
+            bytes += own.iter().map(|item| item.to_string().len()).sum::<usize>();
+            records += usize::from(!own.is_empty());
+            items.extend(own);
+            let is_full = records >= self.max_records || bytes >= MAX_BYTES;
+            Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        let to = reader.mark();
+        Ok((to != from).then_some(Batch { items, records, from, to }))
+    }
+}
+
+/// What is sent in one request.
+struct Batch {
+    items: Vec<Value>,
+    records: usize,
+    from: Mark,
+    to: Mark,
+}
