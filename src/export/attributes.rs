@@ -4,11 +4,8 @@
 use serde_json::{Value, json};
 
 /// The fields of a record that have a name of their own, with all names that they are found by.
-const NAMED: &[(&str, &[&str])] = &[
-    ("session", &["session.id"]),
-    ("agent_id", &["agent_id"]),
-    ("agent", &["gen_ai.agent.name"]),
-];
+const NAMED: &[(&str, &[&str])] =
+    &[("session", &["session.id"]), ("agent_id", &["agent_id"]), ("agent", &["gen_ai.agent.name"])];
 
 /// The same of its tool call.
 const OF_TOOL: &[(&str, &[&str])] = &[

@@ -118,11 +118,11 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                     "stringValue": "SubagentStop coder allowed: `exit 3` exited with code 3; `true` exited with code 0"
                   },
                   "attributes": [
-                    "conclaude.seq: intValue \"1\"",
-                    "conclaude.event: stringValue \"SubagentStop\"",
                     "session.id: stringValue \"session-1\"",
                     "agent_id: stringValue \"a1b2c3\"",
                     "gen_ai.agent.name: stringValue \"coder\"",
+                    "conclaude.seq: intValue \"1\"",
+                    "conclaude.event: stringValue \"SubagentStop\"",
                     "conclaude.decision: stringValue \"allowed\"",
                     "conclaude.hash: stringValue [VARIES]",
                     "gen_ai.conversation.id: stringValue \"a1b2c3\"",
@@ -168,11 +168,11 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                   "startTimeUnixNano": "[TIME]",
                   "endTimeUnixNano": "[TIME]",
                   "attributes": [
-                    "conclaude.seq: intValue \"1\"",
-                    "conclaude.event: stringValue \"SubagentStop\"",
                     "session.id: stringValue \"session-1\"",
                     "agent_id: stringValue \"a1b2c3\"",
                     "gen_ai.agent.name: stringValue \"coder\"",
+                    "conclaude.seq: intValue \"1\"",
+                    "conclaude.event: stringValue \"SubagentStop\"",
                     "conclaude.decision: stringValue \"allowed\"",
                     "conclaude.hash: stringValue [VARIES]",
                     "gen_ai.conversation.id: stringValue \"a1b2c3\""
@@ -196,6 +196,12 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                     "conclaude.command.exit_code: intValue \"3\"",
                     "conclaude.command.started: stringValue [VARIES]",
                     "conclaude.command.duration_ms: intValue [VARIES]",
+                    "conclaude.command.verdict: stringValue \"warn\"",
+                    "conclaude.command.matched: stringValue \"coder\"",
+                    "conclaude.command.rule.key: stringValue \"subagentStop.commands\"",
+                    "conclaude.command.rule.pattern: stringValue \"coder\"",
+                    "conclaude.command.rule.file: stringValue \".conclaude.yaml\"",
+                    "conclaude.command.rule.line: intValue \"1\"",
                     "process.command_line: stringValue \"exit 3\"",
                     "process.exit.code: intValue \"3\""
                   ],
@@ -221,6 +227,12 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                     "conclaude.command.exit_code: intValue \"0\"",
                     "conclaude.command.started: stringValue [VARIES]",
                     "conclaude.command.duration_ms: intValue [VARIES]",
+                    "conclaude.command.verdict: stringValue \"pass\"",
+                    "conclaude.command.matched: stringValue \"coder\"",
+                    "conclaude.command.rule.key: stringValue \"subagentStop.commands\"",
+                    "conclaude.command.rule.pattern: stringValue \"coder\"",
+                    "conclaude.command.rule.file: stringValue \".conclaude.yaml\"",
+                    "conclaude.command.rule.line: intValue \"1\"",
                     "process.command_line: stringValue \"true\"",
                     "process.exit.code: intValue \"0\""
                   ],
@@ -282,7 +294,7 @@ fn csv_and_json_are_printed_or_written_to_a_file() {
     for (format, name) in [("--csv", "trail.csv"), ("--jsonl", "trail.jsonl")] {
         std::fs::write(root.join(name), "what was there before").unwrap();
         let written = run_in(&root, &["audit", "export", format, "-o", name, "--agent", "coder"]);
-        assert_eq!(written, (Some(0), String::new(), String::new()));
+        assert_eq!(written, (Some(0), format!("1 record written to {name}\n"), String::new()));
     }
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     assert_eq!(read("trail.jsonl"), read(".conclaude/audit/audit-0000000001.jsonl"), "as it is recorded");

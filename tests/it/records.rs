@@ -164,7 +164,8 @@ fn what_an_untrusted_config_would_have_run_is_recorded_as_skipped() {
           }
         }
       ],
-      "agent": "coder"
+      "agent": "coder",
+      "started": "[TIME]"
     }
     "#);
     assert_snapshot!(answer.again().shows(&["audit", "show"]), @"
@@ -199,6 +200,7 @@ fn a_finding_of_a_gate_names_the_field_of_the_step_or_of_the_config() {
         }
       ],
       "step": "steps/01-01.json",
+      "started": "[TIME]",
       "tool": {
         "name": "Agent",
         "use_id": "toolu_1"

@@ -72,7 +72,7 @@ fn to_file(path: &Path, format: Format, trail: &Trail, filter: &Filter) -> io::R
         writer.write_all(Csv::heading().as_bytes()).map_err(named)?;
     }
     // In a file, lines stay as they are recorded: so their hashes can be checked.
-    reader.each(filter, |entry| match format {
+    let written = reader.each(filter, |entry| match format {
         Format::Csv => writer.write_all(Csv::line(entry).as_bytes()),
         Format::Jsonl => writeln!(writer, "{}", entry.line),
     })?;
@@ -80,6 +80,9 @@ fn to_file(path: &Path, format: Format, trail: &Trail, filter: &Filter) -> io::R
     writer.flush().map_err(named)?;
     drop(writer);
     file.persist(path).map_err(|error| named(error.error))?;
+    let mut out = Out::stdout();
+    writeln!(out, "{} written to {}", count(written, "record"), path.display())?;
+    out.flush()?;
     Ok(reader.doubtful)
 }
 
