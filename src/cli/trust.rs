@@ -6,9 +6,7 @@ use clap::Args;
 
 use super::root;
 use crate::cli::out::Out;
-use crate::config::{
-    ConclaudeConfig, DesConfig, Headers, Layer, PermissionDefault, Source, TelemetryConfig,
-};
+use crate::config::{ConclaudeConfig, DesConfig, Headers, Layer, PermissionDefault, Source, TelemetryConfig};
 use crate::exit::Exit;
 use crate::load;
 use crate::store;

@@ -182,6 +182,7 @@ fn played(command: &Command, end: End) -> Outcome {
         is_timeout: end == End::TimesOut,
         status: status.describe(),
         exit_code: status.code(),
+        started: jiff::Timestamp::UNIX_EPOCH,
         duration: Duration::ZERO,
         stdout: None,
         stderr: None,

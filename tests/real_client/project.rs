@@ -11,13 +11,14 @@ use crate::client::{API_KEY, VERSION};
 /// A project, gone when dropped.
 pub(crate) struct Project {
     folder: tempfile::TempDir,
+    env: Vec<(&'static str, OsString)>,
 }
 
 impl Project {
     /// A project with a README, and `conclaude` on the PATH of its user.
     pub(crate) fn new() -> Project {
         let folder = tempfile::Builder::new().prefix("conclaude-real-client-").tempdir().unwrap();
-        let project = Project { folder };
+        let project = Project { folder, env: Vec::new() };
         for name in ["project", "home", "settings", "tmp", "bin"] {
             std::fs::create_dir(project.at(name)).unwrap();
         }
@@ -47,6 +48,12 @@ impl Project {
     /// A path in the project, as a tool wants it.
     pub(crate) fn path(&self, name: &str) -> String {
         self.root().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Sets a variable of the project's user.
+    pub(crate) fn env(mut self, name: &'static str, value: &str) -> Project {
+        self.env.push((name, value.into()));
+        self
     }
 
     /// Writes a file of the project.
@@ -159,6 +166,7 @@ impl Project {
             ("GIT_COMMITTER_EMAIL", "user@example.com"),
         ];
         all.extend(plain.map(|(name, value)| (name, value.into())));
+        all.extend(self.env.iter().cloned());
         all
     }
 }

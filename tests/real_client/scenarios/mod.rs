@@ -7,6 +7,7 @@ mod prompts;
 mod setup;
 mod several;
 mod steps;
+mod telemetry;
 
 use crate::client::Client;
 
@@ -93,6 +94,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "permission-decision",
         prompts::permission_decision,
         "rules allow and deny what the client would ask about, and leave the rest to it",
+    ),
+    scenario(
+        "one-trace",
+        telemetry::one_trace,
+        "decisions and commands are spans below those of the client, in one trace",
     ),
     scenario("broken-config", setup::broken_config, "a broken config is shown, and the gates still work"),
     scenario("uninstall", setup::uninstall, "install, a session, uninstall: the settings are as before"),
