@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::store;
+use crate::text::hex;
 
 /// 32 hexadecimal digits.
 pub(super) fn trace_id(of: &str) -> String {
@@ -19,5 +19,5 @@ fn first_bytes<const N: usize>(kind: &str, of: &str) -> String {
     let digest = Sha256::new().chain_update(kind).chain_update([0]).chain_update(of).finalize();
     let mut id = [0; N];
     id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
-    if id == [0; N] { "1".repeat(N * 2) } else { store::hex(&id) }
+    if id == [0; N] { "1".repeat(N * 2) } else { hex(&id) }
 }
