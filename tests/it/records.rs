@@ -54,7 +54,8 @@ fn a_denied_write_names_the_rule_and_the_path_after_normalising() {
         "name": "Write",
         "use_id": "toolu_1",
         "file": "sub/../Cargo.lock"
-      }
+      },
+      "started": "[TIME]"
     }
     "#);
 }
@@ -81,6 +82,7 @@ fn a_command_names_its_pattern_its_line_and_what_its_failure_does() {
           "run": "exit 3",
           "status": "exited with code 3",
           "exit_code": 3,
+          "started": "[TIME]",
           "rule": {
             "key": "subagentStop.commands",
             "pattern": "cod*",
@@ -95,6 +97,7 @@ fn a_command_names_its_pattern_its_line_and_what_its_failure_does() {
           "run": "true",
           "status": "exited with code 0",
           "exit_code": 0,
+          "started": "[TIME]",
           "rule": {
             "key": "subagentStop.commands",
             "pattern": "cod*",
@@ -115,6 +118,7 @@ fn a_command_names_its_pattern_its_line_and_what_its_failure_does() {
         }
       },
       "agent": "coder",
+      "started": "[TIME]",
       "decision": "blocked"
     }
     "#);
