@@ -53,9 +53,7 @@ fn cell(column: &str, entry: &Entry) -> String {
     let joined = |parts: Vec<String>| parts.join("; ");
     match column {
         // A number of ours, not a text that somebody wrote.
-        "seq" => {
-            return record.get("seq").and_then(Value::as_u64).map(|seq| seq.to_string()).unwrap_or_default();
-        }
+        "seq" => record.get("seq").and_then(Value::as_u64).map(|seq| seq.to_string()).unwrap_or_default(),
         "findings" => plain(&joined(
             list(record, "findings")
                 .map(|one| format!("{}: {}", said(one, "code"), said(one, "what")))

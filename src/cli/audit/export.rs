@@ -97,13 +97,14 @@ fn to_stdout(format: Format, trail: &Trail, filter: &Filter, is_following: bool)
     // Nothing was printed, if there is no such word.
     known::check(filter, &reader)?;
     out.document(&heading.unwrap_or_default())?;
-    while is_following {
+    loop {
         out.flush()?;
+        if !is_following {
+            return Ok(reader.doubtful);
+        }
         follow::wait_for_more()?;
         reader.each(filter, |entry| print(&mut out, format, entry))?;
     }
-    out.flush()?;
-    Ok(reader.doubtful)
 }
 
 /// Its cells were cleaned one by one. A terminal needs no carriage return.
