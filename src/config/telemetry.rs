@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::NonBlank;
+use super::Remark;
 use super::bounded::NOT_BLANK;
 
 /// More than any collector asks for.
@@ -221,31 +222,35 @@ impl TelemetryConfig {
         Signal::ALL.into_iter().filter(named).collect()
     }
 
-    pub(super) fn warnings(&self, is_audited: bool, found: &mut Vec<String>) {
+    pub(super) fn warnings(&self, is_audited: bool, found: &mut Vec<Remark>) {
         let Some(endpoint) = &self.endpoint else {
-            found.push("telemetry: without `endpoint` nothing is sent".into());
+            found.push(Remark::new(["telemetry"], "telemetry: without `endpoint` nothing is sent"));
             return;
         };
         if !is_audited {
-            found.push(
-                "telemetry: it sends the audit trail, which `audit.enabled: false` switches off".into(),
-            );
+            let what = "telemetry: it sends the audit trail, which `audit.enabled: false` switches off";
+            found.push(Remark::new(["telemetry", "endpoint"], what));
         }
         if !endpoint.is_private() {
-            found.push("telemetry: `endpoint` is http on another machine: decisions, and `headers`, can be read on the way; use https".into());
+            let what = "telemetry: `endpoint` is http on another machine: decisions, and `headers`, can be read on the way";
+            found.push(Remark::new(["telemetry", "endpoint"], what).help("use https"));
         }
         for (name, value) in self.headers.iter().flat_map(Headers::iter) {
-            if value.rsplit("${").next().is_some_and(|last| value.contains("${") && !last.contains('}')) {
-                found.push(format!(
-                    "telemetry: the header {name} has `${{` without `}}`: no variable is put there"
-                ));
-            }
-            if value.contains(char::is_control) {
-                found.push(format!("telemetry: the header {name} has control characters: it cannot be sent"));
-            }
+            let wrong = if value.contains(char::is_control) {
+                "has control characters: it cannot be sent"
+            } else if value.rsplit_once("${").is_some_and(|(_, last)| !last.contains('}')) {
+                "has `${` without `}`: it cannot be sent"
+            } else {
+                continue;
+            };
+            let what = format!("telemetry: the header {name} {wrong}");
+            found.push(Remark::new(["telemetry", "headers", name], what));
         }
         if self.signals().is_empty() {
-            found.push("telemetry: `signals` is empty: nothing is sent".into());
+            found.push(Remark::new(
+                ["telemetry", "signals"],
+                "telemetry: `signals` is empty: nothing is sent",
+            ));
         }
     }
 }
