@@ -82,7 +82,7 @@ fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
 
     valid: [ROOT]/.conclaude.yaml
       subagentStop: 2 patterns, 2 commands
-      preToolUse: 0 patterns, 0 commands
+      preToolUse: 5 guards
     "#);
 }
 
@@ -203,6 +203,6 @@ fn a_config_of_the_original_says_what_is_different_here() {
 
     valid: [ROOT]/.conclaude.yaml
       subagentStart: 2 patterns, 2 commands
-      preToolUse: 0 patterns, 0 commands
+      preToolUse: 1 guard
     ");
 }
