@@ -25,6 +25,7 @@ mod init;
 mod install;
 mod out;
 mod pack;
+mod run;
 mod test;
 mod trust;
 mod validate;
@@ -97,6 +98,14 @@ enum Subcommand {
     Validate {
         #[command(flatten)]
         request: validate::Request,
+    },
+    /// Run the commands of the config now, without a session, on the files that have changed in git
+    ///
+    /// The same commands as at a hook, with the same environment; a payload on stdin has what is known. Prints a line for each, and what a
+    /// failing one printed. Exits with 1 if a command fails that would block, with --strict if any fails.
+    Run {
+        #[command(flatten)]
+        request: run::Request,
     },
     /// Show the config as all its files make it
     Config {
@@ -221,6 +230,7 @@ impl Subcommand {
             Subcommand::Install { request } => install::install(&request),
             Subcommand::Uninstall { request } => install::uninstall(&request),
             Subcommand::Validate { request } => validate::run(&request),
+            Subcommand::Run { request } => run::run(&request),
             Subcommand::Config { subcommand } => subcommand.run(),
             Subcommand::Pack { subcommand } => subcommand.run(),
             Subcommand::Des { subcommand } => subcommand.run(),

@@ -219,6 +219,34 @@ pub(crate) fn ignores(work: &Path, path: &Path) -> bool {
     Repository::find(work).is_some_and(|repository| repository.ignores(path))
 }
 
+/// Which files are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// What differs from the last commit.
+    Changed,
+    /// What git knows or does not ignore.
+    All,
+}
+
+/// The files below a directory that exist, relative to it, in order; `None` outside of a repository.
+///
+/// # Errors
+/// When git fails.
+pub(crate) fn list(work: &Path, listed: Listed) -> Result<Option<Vec<String>>, String> {
+    let Some(repository) = Repository::find(work) else { return Ok(None) };
+    let files = match listed {
+        Listed::Changed => repository.changed_files()?,
+        Listed::All => repository.all_files()?,
+    };
+    let below = files
+        .iter()
+        .map(|file| repository.relative(file).into_owned())
+        .filter(|file| !file.starts_with("../"));
+    let existing = below.filter(|file| work.join(file).symlink_metadata().is_ok_and(|found| !found.is_dir()));
+    let existing: BTreeSet<String> = existing.collect();
+    Ok(Some(existing.into_iter().collect()))
+}
+
 /// Whether the directory is in a repository.
 #[must_use]
 pub(crate) fn is_repository(work: &Path) -> bool {

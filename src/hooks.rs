@@ -40,7 +40,9 @@ mod unread;
 
 pub use crate::decide::{Decision, HookResult};
 pub use crate::error::{HookError, Result};
+pub(crate) use commands::execute;
 use context::Context;
+pub(crate) use context::inherited_variables;
 
 /// What a call takes from its process, given explicitly so that it can be played without one.
 #[derive(Clone, Debug, Default)]

@@ -28,6 +28,7 @@ use environment::Variable;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts<'a> {
     pub(crate) event: &'a Event,
+    pub(crate) select: Select,
     /// The subagent, at the events of one.
     pub(crate) agent: Option<&'a Agent>,
     /// The subagent from inside which another event comes.
@@ -46,6 +47,18 @@ pub(crate) struct Facts<'a> {
     pub(crate) config_dir: Option<&'a Path>,
     /// The names of variables with our prefix that we were started with, as by a command of an outer hook.
     pub(crate) inherited: &'a [String],
+}
+
+/// Which patterns of a section apply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Select {
+    /// Those that match what the event is about.
+    #[default]
+    Matching,
+    /// Those that match whatever it is about: nobody has said which agent.
+    ForEveryone,
+    /// All.
+    All,
 }
 
 /// What is known of a gate before anything is planned.

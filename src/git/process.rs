@@ -13,6 +13,9 @@ use crate::{deadline, process};
 /// Git must not hold a hook up.
 const GIT_WAIT: Duration = Duration::from_secs(5);
 
+/// A user who waits for it sees that it works.
+const PATIENT_WAIT: Duration = Duration::from_secs(120);
+
 /// More than the names of a million files.
 const MAX_OUTPUT: usize = 256 << 20;
 
@@ -78,7 +81,26 @@ impl Repository {
         self.git(&["check-ignore", "--", &path.to_string_lossy()]).is_ok_and(|printed| !printed.is_empty())
     }
 
+    /// The files that differ from the last commit, staged or not, and those that git does not know and does not ignore. This compares the
+    /// work tree as git does, with filters and all: only where commands of the project may run.
+    pub(super) fn changed_files(&self) -> Result<Vec<String>, String> {
+        let arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+        let output = self.git_within(&arguments, PATIENT_WAIT)?;
+        // `XY`, a blank, and the path from the top level.
+        Ok(entries(&output).filter_map(|line| Some(super::name_of(line.get(3..)?))).collect())
+    }
+
+    /// The files that git knows, and those that it does not ignore.
+    pub(super) fn all_files(&self) -> Result<Vec<String>, String> {
+        let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
+        Ok(entries(&self.git_within(&arguments, PATIENT_WAIT)?).map(super::name_of).collect())
+    }
+
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
+        self.git_within(arguments, deadline::at_most(GIT_WAIT))
+    }
+
+    fn git_within(&self, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, String> {
         let failed = |reason: &str| format!("git {}: {reason}", arguments.first().unwrap_or(&""));
         let mut command = Command::new("git");
         // Named, so that neither `core.worktree`, `core.bare` nor a folder laid out like a repository is followed.
@@ -95,8 +117,8 @@ impl Repository {
             .env("GIT_ALLOW_PROTOCOL", "none")
             .env("GIT_TERMINAL_PROMPT", "0");
         command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-        let output = process::output(command, b"", deadline::at_most(GIT_WAIT), MAX_OUTPUT)
-            .map_err(|error| failed(&error.to_string()))?;
+        let output =
+            process::output(command, b"", limit, MAX_OUTPUT).map_err(|error| failed(&error.to_string()))?;
         if output.status.is_success() {
             return Ok(output.stdout);
         }

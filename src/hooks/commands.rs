@@ -10,7 +10,7 @@ use super::context::Context;
 use crate::config::{Reaction, Show};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::Command;
-use crate::process::{self, Captured, CommandSpec, Keep, Status};
+use crate::process::{self, Captured, CommandSpec, Keep, Spill, Status};
 use crate::text::LIMIT;
 use crate::{log, messages, notify};
 
@@ -28,22 +28,11 @@ pub(super) struct Output {
 pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
     // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
     let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
-    let spec = CommandSpec {
-        script: &command.script,
-        shell: &command.shell,
-        cwd: &command.cwd,
-        env: &command.env,
-        stdin: context.input,
-        timeout: command.timeout,
-        stdout: if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) },
-        stderr: keep(command.show_stderr),
-    };
     notify_user(command, context, None);
     let started = Timestamp::now();
-    let finished = match wrong_folder(command) {
-        Some(why) => process::Finished::not_started(why),
-        None => process::run(&spec, &mut |stream| output_file(context, stream)),
-    };
+    let stdout = if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
+    let kept = (stdout, keep(command.show_stderr));
+    let finished = execute(command, context.input, kept, &mut |stream| output_file(context, stream));
     let run = CommandRun {
         command: command.clone(),
         is_success: finished.status.is_success(),
@@ -61,6 +50,20 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     let verdict = verdict(&run, || context.was_blocked_by_timeout());
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
     (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
+}
+
+/// Runs a command of a plan, if its folder is one in which it may run.
+pub(crate) fn execute(
+    command: &Command,
+    stdin: &[u8],
+    (stdout, stderr): (Keep, Keep),
+    spill: Spill<'_>,
+) -> process::Finished {
+    if let Some(why) = wrong_folder(command) {
+        return process::Finished::not_started(why);
+    }
+    let Command { script, shell, cwd, env, timeout, .. } = command;
+    process::run(&CommandSpec { script, shell, cwd, env, stdin, timeout: *timeout, stdout, stderr }, spill)
 }
 
 /// Why a command cannot run in the folder that is configured for it. The default needs no look.

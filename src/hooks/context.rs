@@ -24,7 +24,7 @@ use crate::git::WorkTree;
 use crate::load::{self, Loaded};
 use crate::log;
 use crate::messages;
-use crate::plan::{self, Facts, Plan};
+use crate::plan::{self, Facts, Plan, Select};
 use crate::root::Root;
 use crate::store::{self, Session};
 use crate::transcript::{self, identity};
@@ -130,6 +130,7 @@ impl<'a> Context<'a> {
         };
         let facts = Facts {
             event: &self.event,
+            select: Select::Matching,
             agent: self.agent.as_ref(),
             caller: self.caller.as_ref(),
             changed: &changed,
@@ -287,7 +288,7 @@ pub(super) fn concerns(error: &ConfigError, event: EventKind) -> bool {
     event.row().subject == Subject::Agent || error.mentions(event.row().section)
 }
 
-fn inherited_variables() -> Vec<String> {
+pub(crate) fn inherited_variables() -> Vec<String> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     names.filter(|name| name.starts_with(plan::environment::PREFIX)).collect()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::environment::{self, Variable};
-use super::{Action, Command, Facts, Planned, Reason, Step, Unmatched, WhyNot, files};
+use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::abilities::{self, Blocking};
 use crate::event::{EventKind, Subject};
@@ -150,6 +150,18 @@ type Entry = (Pattern, Vec<CommandConfig>);
 /// What patterns are compared with, and the entries that it selects.
 fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Vec<&'a Entry>), PatternError> {
     let mode = section.mode.unwrap_or_default();
+    match facts.select {
+        Select::Matching => {}
+        Select::ForEveryone => {
+            let selected =
+                pattern::select_by(section.entries(), mode, |pattern| Ok(is_for_everyone(pattern.as_str())))?;
+            return Ok((String::new(), selected));
+        }
+        Select::All => {
+            let selected = pattern::select_by(section.entries(), MatchMode::All, |_| Ok(true))?;
+            return Ok((String::new(), selected));
+        }
+    }
     let field = |name: &str| facts.event.fields.get(name).and_then(Value::as_str).unwrap_or_default();
     let (subject, id) = match facts.event.kind.row().subject {
         Subject::Agent => facts.agent.map_or(("", None), |agent| (agent.name.as_str(), agent.id.as_deref())),
@@ -174,7 +186,14 @@ fn location(work: &Path, path: &str) -> Location {
     Location { absolute: path.to_owned(), relative, is_directory: false }
 }
 
+fn is_for_everyone(glob: &str) -> bool {
+    glob.chars().all(|c| c == '*')
+}
+
 fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
+    if facts.select == Select::ForEveryone {
+        return config.agent.as_ref().is_none_or(|glob| is_for_everyone(glob.as_str()));
+    }
     let name = facts.agent.or(facts.caller).map_or(MAIN, |agent| agent.name.as_str());
     config.agent.as_ref().is_none_or(|glob| glob.matches(name))
 }

@@ -27,6 +27,7 @@ fn help_and_version_are_answered() {
       trust        Trust the commands of this project's config, where conclaude is registered with --user
       doctor       Check the installation, and say how to fix what is wrong; exits with 0 or 1
       validate     Check a config and print every problem with its line and column
+      run          Run the commands of the config now, without a session, on the files that have changed in git
       config       Show the config as all its files make it
       pack         List and print the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files

@@ -53,6 +53,7 @@ mod processes;
 mod prompts;
 mod readme;
 mod records;
+mod run;
 mod security;
 mod subagent_stop;
 mod switch;

@@ -1,0 +1,127 @@
+//! `conclaude run`: the commands of the config now, without a session, as the hooks would run them.
+
+use std::io;
+
+use crate::cli::out::{Coloured, Out};
+use crate::config::{self, ConfigError, Origins, Patterns};
+use crate::event::{ALL, EventKind};
+use crate::exit::Exit;
+use crate::hooks::Environment;
+use crate::install::registration;
+use crate::install::scope::session_folder;
+use crate::load::{self, Loaded};
+use crate::process;
+use crate::root::{FILE_NAMES, Root};
+use crate::text::nearest;
+
+mod files;
+mod planned;
+mod report;
+
+use planned::Planned;
+use report::Report;
+
+#[derive(clap::Args)]
+pub(super) struct Request {
+    /// The event whose commands run, as `Stop` or `stop` [default: those of stop, and those of subagentStop that are for every agent]
+    event: Option<String>,
+    /// Run what this subagent would run into; without EVENT that is at its stop
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]
+    #[arg(long, value_name = "GLOB", num_args = 1.., conflicts_with = "all_files")]
+    files: Vec<String>,
+    /// Pretend that all files have changed
+    #[arg(long)]
+    all_files: bool,
+    /// Fail also if a command fails that only warns
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let root = super::root()?;
+    let loaded = load::all(&root, Patterns::All);
+    if !loaded.errors.is_empty() {
+        return broken(&loaded.errors);
+    }
+    if loaded.origins.sources().is_empty() {
+        return Err(io::Error::other(format!(
+            "no config: neither {} here nor in a folder above; `conclaude init` writes one",
+            FILE_NAMES.join(" nor ")
+        )));
+    }
+    let events = events(request, &loaded)?;
+    let origins = checked_origins(&root, &loaded.origins)?;
+    let planned = planned::plan(request, &events, &root, &loaded.config, &origins)?;
+    if let Some(why) = planned.iter().find_map(|one| one.untrusted.as_deref()) {
+        return Err(io::Error::other(format!(
+            "{why}, so nothing is run: look at the file, then run `conclaude trust`"
+        )));
+    }
+    execute(request, &planned)
+}
+
+/// All that is wrong with the config, as `validate` prints it.
+fn broken(errors: &[ConfigError]) -> io::Result<Exit> {
+    let mut out = Out::stderr();
+    for error in errors {
+        let report = error.report(config::Style::Plain);
+        if !report.is_empty() {
+            writeln!(out, "{}\n", Coloured(&report))?;
+        }
+        writeln!(out, "conclaude: {}", error.summary())?;
+    }
+    Ok(Exit::Failure)
+}
+
+/// The events whose commands run.
+fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
+    let Some(name) = &request.event else {
+        return Ok(match request.agent {
+            Some(_) => vec![EventKind::SubagentStop],
+            None => vec![EventKind::Stop, EventKind::SubagentStop],
+        });
+    };
+    let configured = loaded.config.sections.iter().map(|(event, _)| *event);
+    let all = || ALL.iter().copied().chain(configured.clone());
+    if let Some(event) = all().find(|event| [event.name(), event.row().section].contains(&name.as_str())) {
+        return Ok(vec![event]);
+    }
+    let names = all().flat_map(|event| [event.name(), event.row().section]);
+    let hint = match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`conclaude events` lists them".into(),
+    };
+    Err(io::Error::other(format!("unknown event `{name}`; {hint}")))
+}
+
+/// Whether the files of the config may run, by the same rule as at a hook: where only the user's own registration calls us, what the
+/// user has not trusted does not.
+fn checked_origins(root: &Root, origins: &Origins) -> io::Result<Origins> {
+    let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
+    let mut origins = origins.clone();
+    if registration::asks_for_trust(&registration::found(&project)) {
+        origins.check_trust(load::why_untrusted);
+    }
+    Ok(origins)
+}
+
+fn execute(request: &Request, planned: &[Planned]) -> io::Result<Exit> {
+    let mut report = Report::new(planned.len() > 1);
+    for one in planned {
+        report.event(one)?;
+        for command in &one.commands {
+            if command.parts.is_empty() {
+                report.skipped(command)?;
+            }
+            for part in &command.parts {
+                report.ran(part, one)?;
+                if let Some(signal) = process::stop_signal() {
+                    return Err(io::Error::other(format!("interrupted by {signal}")));
+                }
+            }
+        }
+    }
+    report.finish(request.strict)
+}

@@ -1,0 +1,168 @@
+//! The plan of an event that nobody has sent: the same as at a hook, with a payload that has what is known.
+
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, json};
+
+use super::{Request, files};
+use crate::agent::Agent;
+use crate::config::{ConclaudeConfig, Origins};
+use crate::dialect::claude::{self, fields};
+use crate::event::{EventKind, Subject};
+use crate::file_pattern::Location;
+use crate::hooks;
+use crate::plan::{self, Command, Facts, Plan, Select};
+use crate::root::Root;
+use crate::types::Event;
+
+/// The session and the agent, where a payload must name some.
+const NOBODY: &str = "conclaude-run";
+
+/// A subagent or a tool that nobody has named.
+const UNKNOWN: &str = "unknown";
+
+/// What an event would run.
+pub(super) struct Planned {
+    pub(super) event: EventKind,
+    /// What commands read.
+    pub(super) payload: Vec<u8>,
+    pub(super) commands: Vec<OneCommand>,
+    pub(super) warnings: Vec<String>,
+    /// Why some of it may not run.
+    pub(super) untrusted: Option<String>,
+}
+
+/// A command of the config, and what is run for it: nothing where none of its files has changed, several scripts where these are many.
+pub(super) struct OneCommand {
+    pub(super) run: String,
+    pub(super) parts: Vec<Command>,
+}
+
+pub(super) fn plan(
+    request: &Request,
+    events: &[EventKind],
+    root: &Root,
+    config: &ConclaudeConfig,
+    origins: &Origins,
+) -> io::Result<Vec<Planned>> {
+    let agent = request.agent.as_deref();
+    let all = without_files(config);
+    let selected = events.iter().map(|event| {
+        let payload = payload(*event, agent, &root.work)?;
+        let plan = plan_of(*event, &payload, agent, &[], root, &all, origins)?;
+        Ok((*event, payload, plan))
+    });
+    let selected: Vec<(EventKind, Vec<u8>, Plan)> = selected.collect::<io::Result<_>>()?;
+    // Git runs filters that a repository configures: nothing is asked of it for a config that may not run.
+    let is_trusted = selected.iter().all(|(_, _, plan)| plan.untrusted.is_none());
+    let changed = if is_trusted && asks_for_files(request, events, config) {
+        files::given(request, &root.work)?
+    } else {
+        Vec::new()
+    };
+    let planned = selected.into_iter().map(|(event, payload, selected)| {
+        let plan = plan_of(event, &payload, agent, &changed, root, config, origins)?;
+        Ok(Planned {
+            event,
+            commands: selected.commands().map(|one| one_command(one, &plan)).collect(),
+            warnings: plan.warnings.clone(),
+            untrusted: selected.untrusted.map(|untrusted| untrusted.why),
+            payload,
+        })
+    });
+    planned.collect()
+}
+
+fn asks_for_files(request: &Request, events: &[EventKind], config: &ConclaudeConfig) -> bool {
+    let sections = events.iter().filter_map(|event| config.section(*event));
+    let mut commands = sections.flat_map(|section| section.commands());
+    !request.files.is_empty() || commands.any(|command| command.files.is_some())
+}
+
+/// The same config, in which commands run whatever has changed.
+fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
+    let mut config = config.clone();
+    let maps = config.sections.iter_mut().filter_map(|(_, section)| section.commands.as_mut());
+    for command in maps.flat_map(|map| &mut map.0).flat_map(|(_, commands)| commands) {
+        command.files = None;
+    }
+    config
+}
+
+fn one_command(selected: &Command, plan: &Plan) -> OneCommand {
+    let is_same = |one: &&Command| one.rule == selected.rule && one.run == selected.run;
+    OneCommand { run: selected.run.clone(), parts: plan.commands().filter(is_same).cloned().collect() }
+}
+
+fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec<u8>> {
+    let mut payload = Map::new();
+    let common = json!({
+        "session_id": NOBODY,
+        "transcript_path": work.join(NOBODY).with_extension("jsonl"),
+        "cwd": work,
+        "hook_event_name": event.name(),
+        "permission_mode": "default",
+    });
+    payload.extend(common.as_object().cloned().unwrap_or_default());
+    if matches!(event, EventKind::Stop | EventKind::SubagentStop) {
+        payload.insert("stop_hook_active".into(), false.into());
+        payload.insert("background_tasks".into(), json!([]));
+    }
+    if fields::has_tool(event) {
+        payload.insert("tool_name".into(), UNKNOWN.into());
+        payload.insert("tool_input".into(), json!({}));
+    }
+    if event == EventKind::UserPromptSubmit {
+        payload.insert("prompt".into(), NOBODY.into());
+    }
+    if event.row().subject == Subject::Agent || agent.is_some() {
+        if fields::agent(event).is_empty() {
+            return Err(io::Error::other(format!(
+                "{event} never comes from a subagent: leave --agent out, or name another event"
+            )));
+        }
+        payload.insert("agent_id".into(), NOBODY.into());
+        payload.insert("agent_type".into(), agent.unwrap_or(UNKNOWN).into());
+    }
+    serde_json::to_vec(&payload).map_err(io::Error::other)
+}
+
+fn plan_of(
+    event: EventKind,
+    payload: &[u8],
+    agent: Option<&str>,
+    changed: &[Location],
+    root: &Root,
+    config: &ConclaudeConfig,
+    origins: &Origins,
+) -> io::Result<Plan> {
+    let parsed: Event = claude::parse(event, payload).map_err(|error| io::Error::other(error.to_string()))?;
+    let is_agents = event.row().subject == Subject::Agent;
+    let named = agent.map(|name| Agent {
+        kind: Some(name.to_owned()),
+        id: Some(NOBODY.to_owned()),
+        ..Agent::named(name)
+    });
+    let unnamed = is_agents.then(|| Agent::named(UNKNOWN));
+    let facts = Facts {
+        event: &parsed,
+        select: match (is_agents, agent) {
+            (true, Some(_)) => Select::Matching,
+            (true, None) => Select::ForEveryone,
+            // Which tool it would be is not known, and which of the files it would write.
+            (false, _) => Select::All,
+        },
+        agent: named.as_ref().filter(|_| is_agents).or(unnamed.as_ref()),
+        caller: named.as_ref().filter(|_| !is_agents),
+        changed,
+        running: &[],
+        config,
+        origins,
+        gate: None,
+        work: &root.work,
+        config_dir: root.config.as_deref().and_then(Path::parent),
+        inherited: &hooks::inherited_variables(),
+    };
+    plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
+}

@@ -1,0 +1,141 @@
+//! One line for each command, with what it printed where that is shown, and a summary.
+
+use std::io;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+
+use super::planned::{OneCommand, Planned};
+use crate::cli::out::{Out, Paint};
+use crate::config::{Reaction, Show};
+use crate::exit::Exit;
+use crate::hooks;
+use crate::messages::short;
+use crate::plan::Command;
+use crate::process::{Captured, Finished, Keep, Status};
+use crate::text::{count, indent};
+
+const GOOD: Paint = Paint(AnsiColor::Green.on_default());
+const BAD: Paint = Paint(AnsiColor::Red.on_default());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
+const FAINT: Paint = Paint(Style::new().dimmed());
+const BOLD: Paint = Paint(Style::new().bold());
+
+/// More than anybody reads: a user sees all that a command prints.
+const MAX_SHOWN: usize = 4 << 20;
+
+pub(super) struct Report {
+    out: Out<'static>,
+    /// Whether there are several events to tell apart.
+    names_events: bool,
+    passed: u64,
+    /// Failures that would block, and those that only warn.
+    blocking: u64,
+    warning: u64,
+    skipped: u64,
+}
+
+impl Report {
+    pub(super) fn new(names_events: bool) -> Report {
+        Report { out: Out::stdout(), names_events, passed: 0, blocking: 0, warning: 0, skipped: 0 }
+    }
+
+    pub(super) fn event(&mut self, planned: &Planned) -> io::Result<()> {
+        if self.names_events && !planned.commands.is_empty() {
+            writeln!(self.out, "{BOLD}{}{BOLD:#}", planned.event.row().section)?;
+        }
+        for warning in &planned.warnings {
+            writeln!(self.out, "{WARNING}warning{WARNING:#}: {warning}")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn skipped(&mut self, command: &OneCommand) -> io::Result<()> {
+        self.skipped += 1;
+        writeln!(
+            self.out,
+            "{FAINT}-{FAINT:#} `{}` {FAINT}skipped: its `files` match nothing that has changed{FAINT:#}",
+            short(&command.run)
+        )
+    }
+
+    /// Runs a command, and prints what came of it.
+    pub(super) fn ran(&mut self, command: &Command, planned: &Planned) -> io::Result<()> {
+        let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
+        let kept = (keep(command.show_stdout), keep(command.show_stderr));
+        let finished = hooks::execute(command, &planned.payload, kept, &mut |_| {
+            Err(io::Error::other(format!("more than {} MiB", MAX_SHOWN >> 20)))
+        });
+        self.line(command, &finished)?;
+        let is_success = finished.status.is_success();
+        for (stream, show) in
+            [(&finished.stdout, command.show_stdout), (&finished.stderr, command.show_stderr)]
+        {
+            if show.applies(is_success) {
+                self.output(stream)?;
+            }
+        }
+        self.out.flush()
+    }
+
+    fn line(&mut self, command: &Command, finished: &Finished) -> io::Result<()> {
+        let (script, took) = (short(&command.run), seconds(finished.duration));
+        if finished.status.is_success() {
+            self.passed += 1;
+            return writeln!(self.out, "{GOOD}✓{GOOD:#} `{script}` {FAINT}{took}{FAINT:#}");
+        }
+        let is_timeout = matches!(finished.status, Status::TimedOut(_));
+        let reaction = if is_timeout { command.on_timeout } else { command.on_failure };
+        let how = finished.status.describe();
+        match reaction {
+            Reaction::Block => {
+                self.blocking += 1;
+                writeln!(self.out, "{BAD}✗{BAD:#} `{script}` {how} {FAINT}{took}{FAINT:#}")?;
+            }
+            Reaction::Warn => {
+                self.warning += 1;
+                writeln!(self.out, "{WARNING}⚠{WARNING:#} `{script}` {how} {FAINT}{took}{FAINT:#}")?;
+            }
+        }
+        match &command.message {
+            Some(message) => writeln!(self.out, "  {message}"),
+            None => Ok(()),
+        }
+    }
+
+    fn output(&mut self, stream: &Captured) -> io::Result<()> {
+        match stream.excerpt(None) {
+            Some(text) => writeln!(self.out, "{}", indent(&text, "  ")),
+            None => Ok(()),
+        }
+    }
+
+    /// The summary, and how it ends.
+    pub(super) fn finish(mut self, strict: bool) -> io::Result<Exit> {
+        let parts = [
+            (self.passed, "passed"),
+            (self.blocking, "failed"),
+            (self.warning, "failed and would only warn"),
+            (self.skipped, "skipped"),
+        ];
+        let all: u64 = parts.iter().map(|(number, _)| number).sum();
+        let named: Vec<String> = parts
+            .iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect();
+        match all {
+            0 => writeln!(
+                self.out,
+                "nothing to run: no command is configured for this; `conclaude validate` lists what is"
+            )?,
+            _ => writeln!(self.out, "{}: {}", count(all, "command"), named.join(", "))?,
+        }
+        let has_failed = self.blocking > 0 || (strict && self.warning > 0);
+        Ok(if has_failed { Exit::Failure } else { Exit::Success })
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("in {:.1} s", duration.as_secs_f32())
+}

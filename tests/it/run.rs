@@ -1,0 +1,232 @@
+//! `conclaude run`: the commands of the config by hand and in CI.
+
+use insta::assert_snapshot;
+
+use crate::common::{Test, run_in};
+
+fn git(test: &Test, arguments: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    let done = test.program("git").args(identity).args(arguments).current_dir(test.root()).output().unwrap();
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A repository with this config, in which `src/old.ts` and the like are committed.
+fn repository(config: &str) -> Test {
+    let test = Test::event("Stop").config(config).file("src/old.ts", "old\n").file("src/edited.ts", "a\n");
+    let test = test.file(".gitignore", "/build\n/.conclaude\n/.*-home\n");
+    git(&test, &["init", "-q"]);
+    git(&test, &["add", "-A"]);
+    git(&test, &["commit", "-q", "-m", "all"]);
+    test
+}
+
+const CONFIG: &str = "
+stop:
+  commands:
+    - {run: 'echo fine', show: failure}
+    - {run: 'echo line 7 is odd; exit 3', message: Linting failed}
+    - {run: 'echo {files}', files: ['*.rs']}
+subagentStop:
+  commands:
+    '*':
+      - {run: 'echo hint >&2; exit 1'}
+      - {run: 'echo for main', agent: coder}
+    coder:
+      - {run: 'echo for $CONCLAUDE_SUBAGENT_NAME; cat', show: always}
+";
+
+#[test]
+fn a_line_for_each_command_and_the_output_of_failures() {
+    let test = repository(CONFIG);
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stdout
+    stop
+    ✓ `echo fine` in [DURATION]
+    ✗ `echo line 7 is odd; exit 3` exited with code 3 in [DURATION]
+      Linting failed
+      line 7 is odd
+    - `echo {files}` skipped: its `files` match nothing that has changed
+    subagentStop
+    ⚠ `echo hint >&2; exit 1` exited with code 1 in [DURATION]
+      hint
+    4 commands: 1 passed, 1 failed, 1 failed and would only warn, 1 skipped
+    ");
+    assert_snapshot!(test.shows(&["run", "subagentStop"]), @"
+    exit 0
+    ----- stdout
+    ⚠ `echo hint >&2; exit 1` exited with code 1 in [DURATION]
+      hint
+    1 command: 1 failed and would only warn
+    ");
+    assert_snapshot!(test.shows(&["run", "SubagentStop", "--strict"]).lines().next().unwrap(), @"exit 1");
+    assert_snapshot!(test.shows(&["run", "--agent", "coder"]), @r#"
+    exit 0
+    ----- stdout
+    ⚠ `echo hint >&2; exit 1` exited with code 1 in [DURATION]
+      hint
+    ✓ `echo for main` in [DURATION]
+    ✓ `echo for $CONCLAUDE_SUBAGENT_NAME; cat` in [DURATION]
+      for coder
+      {"session_id":"conclaude-run","transcript_path":"[ROOT]/conclaude-run.jsonl","cwd":"[ROOT]","hook_event_name":"SubagentStop","permission_mode":"default","stop_hook_active":false,"background_tasks":[],"agent_id":"conclaude-run","agent_type":"coder"}
+    3 commands: 2 passed, 1 failed and would only warn
+    "#);
+}
+
+#[test]
+fn the_files_are_those_that_have_changed_in_git() {
+    let config =
+        "postToolUse: {commands: {Write: [{run: 'echo {files} > got', files: ['*.ts', '!gen/**']}]}}";
+    let test =
+        repository(config).file("src/edited.ts", "b\n").file("src/new one.ts", "").file("gen/x.ts", "");
+    let test = test.file("build/x.ts", "").file("staged.ts", "");
+    git(&test, &["add", "staged.ts"]);
+    git(&test, &["rm", "-q", "--cached", "src/old.ts"]);
+    std::fs::remove_file(test.root().join("src/old.ts")).unwrap();
+    let got = |arguments: &[&str]| {
+        let (code, stdout, stderr) = run_in(&test.root(), arguments);
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        let file = test.root().join("got");
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let _ = std::fs::remove_file(file);
+        text
+    };
+    assert_eq!(got(&["run", "postToolUse"]), "src/edited.ts src/new one.ts staged.ts\n");
+    git(&test, &["add", "-A"]);
+    git(&test, &["commit", "-q", "-m", "more"]);
+    assert_eq!(got(&["run", "PostToolUse"]), "", "nothing has changed");
+    assert_eq!(got(&["run", "PostToolUse", "--all-files"]), "src/edited.ts src/new one.ts staged.ts\n");
+    assert_eq!(got(&["run", "PostToolUse", "--files", "src/", "*.md"]), "src/edited.ts src/new one.ts\n");
+    assert_snapshot!(test.shows(&["run", "PostToolUse", "--files", "nothing.*"]), @"
+    exit 1
+    ----- stderr
+    conclaude: no file of [ROOT] matches nothing.*; patterns are those of .gitignore, and ignored files do not count
+    ");
+}
+
+#[test]
+fn the_commands_of_every_event_can_be_run() {
+    for event in conclaude::event::ALL {
+        let config = format!("{}: {{commands: [{{run: 'cat > got'}}]}}", event.row().section);
+        let test = Test::event("Stop").config(&config);
+        let (code, stdout, stderr) = run_in(&test.root(), &["run", event.name()]);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{event}: {stdout}");
+        let got = std::fs::read(test.root().join("got")).unwrap();
+        let payload: serde_json::Value = serde_json::from_slice(&got).unwrap();
+        assert_eq!(payload["hook_event_name"], event.name());
+    }
+}
+
+#[test]
+fn a_project_without_git_needs_to_be_told_the_files() {
+    let test = Test::event("Stop")
+        .config("stop: {commands: [{run: 'echo {files}', files: ['*.ts'], show: always}]}");
+    let test = test.file("a.ts", "");
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stderr
+    conclaude: [ROOT] is not in a git repository, so it is not known what has changed: use --files or --all-files
+    ");
+    assert_snapshot!(test.shows(&["run", "--all-files"]), @"
+    exit 0
+    ----- stdout
+    stop
+    ✓ `echo {files}` in [DURATION]
+      a.ts
+    1 command: 1 passed
+    ");
+}
+
+#[test]
+fn what_cannot_be_run_is_said() {
+    let test = Test::event("Stop");
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stderr
+    conclaude: no config: neither .conclaude.yaml nor .conclaude.yml here nor in a folder above; `conclaude init` writes one
+    ");
+    let test = test.config("stop: {commands: [{run: true}]}");
+    assert_snapshot!(test.shows(&["run"]), @r#"
+    exit 1
+    ----- stderr
+    error: invalid value for `run`: `true`
+     --> [ROOT]/.conclaude.yaml:1:25
+      |
+    1 | stop: {commands: [{run: true}]}
+      |                         ^^^^ expected text that is not blank
+      |
+      = help: quote it to make it text: "true"
+
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    "#);
+    let test = test.config("stop: {commands: [{run: touch ran}]}");
+    assert_snapshot!(test.shows(&["run", "Stpo"]), @"
+    exit 1
+    ----- stderr
+    conclaude: unknown event `Stpo`; did you mean `Stop`?
+    ");
+    assert_snapshot!(test.shows(&["run", "SessionStart", "--agent", "coder"]), @"
+    exit 1
+    ----- stderr
+    conclaude: SessionStart never comes from a subagent: leave --agent out, or name another event
+    ");
+    assert_snapshot!(test.shows(&["run", "SessionStart"]), @"
+    exit 0
+    ----- stdout
+    nothing to run: no command is configured for this; `conclaude validate` lists what is
+    ");
+    assert_snapshot!(test.shows(&["run", "--all-files", "--files", "x"]), @"
+    exit 1
+    ----- stderr
+    error: the argument '--all-files' cannot be used with '--files <GLOB>...'
+
+    Usage: conclaude run --all-files [EVENT]
+
+    For more information, try '--help'.
+    ");
+    // Registered by the user for all projects, only what the user trusts runs.
+    run_in(&test.root(), &["install", "--user"]);
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stderr
+    conclaude: [ROOT]/.conclaude.yaml is not trusted, so nothing is run: look at the file, then run `conclaude trust`
+    ");
+    assert!(!test.root().join("ran").exists());
+    run_in(&test.root(), &["trust", "--yes"]);
+    assert_eq!(run_in(&test.root(), &["run"]).0, Some(0));
+    assert!(test.root().join("ran").exists());
+}
+
+#[test]
+fn git_is_asked_for_files_only_where_the_config_is_trusted() {
+    let test = Test::event("Stop").config("stop: {commands: [{run: 'true', files: ['*']}]}");
+    run_in(&test.root(), &["install", "--user"]);
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stderr
+    conclaude: [ROOT]/.conclaude.yaml is not trusted, so nothing is run: look at the file, then run `conclaude trust`
+    ");
+    run_in(&test.root(), &["trust", "--yes"]);
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stderr
+    conclaude: [ROOT] is not in a git repository, so it is not known what has changed: use --files or --all-files
+    ");
+}
+
+#[test]
+fn a_timeout_is_a_failure_that_blocks_and_a_folder_outside_is_refused() {
+    let config =
+        "stop: {commands: [{run: sleep 60, timeout: 1}, {run: touch ran, cwd: link, onFailure: warn}]}";
+    let test = Test::event("Stop").config(config);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/tmp", test.root().join("link")).unwrap();
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stdout
+    stop
+    ✗ `sleep 60` timed out after 1 s and was terminated in [DURATION]
+    ⚠ `touch ran` could not be started: its `cwd` link leads out of [ROOT], to /tmp in [DURATION]
+    2 commands: 1 failed, 1 failed and would only warn
+    ");
+}
