@@ -46,8 +46,7 @@ fn covers_one(outer: &str, inner: &str) -> bool {
 pub(super) fn covers_command(outer: &str, is_prefix: bool, inner: &str, inner_is_prefix: bool) -> bool {
     if is_prefix && is_literal(outer) {
         let start = head(inner);
-        return start == outer && (is_literal(inner) || inner_is_prefix)
-            || start.strip_prefix(outer).is_some_and(|rest| rest.starts_with(' '));
+        return inner == outer || start.strip_prefix(outer).is_some_and(|rest| rest.starts_with(' '));
     }
     // What may follow an inner prefix is only covered by a star.
     covers(outer, inner) && (!inner_is_prefix || outer.ends_with('*'))
@@ -77,6 +76,7 @@ mod tests {
         assert!(!covers_command("git push", true, "git pushy", false));
         assert!(!covers_command("git push", false, "git push", true));
         assert!(!covers_command("git", true, "git*", false));
+        assert!(!covers_command("git", true, "git*", true), "git* matches gitk");
     }
 
     proptest! {
