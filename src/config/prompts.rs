@@ -44,7 +44,7 @@ pub(crate) struct ContextRuleConfig {
     pub(crate) prompt: NonBlank,
     /// Default: `true`.
     pub(crate) enabled: Option<bool>,
-    /// Whether ASCII letters are compared without their case. Default: `false`.
+    /// Whether upper and lower case of ASCII are the same. Default: `false`.
     pub(crate) case_insensitive: Option<bool>,
 }
 

@@ -28,7 +28,7 @@ pub(super) fn run(report: Report, context: &Context<'_>) -> Result<Vec<Outcome>>
     }
 }
 
-/// With a prompt of the user the main thread's blocks are counted anew. Claude Code's own notifications are none.
+/// With a prompt of the user the main thread's blocks are counted from one again. Claude Code's own notifications are none.
 pub(super) fn prompt(context: &Context<'_>) {
     let HookPayload::UserPromptSubmit(said) = context.payload() else { return };
     if delivery::task_of(&said.prompt).is_none()
