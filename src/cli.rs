@@ -25,6 +25,7 @@ mod init;
 mod install;
 mod out;
 mod pack;
+mod report;
 mod run;
 mod test;
 mod trust;
@@ -150,6 +151,14 @@ enum Subcommand {
         #[command(flatten)]
         request: events::Request,
     },
+    /// Show what happened in this project's sessions: a page with a timeline, Markdown for a pull request, or JSON
+    ///
+    /// From the audit trail and Claude Code's transcripts: agents with their time, tokens and files, blocks and denials, steps,
+    /// findings, slow commands, hooks that failed silently, agents that never stopped. The page is one file and needs no network.
+    Report {
+        #[command(flatten)]
+        request: report::Request,
+    },
     /// Print the JSON Schema of the config, for editors
     Schema {
         /// That of .conclaude.test.yaml instead
@@ -241,6 +250,7 @@ impl Subcommand {
             Subcommand::Test { request } => test::run(&request),
             Subcommand::Schema { test: true } => print(test_schema_text()),
             Subcommand::Schema { test: false } => print(&schema_text()),
+            Subcommand::Report { request } => report::run(&request),
             Subcommand::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command(), "conclaude", &mut script);

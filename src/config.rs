@@ -28,6 +28,7 @@ mod patterns;
 mod permissions;
 mod prompts;
 mod remark;
+mod report;
 mod rules;
 mod schema;
 mod section;
@@ -55,6 +56,7 @@ pub(crate) use permissions::{
 };
 pub(crate) use prompts::UserPromptSubmitConfig;
 pub use remark::Remark;
+pub use report::{PriceConfig, PriceTable, ReportConfig};
 pub(crate) use rules::Problem;
 pub(crate) use schema::schema_text;
 pub(crate) use section::FILES_PLACEHOLDER;
@@ -114,6 +116,8 @@ pub struct ConclaudeConfig {
     pub audit: Option<AuditConfig>,
     /// Sending the audit trail to a collector.
     pub telemetry: Option<TelemetryConfig>,
+    /// What `conclaude report` needs to know.
+    pub report: Option<ReportConfig>,
 }
 
 impl<'de> Deserialize<'de> for ConclaudeConfig {
@@ -136,6 +140,7 @@ impl<'de> Deserialize<'de> for ConclaudeConfig {
                         "des" => config.des = map.next_value()?,
                         "audit" => config.audit = map.next_value()?,
                         "telemetry" => config.telemetry = map.next_value()?,
+                        "report" => config.report = map.next_value()?,
                         "preToolUse" => {
                             let value: Option<PreToolUseConfig> = map.next_value()?;
                             let mut guards = value.unwrap_or_default();

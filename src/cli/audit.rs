@@ -81,7 +81,7 @@ pub(super) struct FilterArgs {
     since: Option<Timestamp>,
 }
 
-fn since(text: &str) -> Result<Timestamp, String> {
+pub(super) fn since(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse() {
         return Ok(time);
     }

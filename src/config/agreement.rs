@@ -21,6 +21,7 @@ fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
         "integer" => value.is_i64(),
+        "number" => value.is_number(),
         "string" => value.is_string(),
         "array" => value.is_array(),
         "object" => value.is_object(),
@@ -128,6 +129,7 @@ fn full() -> Value {
             "endpoint": "http://localhost:4318", "headers": { "authorization": "Bearer ${TOKEN}" }, "protocol": "http/json",
             "signals": ["logs", "traces"],
         },
+        "report": { "prices": { "m*": { "input": 3, "output": 15.5, "cacheRead": 0.3, "cacheWrite": 3.75, "cacheWrite1h": 6 }, "n": null } },
     })
 }
 

@@ -48,6 +48,7 @@ const LAYERS: &[&str] = &[
     "des",
     "guard",
     "permission",
+    "report",
     "install",
     "lint",
     "hooks",

@@ -53,6 +53,8 @@ mod processes;
 mod prompts;
 mod readme;
 mod records;
+#[cfg(unix)]
+mod report;
 mod run;
 mod security;
 mod subagent_stop;

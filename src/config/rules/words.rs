@@ -36,7 +36,7 @@ pub(super) fn is_of_kind(node: &Node, schema: &Value) -> bool {
         Node::List(_) => is_type(schema, "array"),
         Node::Map(_) => is_type(schema, "object"),
         Node::Bool(_) => is_type(schema, "boolean"),
-        Node::Int(_) | Node::Float(_) => is_type(schema, "integer"),
+        Node::Int(_) | Node::Float(_) => is_type(schema, "integer") || is_type(schema, "number"),
         Node::Text(_) => is_type(schema, "string") || !choices(schema).is_empty(),
     }
 }
@@ -66,7 +66,14 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
             (!must_not_be_blank(schema) || !text.trim().is_empty())
                 && max_length(schema).is_none_or(|max| text.chars().count() as u64 <= max)
         }
-        Node::Int(number) if is_type(schema, "integer") => is_in_range(*number, schema),
+        Node::Int(number) if is_type(schema, "integer") || is_type(schema, "number") => {
+            is_in_range(*number, schema)
+        }
+        Node::Float(number) if is_type(schema, "number") => {
+            let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+            bound("minimum").is_none_or(|low| *number >= low)
+                && bound("maximum").is_none_or(|high| *number <= high)
+        }
         Node::Bool(_) => is_type(schema, "boolean"),
         _ => false,
     }
@@ -143,6 +150,12 @@ fn expected_one(schema: &Value) -> String {
             }
             (Some(low), Some(high)) => format!("a whole number from {low} to {high}"),
             _ => "a whole number".into(),
+        };
+    }
+    if is_type(schema, "number") {
+        return match (schema.get("minimum"), schema.get("maximum")) {
+            (Some(low), Some(high)) => format!("a number from {low} to {high}"),
+            _ => "a number".into(),
         };
     }
     if let Some(required) = schema.get("required").and_then(Value::as_array) {

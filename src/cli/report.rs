@@ -1,0 +1,128 @@
+//! `conclaude report`: what happened in this project's sessions, as a page, as Markdown or as JSON.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::audit::since;
+use super::out::Out;
+use crate::config::Patterns;
+use crate::exit::Exit;
+use crate::report::{self, Report, Scope};
+use crate::{files, load, root, store};
+
+#[derive(clap::Args)]
+pub(super) struct Request {
+    /// Only this session; the start of its id is enough
+    #[arg(long, conflicts_with = "since")]
+    session: Option<String>,
+    /// Only what happened since this time (2026-01-31T12:00:00Z) or in the last 30m, 12h or 7d
+    #[arg(long, value_parser = since)]
+    since: Option<Timestamp>,
+    /// The file to write. Without it the report goes to stdout; a page, on a terminal, to .conclaude/report.html
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The format; without it, what the name of the file says, else html
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One page that needs no network
+    Html,
+    /// Markdown, for a pull request
+    Md,
+    /// All the data
+    Json,
+}
+
+impl Request {
+    fn format(&self) -> Format {
+        let extension = self.output.as_deref().and_then(Path::extension).and_then(|name| name.to_str());
+        self.format.unwrap_or(match extension {
+            Some("md" | "markdown") => Format::Md,
+            Some("json") => Format::Json,
+            _ => Format::Html,
+        })
+    }
+}
+
+pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let root = super::root()?;
+    let loaded = load::all(&root, Patterns::All);
+    for error in &loaded.errors {
+        writeln!(Out::stderr(), "conclaude: warning: {}", error.brief())?;
+    }
+    let prices = loaded.config.report.and_then(|report| report.prices).unwrap_or_default();
+    let claude = root::claude_folder();
+    let scope = Scope {
+        root: &root.folder,
+        claude: claude.as_deref(),
+        session: request.session.as_deref(),
+        since: request.since,
+        prices: &prices,
+    };
+    let report = report::gather(&scope)?;
+    if report.is_empty() {
+        return Ok(super::fail(&nothing(&scope)));
+    }
+    let text = match request.format() {
+        Format::Html => report::page(&report)?,
+        Format::Md => report::markdown(&report),
+        Format::Json => serde_json::to_string(&report)? + "\n",
+    };
+    write(request, &root.folder, &report, &text)
+}
+
+fn nothing(scope: &Scope<'_>) -> String {
+    let of = match (scope.session, scope.since) {
+        (Some(session), _) => format!(" of session {session}"),
+        (None, Some(since)) => format!(" since {since}"),
+        (None, None) => String::new(),
+    };
+    let looked_in = match scope.claude {
+        Some(claude) => format!("{}", claude.join("projects").display()),
+        None => "a home folder, which there is none of".into(),
+    };
+    format!(
+        "nothing to report: the audit trail of {} has no record{of}, and there is no transcript of it in {looked_in}; `conclaude doctor` checks whether events arrive",
+        scope.root.display()
+    )
+}
+
+fn write(request: &Request, root: &Path, report: &Report, text: &str) -> io::Result<Exit> {
+    let format = request.format();
+    let mut out = Out::stdout();
+    let path = match &request.output {
+        Some(path) => path.clone(),
+        // A page is nothing to read on a terminal.
+        None if format == Format::Html && Out::is_terminal() => {
+            store::make_folder(root, &root.join(store::FOLDER))?;
+            root.join(store::FOLDER).join("report.html")
+        }
+        None => {
+            if format == Format::Json {
+                out.json_text(text.trim_end())?
+            } else {
+                out.document(text)?
+            }
+            out.flush()?;
+            return Ok(Exit::Success);
+        }
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let problem = format!("cannot write {}: there is no folder {}", path.display(), folder.display());
+        return Err(io::Error::other(problem));
+    }
+    let name =
+        path.file_name().ok_or_else(|| io::Error::other(format!("{} names no file", path.display())))?;
+    files::write_atomically(&folder.join(name), text.as_bytes())
+        .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
+    let records = crate::text::count(report.records.len() as u64, "record");
+    let transcripts = crate::text::count(report.transcripts.files, "transcript");
+    writeln!(out, "wrote {}: {records}, {transcripts}", path.display())?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,92 @@
+//! What happened in a project's sessions, from the audit trail and Claude Code's transcripts: as a page, as Markdown, as JSON.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::audit::{Filter, Trail, Verdict, verify};
+use crate::config::PriceTable;
+use crate::transcript::sessions::{self, SessionFiles};
+
+mod html;
+mod lanes;
+mod markdown;
+mod model;
+mod records;
+mod steps;
+mod threads;
+mod usage;
+
+pub(crate) use html::page;
+pub(crate) use markdown::markdown;
+pub(crate) use model::Report;
+
+/// What the report is about.
+pub(crate) struct Scope<'a> {
+    pub(crate) root: &'a Path,
+    /// Where Claude Code keeps its transcripts.
+    pub(crate) claude: Option<&'a Path>,
+    /// The session, or the start of its id.
+    pub(crate) session: Option<&'a str>,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) prices: &'a PriceTable,
+}
+
+/// Reads trail and transcripts.
+///
+/// # Errors
+/// When the trail cannot be read. A transcript that cannot be is reported in the report.
+pub(crate) fn gather(scope: &Scope<'_>) -> io::Result<Report> {
+    let trail = Trail::of(scope.root, None);
+    // To hash every record takes as long as all the rest.
+    let (chain, gathered) = std::thread::scope(|threads| {
+        let chain = threads.spawn(|| verify(&trail));
+        let gathered = read_all(scope, &trail);
+        (chain.join(), gathered)
+    });
+    let chain = chain.map_err(|_| io::Error::other("the trail could not be verified"))??;
+    let mut report = gathered?;
+    report.chain = of_verdict(chain);
+    Ok(report)
+}
+
+fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
+    let mut report = Report::new(scope.root, scope.session, scope.since);
+    let mut lanes = lanes::Lanes::default();
+    let files = transcripts(scope);
+    let summaries = threads::read(&files, scope.since);
+    for (session, summary) in summaries {
+        lanes.add_transcript(&mut report, session, summary, scope.prices);
+    }
+    let filter =
+        Filter { session: scope.session.map(str::to_owned), since: scope.since, ..Filter::default() };
+    let named = records::read(&mut report, &mut lanes, trail, &filter)?;
+    report.steps = steps::read(scope.root, &named);
+    lanes.finish(&mut report);
+    Ok(report)
+}
+
+/// The transcripts of the sessions that may have something to say.
+fn transcripts(scope: &Scope<'_>) -> Vec<SessionFiles> {
+    let Some(claude) = scope.claude else { return Vec::new() };
+    let is_recent = |session: &SessionFiles| {
+        let changed = session.paths().filter_map(|path| path.metadata().ok()?.modified().ok());
+        let newest = changed.max().and_then(|time| Timestamp::try_from(time).ok());
+        scope.since.is_none_or(|since| newest.is_none_or(|newest| newest >= since))
+    };
+    sessions::of_project(claude, scope.root)
+        .into_iter()
+        .filter(|session| scope.session.is_none_or(|wanted| session.id.starts_with(wanted)))
+        .filter(is_recent)
+        .collect()
+}
+
+fn of_verdict(verdict: Verdict) -> model::Chain {
+    let Verdict { good, problem, warnings, notes, compared } = verdict;
+    model::Chain { ok: problem.is_none(), records: good, problem, warnings, notes, end_compared: compared }
+}
+
+/// Paths of step files that records name.
+type StepNames = BTreeSet<String>;

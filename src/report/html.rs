@@ -1,0 +1,115 @@
+//! The report as one page: its script and its style are ours and known by their hash, everything else is data.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::model::Report;
+use crate::text::escaped_json;
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// # Errors
+/// When the report is no JSON.
+pub(crate) fn page(report: &Report) -> serde_json::Result<String> {
+    let data = in_script(&escaped_json(&serde_json::to_string(report)?));
+    // Nothing is loaded, and nothing runs but what is named by its hash.
+    let policy = format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    );
+    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len() + 500);
+    let mut rest = PAGE;
+    // In one pass: data is never looked at for places.
+    while let Some((before, (name, after))) =
+        rest.split_once("{{").and_then(|(before, after)| Some((before, after.split_once("}}")?)))
+    {
+        page.push_str(before);
+        page.push_str(match name {
+            "CSP" => &policy,
+            "STYLE" => STYLE,
+            "DATA" => &data,
+            _ => SCRIPT,
+        });
+        rest = after;
+    }
+    page.push_str(rest);
+    Ok(page)
+}
+
+/// JSON in which nothing can end the element that it is in, or start another.
+fn in_script(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len() + json.len() / 16);
+    let mut rest = json;
+    let is_dangerous = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    while let Some(at) = rest.find(is_dangerous) {
+        let (before, after) = rest.split_at(at);
+        safe.push_str(before);
+        let mut characters = after.chars();
+        if let Some(c) = characters.next() {
+            let _ = write!(safe, "\\u{:04x}", u32::from(c));
+        }
+        rest = characters.as_str();
+    }
+    safe.push_str(rest);
+    safe
+}
+
+/// The hash of an inline script or style, in base64.
+fn hash(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digest = Sha256::digest(text.as_bytes());
+    let mut found = String::new();
+    for three in digest.chunks(3) {
+        let bits =
+            three.iter().fold(0u32, |bits, byte| (bits << 8) | u32::from(*byte)) << (8 * (3 - three.len()));
+        for at in 0..4 {
+            let digit = usize::try_from((bits >> (18 - 6 * at)) & 63).unwrap_or_default();
+            let is_filled = at <= three.len() as u32;
+            let byte = DIGITS.get(digit).filter(|_| is_filled).copied().unwrap_or(b'=');
+            found.push(char::from(byte));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_leave_its_element() {
+        let hostile = "</script><script>alert(1)</script><!--&\u{2028}";
+        let json = serde_json::to_string(hostile).unwrap();
+        let safe = in_script(&json);
+        assert!(!safe.contains(['<', '>', '&', '\u{2028}']), "{safe}");
+        assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), hostile);
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_policy() {
+        assert_eq!(hash(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    }
+
+    #[test]
+    fn the_template_is_small_and_has_no_script_of_others() {
+        assert!(PAGE.len() + STYLE.len() + SCRIPT.len() < 60_000);
+        for (name, text) in [("script", SCRIPT), ("page", PAGE)] {
+            for forbidden in [
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "http://",
+                "https://",
+                "onclick=\"",
+            ] {
+                assert!(!text.contains(forbidden), "{name}: {forbidden}");
+            }
+        }
+    }
+}

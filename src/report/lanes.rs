@@ -1,0 +1,209 @@
+//! Lanes: the main thread of every session, and its subagents.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
+use super::threads::Summary;
+use super::usage::cost;
+use crate::config::PriceTable;
+use crate::transcript::stream::Counts;
+
+/// More calls than these are only counted: a page shows them as bars.
+const MAX_CALLS: usize = 200_000;
+
+/// Where lanes and sessions are found again while the report is made.
+#[derive(Default)]
+pub(super) struct Lanes {
+    sessions: HashMap<String, usize>,
+    /// By session and agent.
+    lanes: HashMap<(Option<usize>, Option<String>), usize>,
+    answers: HashSet<u64>,
+    unpriced: BTreeSet<String>,
+    counts: Counts,
+    errors: Vec<String>,
+    left_out: u64,
+    /// Lanes that have a transcript.
+    read: HashSet<usize>,
+}
+
+impl Lanes {
+    pub(super) fn session(&mut self, report: &mut Report, id: &str) -> usize {
+        if let Some(known) = self.sessions.get(id) {
+            return *known;
+        }
+        report.sessions.push(Session { id: id.to_owned(), ..Session::default() });
+        self.sessions.insert(id.to_owned(), report.sessions.len() - 1);
+        report.sessions.len() - 1
+    }
+
+    /// The lane of an agent, or of a main thread; without a session, that of records that belong to none.
+    pub(super) fn lane(&mut self, report: &mut Report, session: Option<usize>, agent: Option<&str>) -> usize {
+        let key = (session, agent.map(str::to_owned));
+        if let Some(known) = self.lanes.get(&key) {
+            return *known;
+        }
+        let state = if agent.is_some() { State::Unknown } else { State::Main };
+        let name = agent.unwrap_or("main").to_owned();
+        report.lanes.push(Lane { session, id: key.1.clone(), name, state, ..Lane::default() });
+        self.lanes.insert(key, report.lanes.len() - 1);
+        report.lanes.len() - 1
+    }
+
+    pub(super) fn add_transcript(
+        &mut self,
+        report: &mut Report,
+        session: &str,
+        summary: Summary,
+        prices: &PriceTable,
+    ) {
+        report.transcripts.files += 1;
+        self.counts.add(&summary.counts);
+        self.errors.extend(summary.error.clone());
+        // It has nothing in the time that is asked for.
+        if summary.started.is_none() {
+            return;
+        }
+        let session = self.session(report, session);
+        let index = self.lane(report, Some(session), summary.agent.as_ref().map(|(id, _)| id.as_str()));
+        self.read.insert(index);
+        if let Some(session) = report.sessions.get_mut(session) {
+            session.prompts += if summary.agent.is_none() { summary.prompts } else { 0 };
+            session.cost_of_client = summary.cost_of_client.or(session.cost_of_client);
+        }
+        self.left_out += summary.left_out();
+        let room = MAX_CALLS.saturating_sub(report.calls.len());
+        self.left_out += summary.calls.len().saturating_sub(room) as u64;
+        if let Some(lane) = report.lanes.get_mut(index) {
+            self.describe(lane, &summary, prices);
+        }
+        report.calls.extend(
+            summary
+                .calls
+                .into_iter()
+                .take(room)
+                .map(|call| Call(index, call.start, call.duration, call.tool, call.detail, call.problem)),
+        );
+        report.hooks.extend(summary.hooks.into_iter().map(|hook| Hook {
+            time: hook.time,
+            lane: index,
+            kind: hook.kind,
+            hook: hook.hook,
+            command: hook.command,
+            duration_ms: hook.duration_ms,
+            stderr: hook.stderr,
+        }));
+    }
+
+    fn describe(&mut self, lane: &mut Lane, summary: &Summary, prices: &PriceTable) {
+        (lane.started, lane.ended) = (summary.started, summary.ended);
+        if let Some((id, meta)) = &summary.agent {
+            let kind = meta.agent_type.clone().filter(|kind| !kind.trim().is_empty());
+            lane.name = kind.unwrap_or_else(|| id.clone());
+            lane.description.clone_from(&meta.description);
+            (lane.state, lane.why) = match summary.why_unfinished() {
+                None => (State::Stopped, None),
+                Some(_) if summary.is_recent => (State::Running, None),
+                Some(why) => (State::NeverStopped, Some(why.to_owned())),
+            };
+        }
+        for (model, answers) in &summary.answers.by_model {
+            let mut tokens = Tokens::default();
+            for (id, of_answer) in answers {
+                if self.answers.insert(*id) {
+                    tokens.add(*of_answer);
+                    lane.messages += 1;
+                }
+            }
+            match cost(prices, model, tokens) {
+                Some(cost) => lane.cost = Some(lane.cost.unwrap_or(0.0) + cost),
+                None => drop(self.unpriced.insert(model.clone())),
+            }
+            lane.models.push(model.clone());
+            lane.tokens.add(tokens);
+        }
+        lane.tools = summary.tools;
+        lane.files = summary.files.iter().map(|(path, writes)| (path.clone(), *writes)).collect();
+    }
+
+    /// Widens a lane to a record of it.
+    pub(super) fn touch(report: &mut Report, lane: usize, time: i64) {
+        if let Some(lane) = report.lanes.get_mut(lane) {
+            lane.started = Some(lane.started.map_or(time, |known| known.min(time)));
+            lane.ended = Some(lane.ended.map_or(time, |known| known.max(time)));
+        }
+    }
+
+    /// What is known when everything was read: states, times of sessions, the order of lanes.
+    pub(super) fn finish(mut self, report: &mut Report) {
+        self.states_by_records(report);
+        for lane in &report.lanes {
+            let Some(session) = lane.session.and_then(|at| report.sessions.get_mut(at)) else { continue };
+            session.started = [session.started, lane.started].into_iter().flatten().min();
+            session.ended = [session.ended, lane.ended].into_iter().flatten().max();
+        }
+        sort(report);
+        report.hooks.sort_by_key(|hook| hook.time);
+        report.unpriced = std::mem::take(&mut self.unpriced).into_iter().collect();
+        report.transcripts.bytes = self.counts.bytes;
+        report.transcripts.lines = self.counts.lines;
+        report.transcripts.versions = self.counts.versions.keys().cloned().collect();
+        report.transcripts.problems = self.errors.into_iter().chain(self.counts.problems()).collect();
+        if self.left_out > 0 {
+            report.left_out.push(format!(
+                "{} of tools are not in the timeline",
+                crate::text::count(self.left_out, "call")
+            ));
+        }
+    }
+
+    /// Where there is no transcript, the trail says what became of an agent.
+    fn states_by_records(&self, report: &mut Report) {
+        let mut events: HashMap<usize, (bool, Option<String>)> = HashMap::new();
+        for record in &report.records {
+            let (has_stopped, unfinished) = events.entry(record.lane).or_default();
+            *has_stopped |= record.event == "SubagentStop";
+            if record.decision == "unfinished" {
+                *unfinished = Some(record.reason.clone().unwrap_or_else(|| "the audit trail says so".into()));
+            }
+        }
+        for (index, (has_stopped, unfinished)) in events {
+            let Some(lane) = report.lanes.get_mut(index).filter(|lane| lane.id.is_some()) else { continue };
+            let is_open = !self.read.contains(&index);
+            match unfinished {
+                Some(why) if lane.state != State::Stopped => {
+                    (lane.state, lane.why) = (State::NeverStopped, Some(why));
+                }
+                _ if is_open && has_stopped => lane.state = State::Stopped,
+                _ if is_open => {
+                    let why = "the audit trail has its start and no stop, and there is no transcript";
+                    (lane.state, lane.why) = (State::NeverStopped, Some(why.into()));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Sessions by their start, in each the main thread first, then the agents by theirs.
+fn sort(report: &mut Report) {
+    let mut order: Vec<usize> = (0..report.lanes.len()).collect();
+    let started = |lane: &Lane| {
+        let session = lane.session.and_then(|at| report.sessions.get(at)?.started);
+        (lane.session.is_none(), session, lane.session, lane.id.is_some(), lane.started)
+    };
+    order.sort_by_key(|at| report.lanes.get(*at).map(started));
+    let mut moved = vec![0; order.len()];
+    for (new, old) in order.iter().enumerate() {
+        if let Some(place) = moved.get_mut(*old) {
+            *place = new;
+        }
+    }
+    let new = |lane: usize| moved.get(lane).copied().unwrap_or(lane);
+    let mut lanes: Vec<(usize, Lane)> =
+        std::mem::take(&mut report.lanes).into_iter().enumerate().map(|(at, lane)| (new(at), lane)).collect();
+    lanes.sort_by_key(|(at, _)| *at);
+    report.lanes = lanes.into_iter().map(|(_, lane)| lane).collect();
+    report.records.iter_mut().for_each(|record| record.lane = new(record.lane));
+    report.calls.iter_mut().for_each(|call| call.0 = new(call.0));
+    report.hooks.iter_mut().for_each(|hook| hook.lane = new(hook.lane));
+}

@@ -1,0 +1,265 @@
+//! The report as Markdown, for a pull request. Text of others is always in a code span, where it is neither a link, nor a tag, nor a mention.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::model::{Lane, Record, Report, State};
+use crate::text::{clean_line, count};
+
+/// Longer tables are cut, and say so.
+const MAX_ROWS: usize = 50;
+
+/// Longer texts in a table are cut.
+const MAX_CHARS: usize = 160;
+
+pub(crate) fn markdown(report: &Report) -> String {
+    let mut out = String::from("## conclaude report\n\n");
+    summary(&mut out, report);
+    agents(&mut out, report);
+    decisions(&mut out, report);
+    findings(&mut out, report);
+    commands(&mut out, report);
+    steps(&mut out, report);
+    hooks(&mut out, report);
+    unfinished(&mut out, report);
+    footer(&mut out, report);
+    out
+}
+
+/// Text of others.
+fn code(text: &str) -> String {
+    let clean = clean_line(text).replace('`', "'").replace('|', "\\|");
+    let short: String = clean.chars().take(MAX_CHARS).collect();
+    let short = if short.len() < clean.len() { format!("{short}…") } else { short };
+    if short.trim().is_empty() { String::new() } else { format!("`{}`", short.trim()) }
+}
+
+fn heading(out: &mut String, title: &str, columns: &[&str]) {
+    let rule: Vec<&str> = columns.iter().map(|_| "---").collect();
+    let _ = writeln!(out, "\n### {title}\n\n| {} |\n| {} |", columns.join(" | "), rule.join(" | "));
+}
+
+fn row(out: &mut String, cells: &[String]) {
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
+}
+
+/// The rows of a table, and how many there is no room for.
+fn rows<T>(out: &mut String, items: &[T], cells: impl Fn(&T) -> Vec<String>) {
+    items.iter().take(MAX_ROWS).for_each(|item| row(out, &cells(item)));
+    if items.len() > MAX_ROWS {
+        let _ = writeln!(out, "\n… and {} more", items.len() - MAX_ROWS);
+    }
+}
+
+fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+        _ => format!("{} h {} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
+    }
+}
+
+fn time(ms: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+fn took(lane: &Lane) -> String {
+    let ms = lane.started.zip(lane.ended).map(|(start, end)| end.saturating_sub(start));
+    ms.and_then(|ms| u64::try_from(ms).ok()).map_or_else(|| "–".into(), duration)
+}
+
+fn name_of(lane: Option<&Lane>) -> String {
+    match lane {
+        Some(lane) if lane.id.is_some() => code(&lane.name),
+        _ => "main thread".into(),
+    }
+}
+
+fn summary(out: &mut String, report: &Report) {
+    let agents = report.lanes.iter().filter(|lane| lane.id.is_some()).count();
+    let of = |word: &str| report.records.iter().filter(|record| record.decision == word).count() as u64;
+    let cost: Vec<f64> = report.lanes.iter().filter_map(|lane| lane.cost).collect();
+    let cost = if cost.is_empty() { String::new() } else { format!(", ${:.2}", cost.iter().sum::<f64>()) };
+    let chain = match &report.chain.problem {
+        None => format!("✓ audit trail in order ({})", count(report.chain.records, "record")),
+        Some(problem) => format!("✗ **audit trail broken**: {}", code(problem)),
+    };
+    let _ = writeln!(
+        out,
+        "{}: {}, {}, {}{cost}; {} blocked, {} denied, {} asked.\n\n{chain}",
+        code(&report.range),
+        count(report.sessions.len() as u64, "session"),
+        count(agents as u64, "subagent"),
+        count(report.records.len() as u64, "record"),
+        of("blocked"),
+        of("denied"),
+        of("asked"),
+    );
+}
+
+fn agents(out: &mut String, report: &Report) {
+    let lanes: Vec<&Lane> = report.lanes.iter().filter(|lane| lane.session.is_some()).collect();
+    if lanes.is_empty() {
+        return;
+    }
+    let columns =
+        ["agent", "task", "time", "tokens in", "out", "cache read", "cost", "files", "decisions", "state"];
+    heading(out, "Agents", &columns);
+    rows(out, &lanes, |lane| {
+        let decisions: Vec<String> =
+            lane.decisions.iter().map(|(word, n)| format!("{n} {}", code(word))).collect();
+        let state = match lane.state {
+            State::Main | State::Unknown => "",
+            State::Stopped => "stopped",
+            State::Running => "running",
+            State::NeverStopped => "**never stopped**",
+        };
+        vec![
+            name_of(Some(lane)),
+            code(lane.description.as_deref().unwrap_or_default()),
+            took(lane),
+            lane.tokens.input.to_string(),
+            lane.tokens.output.to_string(),
+            lane.tokens.cache_read.to_string(),
+            lane.cost.map_or_else(|| "–".into(), |cost| format!("${cost:.4}")),
+            lane.files.len().to_string(),
+            decisions.join(", "),
+            state.into(),
+        ]
+    });
+}
+
+fn decisions(out: &mut String, report: &Report) {
+    let bad = |record: &&Record| {
+        matches!(
+            record.decision.as_str(),
+            "blocked" | "denied" | "asked" | "allowed_despite_failure" | "unfinished"
+        )
+    };
+    let records: Vec<&Record> = report.records.iter().filter(bad).collect();
+    if records.is_empty() {
+        return;
+    }
+    heading(out, "Blocked, denied and asked", &["record", "time", "event", "decision", "agent", "why"]);
+    rows(out, &records, |record| {
+        let text = |value: &serde_json::Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
+        let finding = record.findings.first().and_then(|finding| text(finding, "what"));
+        let failed = record.commands.iter().find(|command| command.exit_code != Some(0));
+        let failed = failed.map(|command| format!("{} {}", command.run, command.status));
+        let why = record.reason.clone().or(finding).or(failed).unwrap_or_default();
+        vec![
+            record.seq.to_string(),
+            time(record.time),
+            code(&record.event),
+            code(&record.decision),
+            name_of(report.lanes.get(record.lane)),
+            code(&why),
+        ]
+    });
+}
+
+fn findings(out: &mut String, report: &Report) {
+    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+    for finding in report.records.iter().flat_map(|record| &record.findings) {
+        *kinds.entry(finding.get("code").and_then(serde_json::Value::as_str).unwrap_or("-")).or_default() +=
+            1;
+    }
+    if kinds.is_empty() {
+        return;
+    }
+    let mut kinds: Vec<(&str, u64)> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    heading(out, "Findings by kind", &["kind", "count"]);
+    rows(out, &kinds, |(kind, count)| vec![code(kind), count.to_string()]);
+}
+
+fn commands(out: &mut String, report: &Report) {
+    let mut all: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
+    for command in report.records.iter().flat_map(|record| &record.commands) {
+        let (runs, failures, longest) = all.entry(&command.run).or_default();
+        *runs += 1;
+        *failures += u64::from(command.exit_code != Some(0));
+        *longest = command.duration_ms.max(*longest);
+    }
+    if all.is_empty() {
+        return;
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(_, (_, _, longest))| std::cmp::Reverse(*longest));
+    heading(out, "Slowest commands", &["command", "runs", "failures", "longest"]);
+    rows(out, &all, |(run, (runs, failures, longest))| {
+        vec![code(run), runs.to_string(), failures.to_string(), duration(*longest)]
+    });
+}
+
+fn steps(out: &mut String, report: &Report) {
+    if report.steps.is_empty() {
+        return;
+    }
+    heading(out, "Steps", &["step", "task", "state", "phases"]);
+    rows(out, &report.steps, |step| {
+        let is_done = |status: &Option<String>| {
+            status.as_deref().is_some_and(|status| {
+                matches!(status.trim().to_ascii_uppercase().as_str(), "EXECUTED" | "SKIPPED")
+            })
+        };
+        let done = step.phases.iter().filter(|phase| is_done(&phase.status)).count();
+        let state = step.problem.as_deref().unwrap_or(&step.state);
+        let phases = format!("{done} of {}", step.phases.len());
+        vec![code(&step.step), code(step.name.as_deref().unwrap_or_default()), code(state), phases]
+    });
+}
+
+fn hooks(out: &mut String, report: &Report) {
+    if report.hooks.is_empty() {
+        return;
+    }
+    heading(out, "Hooks that failed silently", &["time", "hook", "what", "agent", "command", "error"]);
+    rows(out, &report.hooks, |hook| {
+        vec![
+            time(hook.time),
+            code(&hook.hook),
+            code(&hook.kind),
+            name_of(report.lanes.get(hook.lane)),
+            code(hook.command.as_deref().unwrap_or_default()),
+            code(hook.stderr.as_deref().unwrap_or_default()),
+        ]
+    });
+}
+
+fn unfinished(out: &mut String, report: &Report) {
+    let lanes: Vec<&Lane> = report.lanes.iter().filter(|lane| lane.state == State::NeverStopped).collect();
+    if lanes.is_empty() {
+        return;
+    }
+    heading(out, "Agents that started and never stopped", &["agent", "id", "task", "why"]);
+    rows(out, &lanes, |lane| {
+        vec![
+            code(&lane.name),
+            code(lane.id.as_deref().unwrap_or_default()),
+            code(lane.description.as_deref().unwrap_or_default()),
+            code(lane.why.as_deref().unwrap_or_default()),
+        ]
+    });
+}
+
+fn footer(out: &mut String, report: &Report) {
+    let warnings = report.chain.warnings.iter().chain(&report.transcripts.problems).chain(&report.left_out);
+    let warnings: Vec<String> = warnings.map(|warning| format!("* ⚠ {}", code(warning))).collect();
+    if !warnings.is_empty() {
+        let _ = writeln!(out, "\n{}", warnings.join("\n"));
+    }
+    if !report.unpriced.is_empty() {
+        let models: Vec<String> = report.unpriced.iter().map(|model| code(model)).collect();
+        let _ = writeln!(out, "\nNo price in the config, and not in the cost: {}.", models.join(", "));
+    }
+    let _ = writeln!(
+        out,
+        "\nFrom {} with {}, by conclaude {}.",
+        count(report.transcripts.files, "transcript"),
+        count(report.transcripts.lines, "line"),
+        report.version
+    );
+}

@@ -1,0 +1,251 @@
+//! The report as data: what `--format json` prints and the page embeds. Times are milliseconds since 1970, lanes are indexes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The version of conclaude.
+    pub(crate) version: &'static str,
+    pub(crate) generated: i64,
+    pub(crate) project: String,
+    /// What the report is about, in words.
+    pub(crate) range: String,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) records: Vec<Record>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) chain: Chain,
+    pub(crate) transcripts: Transcripts,
+    /// Models that have no price in the config.
+    pub(crate) unpriced: Vec<String>,
+    /// What there was no room for.
+    pub(crate) left_out: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(root: &Path, session: Option<&str>, since: Option<Timestamp>) -> Report {
+        let range = match (session, since) {
+            (Some(session), _) => format!("session {session}"),
+            (None, Some(since)) => format!("since {since}"),
+            (None, None) => "everything".into(),
+        };
+        Report {
+            version: env!("CARGO_PKG_VERSION"),
+            generated: Timestamp::now().as_millisecond(),
+            project: root.display().to_string(),
+            range,
+            sessions: Vec::new(),
+            lanes: Vec::new(),
+            records: Vec::new(),
+            calls: Vec::new(),
+            hooks: Vec::new(),
+            steps: Vec::new(),
+            chain: Chain::default(),
+            transcripts: Transcripts::default(),
+            unpriced: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Whether nothing was found at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.lanes.is_empty()
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) started: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended: Option<i64>,
+    pub(crate) prompts: u64,
+    /// What Claude Code says that it cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost_of_client: Option<f64>,
+}
+
+/// The main thread of a session, or one of its subagents.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Lane {
+    /// None for records that name no session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<usize>,
+    /// None for the main thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
+    pub(crate) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) started: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended: Option<i64>,
+    pub(crate) state: State,
+    /// Why it never stopped, as far as that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) why: Option<String>,
+    pub(crate) messages: u64,
+    pub(crate) models: Vec<String>,
+    pub(crate) tokens: Tokens,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<f64>,
+    /// The number of calls of tools.
+    pub(crate) tools: u64,
+    /// The files that its tools wrote, and how often.
+    pub(crate) files: Vec<(String, u64)>,
+    pub(crate) decisions: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    #[default]
+    Main,
+    Stopped,
+    Running,
+    NeverStopped,
+    /// Nothing says what became of it.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Tokens {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+    pub(crate) cache_read: u64,
+    pub(crate) cache_write: u64,
+    /// What of it was written to be kept for an hour.
+    #[serde(skip)]
+    pub(crate) cache_write_1h: u64,
+}
+
+impl Tokens {
+    pub(super) fn add(&mut self, other: Tokens) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.cache_write_1h += other.cache_write_1h;
+    }
+}
+
+/// A record of the audit trail.
+#[derive(Debug, Serialize)]
+pub(crate) struct Record {
+    pub(crate) seq: u64,
+    pub(crate) time: i64,
+    pub(crate) lane: usize,
+    pub(crate) event: String,
+    pub(crate) decision: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) phase: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) commands: Vec<Command>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) evidence: Option<Value>,
+    /// Why it cannot be believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) doubt: Option<String>,
+    /// What else the record holds.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) more: Map<String, Value>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub(crate) struct Command {
+    pub(crate) run: String,
+    pub(crate) status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) duration_ms: u64,
+}
+
+/// A call of a tool: lane, start, duration, tool, what it was called with, why it failed. A tuple, since there are many.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Call(
+    pub(crate) usize,
+    pub(crate) i64,
+    pub(crate) Option<i64>,
+    pub(crate) String,
+    pub(crate) Option<String>,
+    pub(crate) Option<&'static str>,
+);
+
+/// A hook that failed or was cancelled, which Claude Code shows nobody.
+#[derive(Debug, PartialEq, Serialize)]
+pub(crate) struct Hook {
+    pub(crate) time: i64,
+    pub(crate) lane: usize,
+    /// What became of it, in words.
+    pub(crate) kind: String,
+    /// The event, with the tool where there is one.
+    pub(crate) hook: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) duration_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stderr: Option<String>,
+}
+
+/// A step file that records name, as it is now.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Step {
+    pub(crate) step: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    pub(crate) state: String,
+    /// Why it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) problem: Option<String>,
+    pub(crate) phases: Vec<Phase>,
+}
+
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Phase {
+    pub(crate) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) blocked_by: Option<String>,
+}
+
+/// What verifying the trail came to; it is always verified whole.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Chain {
+    pub(crate) ok: bool,
+    pub(crate) records: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) problem: Option<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) end_compared: bool,
+}
+
+/// What was read of the transcripts.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Transcripts {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
+    pub(crate) problems: Vec<String>,
+    /// The versions of Claude Code that wrote them.
+    pub(crate) versions: Vec<String>,
+}

@@ -1,0 +1,274 @@
+//! One transcript each: what a main thread or a subagent did.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+
+use super::usage::Answers;
+use crate::dialect::claude::tools::{self, Use};
+use crate::dialect::claude::transcript::{Attachment, Block, Entry};
+use crate::shell::Access;
+use crate::transcript::identity::Meta;
+use crate::transcript::sessions::SessionFiles;
+use crate::transcript::stream::{Counts, Stream};
+
+/// A transcript that was written to so recently is one of an agent at work.
+const STILL_RUNNING: Duration = Duration::from_mins(10);
+
+/// How much is kept of what a tool is called with, in characters.
+const MAX_DETAIL: usize = 160;
+
+/// How much is kept of what a hook printed.
+const MAX_STDERR: usize = 1_000;
+
+/// Calls and files of one thread beyond these are only counted.
+const MAX_CALLS: usize = 50_000;
+const MAX_FILES: usize = 2_000;
+
+/// What one transcript says.
+#[derive(Default)]
+pub(super) struct Summary {
+    /// None for the main thread.
+    pub(super) agent: Option<(String, Meta)>,
+    pub(super) started: Option<i64>,
+    pub(super) ended: Option<i64>,
+    pub(super) prompts: u64,
+    pub(super) answers: Answers,
+    pub(super) tools: u64,
+    pub(super) files: BTreeMap<String, u64>,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) hooks: Vec<FailedHook>,
+    pub(super) last: Last,
+    /// It was written to a moment ago.
+    pub(super) is_recent: bool,
+    pub(super) cost_of_client: Option<f64>,
+    pub(super) counts: Counts,
+    /// Why it could not be read.
+    pub(super) error: Option<String>,
+    /// Calls that have no result yet, by id.
+    open: HashMap<String, Open>,
+}
+
+struct Open {
+    call: Option<usize>,
+    file: Option<String>,
+}
+
+pub(super) struct ToolCall {
+    pub(super) start: i64,
+    pub(super) duration: Option<i64>,
+    pub(super) tool: String,
+    pub(super) detail: Option<String>,
+    pub(super) problem: Option<&'static str>,
+}
+
+pub(super) struct FailedHook {
+    pub(super) time: i64,
+    pub(super) kind: String,
+    pub(super) hook: String,
+    pub(super) command: Option<String>,
+    pub(super) duration_ms: Option<f64>,
+    pub(super) stderr: Option<String>,
+}
+
+/// The last message of a transcript: it says whether an agent came to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Last {
+    #[default]
+    Nothing,
+    Prompt,
+    Answer,
+    ApiError,
+    Call,
+    Result,
+}
+
+/// One transcript that is to be read.
+struct Job<'a> {
+    session: &'a str,
+    path: &'a Path,
+    agent: Option<(String, Meta)>,
+}
+
+fn jobs(session: &SessionFiles) -> impl Iterator<Item = Job<'_>> {
+    let job = move |path, agent| Job { session: &session.id, path, agent };
+    let main = session.main.iter().map(move |path| job(path, None));
+    let agents = session.agents.iter();
+    main.chain(agents.map(move |agent| job(&agent.path, Some((agent.id.clone(), agent.meta.clone())))))
+}
+
+/// Reads all transcripts, on all cores, in the order of their sessions.
+pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(&str, Summary)> {
+    let jobs: Vec<Job<'_>> = sessions.iter().flat_map(jobs).collect();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
+    std::thread::scope(|threads| {
+        for _ in 0..cores {
+            threads.spawn(|| {
+                while let Some((at, job)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    jobs.get(at).map(|job| (at, job))
+                } {
+                    let summary = Summary::of(job.path, job.agent.clone(), since);
+                    if let Ok(mut done) = done.lock() {
+                        done.push((at, job.session, summary));
+                    }
+                }
+            });
+        }
+    });
+    let mut found = done.into_inner().unwrap_or_default();
+    found.sort_by_key(|(at, ..)| *at);
+    found.into_iter().map(|(_, session, summary)| (session, summary)).collect()
+}
+
+impl Summary {
+    fn of(path: &Path, agent: Option<(String, Meta)>, since: Option<Timestamp>) -> Summary {
+        let mut summary = Summary { agent, ..Summary::default() };
+        let since = since.map(Timestamp::as_millisecond);
+        let read = Stream::open(path).and_then(|mut stream| {
+            let read = stream.each(|entry| {
+                summary.take(entry, since);
+                io::Result::Ok(())
+            });
+            summary.counts = std::mem::take(&mut stream.counts);
+            read
+        });
+        summary.answers.finish();
+        summary.error = read.err().map(|error| format!("{}: {error}", path.display()));
+        let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
+        summary.is_recent = changed
+            .and_then(|time| SystemTime::now().duration_since(time).ok())
+            .is_some_and(|ago| ago < STILL_RUNNING);
+        summary
+    }
+
+    fn take(&mut self, entry: &Entry<'_>, since: Option<i64>) {
+        if let Some(cost) = entry.total_cost.number() {
+            self.cost_of_client = Some(cost);
+        }
+        let time = entry.timestamp.text().and_then(|time| time.parse::<Timestamp>().ok());
+        let Some(time) = time.map(Timestamp::as_millisecond) else { return };
+        if since.is_some_and(|since| time < since) {
+            return;
+        }
+        self.started = Some(self.started.map_or(time, |known| known.min(time)));
+        self.ended = Some(self.ended.map_or(time, |known| known.max(time)));
+        if let Some(attachment) = &entry.attachment {
+            self.hooks.extend(failed_hook(attachment, time));
+        }
+        if entry.prompt().is_some() {
+            self.prompts += 1;
+            self.last = Last::Prompt;
+        }
+        if entry.is("assistant") {
+            self.answers.take(entry);
+            self.last = if entry.is_api_error_message.is_true() { Last::ApiError } else { Last::Answer };
+        }
+        for (id, name, input) in entry.calls() {
+            self.last = Last::Call;
+            self.call(time, id, name, input.get());
+        }
+        for result in entry.results() {
+            self.last = Last::Result;
+            self.result(time, result);
+        }
+    }
+
+    fn call(&mut self, time: i64, id: &str, name: &str, input: &str) {
+        self.tools += 1;
+        let input = serde_json::from_str(input).unwrap_or_default();
+        let (detail, file) = match tools::what(name, &input) {
+            Use::File { access, path } => (Some(path), (access == Access::Write).then(|| path.to_owned())),
+            Use::Shell(command) => (Some(command), None),
+            Use::Other => {
+                let named = ["description", "subject", "pattern", "url", "query", "skill"];
+                (named.iter().find_map(|field| input.get(*field)?.as_str()), None)
+            }
+        };
+        let call = (self.calls.len() < MAX_CALLS).then(|| {
+            self.calls.push(ToolCall {
+                start: time,
+                duration: None,
+                tool: start_of(name, MAX_DETAIL),
+                detail: detail.map(|detail| start_of(detail, MAX_DETAIL)),
+                problem: None,
+            });
+            self.calls.len() - 1
+        });
+        self.open.insert(id.to_owned(), Open { call, file });
+    }
+
+    fn result(&mut self, time: i64, result: &Block<'_>) {
+        let Some(open) = result.tool_use_id.text().and_then(|id| self.open.remove(id)) else { return };
+        let failed = result.is_error.is_true();
+        // What failed or was denied was not written.
+        if let Some(file) = open.file.filter(|_| !failed)
+            && (self.files.contains_key(&file) || self.files.len() < MAX_FILES)
+        {
+            *self.files.entry(file).or_default() += 1;
+        }
+        if let Some(call) = open.call.and_then(|at| self.calls.get_mut(at)) {
+            call.duration = Some((time - call.start).max(0));
+            call.problem = match failed {
+                true if result.is_denied_by_hook() => Some("denied by a hook"),
+                true => Some("failed"),
+                false => None,
+            };
+        }
+    }
+
+    /// Calls that are not kept.
+    pub(super) fn left_out(&self) -> u64 {
+        self.tools.saturating_sub(self.calls.len() as u64)
+    }
+
+    /// Whether work was left undone, and why.
+    pub(super) fn why_unfinished(&self) -> Option<&'static str> {
+        match self.last {
+            Last::Answer => None,
+            Last::ApiError => Some("its last message is an error of the API"),
+            Last::Call => Some("its last message calls a tool that never answered"),
+            Last::Result => {
+                Some("nothing follows its last tool's result: turn limit, or stopped from outside")
+            }
+            Last::Prompt => Some("nothing follows its last prompt: stopped from outside"),
+            Last::Nothing => Some("its transcript has no message"),
+        }
+    }
+}
+
+/// What Claude Code wrote of a hook that failed without anybody being shown.
+fn failed_hook(attachment: &Attachment<'_>, time: i64) -> Option<FailedHook> {
+    let kind = match attachment.kind.text()? {
+        "hook_non_blocking_error" => match attachment.exit_code.number() {
+            Some(code) => format!("exited with code {code}, which blocks nothing"),
+            None => "failed, which blocks nothing".to_owned(),
+        },
+        "hook_cancelled" if attachment.timed_out.is_true() => "timed out".to_owned(),
+        "hook_cancelled" => "was cancelled".to_owned(),
+        _ => return None,
+    };
+    let text = |text: Option<&str>, max| text.filter(|text| !text.is_empty()).map(|text| start_of(text, max));
+    let name = attachment.hook_name.text().or(attachment.hook_event.text());
+    Some(FailedHook {
+        time,
+        kind,
+        hook: start_of(name.unwrap_or("a hook"), MAX_DETAIL),
+        command: text(attachment.command.text(), MAX_STDERR),
+        duration_ms: attachment.duration_ms.number(),
+        stderr: text(attachment.stderr.text(), MAX_STDERR),
+    })
+}
+
+pub(super) fn start_of(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

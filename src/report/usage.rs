@@ -1,0 +1,71 @@
+//! Tokens of a thread's answers, and what they cost.
+
+use std::collections::BTreeMap;
+
+use super::model::Tokens;
+use crate::config::{PriceConfig, PriceTable};
+use crate::dialect::claude::transcript::Entry;
+
+/// The tokens of all answers. The lines of one answer repeat its usage, and the last of them counts.
+#[derive(Default)]
+pub(super) struct Answers {
+    /// By model: the hash of the answer's id, since a resumed session repeats the answers of the one before it.
+    pub(super) by_model: BTreeMap<String, Vec<(u64, Tokens)>>,
+    /// The answer whose lines are being read: its id, model and usage.
+    current: Option<(String, String, Tokens)>,
+}
+
+impl Answers {
+    pub(super) fn take(&mut self, entry: &Entry<'_>) {
+        let Some(message) = &entry.message else { return };
+        let (Some(id), Some(usage)) = (message.id.text(), message.usage) else { return };
+        let model = message.model.text().unwrap_or("unknown");
+        // Messages that Claude Code makes itself cost nothing.
+        if model == "<synthetic>" {
+            return;
+        }
+        let tokens = Tokens {
+            input: usage.input_tokens,
+            output: usage.output_tokens,
+            cache_read: usage.cache_read_input_tokens,
+            cache_write: usage.cache_creation_input_tokens,
+            cache_write_1h: usage.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens,
+        };
+        match &mut self.current {
+            Some((current, _, known)) if current == id => *known = tokens,
+            _ => {
+                self.finish();
+                self.current = Some((id.to_owned(), model.to_owned(), tokens));
+            }
+        }
+    }
+
+    /// Counts the answer whose lines were read.
+    pub(super) fn finish(&mut self) {
+        let Some((id, model, tokens)) = self.current.take() else { return };
+        self.by_model.entry(model).or_default().push((hash(&id), tokens));
+    }
+}
+
+/// FNV-1a, as good as any for telling ids apart.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// What tokens of a model cost; none without a price.
+pub(super) fn cost(prices: &PriceTable, model: &str, tokens: Tokens) -> Option<f64> {
+    let PriceConfig { input, output, cache_read, cache_write, cache_write_1h } = *prices.of(model)?;
+    let write = cache_write.unwrap_or(input);
+    #[expect(clippy::cast_precision_loss, reason = "no session has so many tokens")]
+    let part = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+    let short_lived = tokens.cache_write.saturating_sub(tokens.cache_write_1h);
+    Some(
+        part(tokens.input, input)
+            + part(tokens.output, output)
+            + part(tokens.cache_read, cache_read.unwrap_or(input))
+            + part(short_lived, write)
+            + part(tokens.cache_write_1h, cache_write_1h.unwrap_or(write)),
+    )
+}

@@ -1,0 +1,285 @@
+//! `conclaude report`: what happened, from the audit trail and the transcripts.
+
+use std::path::Path;
+
+use regex_lite::Regex;
+use serde_json::{Value, json};
+
+use crate::common::transcripts::{Transcripts, make_old};
+use crate::common::{Test, run_in, shown_in};
+
+const CONFIG: &str = "
+subagentStop: {commands: {coder: [{run: 'echo linted'}, {run: 'test -e ok', message: Tests failed, onFailure: block}]}}
+preToolUse: {uneditableFiles: ['*.lock']}
+report: {prices: {'claude-test-*': {input: 3, output: 15, cacheRead: 0.3}}}
+";
+
+/// A session with two subagents: one is blocked once and stops, the other is lost. The main thread is denied a write.
+fn session() -> Test {
+    let test = Test::stop().config(CONFIG);
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    let (main, coder, lost) = (None, Some("a1b2c3"), Some("a9"));
+    all.prompt(main, "Write a greeting.")
+        .calls(main, "call-a1b2c3", "Agent", json!({"subagent_type": "coder", "description": "Write greeting", "prompt": "p"}))
+        .meta("a1b2c3", "coder", "Write greeting")
+        .prompt(coder, "p")
+        .calls(coder, "t1", "Write", json!({"file_path": root.join("src/a.txt"), "content": "a"}))
+        .result(coder, "t1", "File created", false)
+        .calls(coder, "t2", "Write", json!({"file_path": root.join("Cargo.lock"), "content": "a"}))
+        .result(coder, "t2", "PreToolUse:Write hook error: [conclaude PreToolUse]: no", true)
+        .says(coder, "Done.")
+        .failed_hook(coder, json!({"type": "hook_non_blocking_error", "hookName": "SubagentStop", "hookEvent": "SubagentStop", "stderr": "lint: not found", "exitCode": 127, "command": "lint", "durationMs": 12}))
+        .failed_hook(coder, json!({"type": "hook_cancelled", "hookName": "PreToolUse:Write", "command": "slow", "durationMs": 2014, "timedOut": true}))
+        .failed_hook(coder, json!({"type": "hook_success", "hookName": "Stop"}))
+        .meta("a9", "tester", "Test it")
+        .prompt(lost, "test")
+        .calls(lost, "t3", "Bash", json!({"command": "npm test"}))
+        .says(main, "All done.");
+    make_old(&all.path(lost));
+    let test = test.run().status(2).again().file("ok", "").run().status(0).again();
+    let write = json!({"file_path": root.join("Cargo.lock"), "content": "x"});
+    test.then("PreToolUse")
+        .without("agent_id")
+        .without("agent_type")
+        .payload("tool_name", "Write")
+        .payload("tool_input", write)
+        .run()
+        .status(2)
+        .again()
+}
+
+/// Without what differs from run to run.
+fn steady(text: &str) -> String {
+    let time = Regex::new(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC").unwrap();
+    // The trail is of today, the transcripts are not.
+    let duration = Regex::new(r"\| (\d+ ms|\d+\.\d s|\d+ min \d+ s|\d+ h \d+ min) \|").unwrap();
+    let text = time.replace_all(text, "[TIME]");
+    duration.replace_all(&text, "| [DURATION] |").into_owned()
+}
+
+#[test]
+fn a_session_as_markdown() {
+    let test = session();
+    let shown = steady(&test.shows(&["report", "--format", "md"]));
+    insta::assert_snapshot!(shown, @"
+    exit 0
+    ----- stdout
+    ## conclaude report
+
+    `everything`: 1 session, 2 subagents, 3 records, $0.03; 1 blocked, 1 denied, 0 asked.
+
+    ✓ audit trail in order (3 records)
+
+    ### Agents
+
+    | agent | task | time | tokens in | out | cache read | cost | files | decisions | state |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | main thread |  | [DURATION] | 2000 | 200 | 20 | $0.0090 | 0 | 1 `denied` |  |
+    | `coder` | `Write greeting` | [DURATION] | 3000 | 300 | 30 | $0.0135 | 1 | 1 `allowed`, 1 `blocked` | stopped |
+    | `tester` | `Test it` | [DURATION] | 1000 | 100 | 10 | $0.0045 | 0 |  | **never stopped** |
+
+    ### Blocked, denied and asked
+
+    | record | time | event | decision | agent | why |
+    | --- | --- | --- | --- | --- | --- |
+    | 1 | [TIME] | `SubagentStop` | `blocked` | `coder` | `test -e ok exited with code 1` |
+    | 3 | [TIME] | `PreToolUse` | `denied` | main thread | `writing Cargo.lock: 'uneditableFiles' has '*.lock' in .conclaude.yaml:3` |
+
+    ### Findings by kind
+
+    | kind | count |
+    | --- | --- |
+    | `GUARD_DENIED` | 1 |
+
+    ### Slowest commands
+
+    | command | runs | failures | longest |
+    | --- | --- | --- | --- |
+    | `echo linted` | 2 | 0 | [DURATION] |
+    | `test -e ok` | 2 | 1 | [DURATION] |
+
+    ### Hooks that failed silently
+
+    | time | hook | what | agent | command | error |
+    | --- | --- | --- | --- | --- | --- |
+    | [TIME] | `SubagentStop` | `exited with code 127, which blocks nothing` | `coder` | `lint` | `lint: not found` |
+    | [TIME] | `PreToolUse:Write` | `timed out` | `coder` | `slow` |  |
+
+    ### Agents that started and never stopped
+
+    | agent | id | task | why |
+    | --- | --- | --- | --- |
+    | `tester` | `a9` | `Test it` | `its last message calls a tool that never answered` |
+
+    From 3 transcripts with 14 lines, by conclaude 0.1.0.
+    ");
+}
+
+fn data(root: &Path, arguments: &[&str]) -> Value {
+    let (code, stdout, stderr) = run_in(root, &[&["report", "--format", "json"], arguments].concat());
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    serde_json::from_str(&stdout).unwrap()
+}
+
+fn lane<'a>(data: &'a Value, id: &str) -> &'a Value {
+    data["lanes"].as_array().unwrap().iter().find(|lane| lane["id"] == id).unwrap()
+}
+
+#[test]
+fn tokens_cost_files_and_states_of_each_agent() {
+    let test = session();
+    let data = data(&test.root(), &[]);
+    let coder = lane(&data, "a1b2c3");
+    assert_eq!(coder["tokens"], json!({"input": 3000, "output": 300, "cache_read": 30, "cache_write": 3}));
+    let cost = coder["cost"].as_f64().unwrap();
+    let expected = (3000.0 * 3.0 + 300.0 * 15.0 + 30.0 * 0.3 + 3.0 * 3.0) / 1e6;
+    assert!((cost - expected).abs() < 1e-12, "{cost}");
+    assert_eq!(coder["files"], json!([["[ROOT]/src/a.txt", 1]]), "a denied write is none");
+    assert_eq!(
+        (&coder["state"], &coder["decisions"]),
+        (&json!("stopped"), &json!({"allowed": 1, "blocked": 1}))
+    );
+    let lost = lane(&data, "a9");
+    assert_eq!(lost["state"], "never_stopped");
+    assert_eq!(lost["why"], "its last message calls a tool that never answered");
+    let main = &data["lanes"][0];
+    assert_eq!((&main["id"], &main["decisions"]), (&Value::Null, &json!({"denied": 1})));
+    let problems: Vec<&str> =
+        data["calls"].as_array().unwrap().iter().filter_map(|call| call[5].as_str()).collect();
+    assert_eq!(problems, ["denied by a hook"]);
+    assert_eq!(data["chain"]["ok"], true);
+}
+
+#[test]
+fn an_answer_that_a_resumed_session_repeats_costs_once() {
+    let test = session();
+    let first = Transcripts::of(&test.root(), "session-1").path(None);
+    let mut second = Transcripts::of(&test.root(), "session-2");
+    second.raw(None, &std::fs::read_to_string(first).unwrap());
+    let data = data(&test.root(), &[]);
+    let outputs: Vec<u64> = data["lanes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lane| lane["tokens"]["output"].as_u64().unwrap())
+        .collect();
+    assert_eq!(outputs.iter().sum::<u64>(), 200 + 300 + 100, "{outputs:?}");
+}
+
+#[test]
+fn a_session_or_a_time_limits_what_is_shown() {
+    let test = session();
+    Transcripts::of(&test.root(), "other").prompt(None, "x").says(None, "y");
+    let sessions = |arguments: &[&str]| {
+        let data = data(&test.root(), arguments);
+        let ids: Vec<String> = data["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect();
+        (ids, data["records"].as_array().unwrap().len())
+    };
+    assert_eq!(sessions(&[]), (vec!["other".into(), "session-1".into()], 3));
+    assert_eq!(sessions(&["--session", "oth"]), (vec!["other".into()], 0));
+    assert_eq!(sessions(&["--since", "1h"]), (vec!["session-1".into()], 3));
+    insta::assert_snapshot!(test.shows(&["report", "--session", "none"]), @"
+    exit 1
+    ----- stderr
+    conclaude: nothing to report: the audit trail of [ROOT] has no record of session none, and there is no transcript of it in [ROOT]/.home/.claude/projects; `conclaude doctor` checks whether events arrive
+    ");
+}
+
+#[test]
+fn what_cannot_be_read_is_counted_and_shown() {
+    let test = session();
+    Transcripts::of(&test.root(), "session-1")
+        .raw(None, "not json\n{\"type\":\"kind-of-tomorrow\"}\n{\"type\":\"user\",\"mess");
+    let data = data(&test.root(), &[]);
+    assert_eq!(
+        data["transcripts"]["problems"],
+        json!([
+            "1 line not JSON",
+            "1 line at the end of a file half-written, and not read",
+            "1 line of kinds that this version does not know: kind-of-tomorrow (1)"
+        ])
+    );
+}
+
+#[test]
+fn a_broken_chain_is_the_first_thing_to_see() {
+    let test = session();
+    let folder = test.root().join(".conclaude/audit");
+    let file = std::fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|name| name == "jsonl"))
+        .unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("\"blocked\"", "\"allowed\"", 1)).unwrap();
+    let data = data(&test.root(), &[]);
+    assert_eq!(data["chain"]["ok"], false);
+    assert!(data["records"][0]["doubt"].is_string());
+    assert!(test.shows(&["report", "--format", "md"]).contains("✗ **audit trail broken**"));
+}
+
+/// The page, and where its data is in it.
+fn page(root: &Path) -> (String, Value) {
+    let (code, page, stderr) = run_in(root, &["report"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let start = page.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+    let end = start + page[start..].find("</script>").unwrap();
+    let data = serde_json::from_str(&page[start..end]).unwrap();
+    (page, data)
+}
+
+#[test]
+fn a_page_has_no_text_of_others_outside_its_data_and_loads_nothing() {
+    let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}{{SCRIPT}}";
+    let test = session();
+    Transcripts::of(&test.root(), "session-1").meta("a1b2c3", hostile, hostile);
+    let (page, data) = page(&test.root());
+    assert_eq!(lane(&data, "a1b2c3")["name"], hostile);
+    for forbidden in ["alert(1)</script>", "<img", "\u{202e}"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    assert_eq!(page.matches("<script").count(), 2);
+    let loads = Regex::new(r#"(src|href)\s*=|url\(|@import|https?://"#).unwrap();
+    let start = page.find("id=\"data\">").unwrap();
+    let end = start + page[start..].find("</script>").unwrap();
+    let own = [&page[..start], &page[end..]].concat();
+    assert_eq!(loads.find(&own).map(|found| found.as_str()), None);
+    assert!(page.contains("default-src 'none'; script-src 'sha256-"));
+}
+
+#[test]
+fn a_report_is_written_whole_and_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = session();
+    let root = test.root();
+    insta::assert_snapshot!(shown_in(&root, &["report", "-o", "report.md"]), @"
+    exit 0
+    ----- stdout
+    wrote report.md: 3 records, 3 transcripts
+    ");
+    insta::assert_snapshot!(shown_in(&root, &["report", "-o", "no/such/folder.html"]), @r#"
+    exit 1
+    ----- stderr
+    conclaude: cannot write no/such/folder.html: there is no folder no/such
+    "#);
+    let path = root.join("report.md");
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("## conclaude report"));
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn without_a_trail_and_transcripts_there_is_nothing_to_report() {
+    let test = Test::stop();
+    insta::assert_snapshot!(shown_in(&test.root(), &["report"]), @"
+    exit 1
+    ----- stderr
+    conclaude: nothing to report: the audit trail of [ROOT] has no record, and there is no transcript of it in [ROOT]/.home/.claude/projects; `conclaude doctor` checks whether events arrive
+    ");
+}
