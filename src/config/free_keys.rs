@@ -4,8 +4,8 @@ use crate::yaml::{Node, Spanned};
 
 const PREFIX: &str = "x-";
 
-/// Below these, keys are names: of agents and tools, of phases, of headers. There `x-ray` is one of them.
-const NAMES: [&str; 3] = ["commands", "evidence", "headers"];
+/// Below these, keys are names: of agents and tools, of phases, of headers, of models. There `x-ray` is one of them.
+const NAMES: [&str; 4] = ["commands", "evidence", "headers", "prices"];
 
 pub(super) fn is_free(key: &str) -> bool {
     key.starts_with(PREFIX)
