@@ -9,7 +9,7 @@ use crate::common::transcripts::{Transcripts, make_old};
 use crate::common::{Test, run_in, shown_in};
 
 const CONFIG: &str = "
-subagentStop: {commands: {coder: [{run: 'echo linted'}, {run: 'test -e ok', message: Tests failed, onFailure: block}]}}
+subagentStop: {commands: {coder: [{run: 'test -e ok', message: Tests failed, onFailure: block}]}}
 preToolUse: {uneditableFiles: ['*.lock']}
 report: {prices: {'claude-test-*': {input: 3, output: 15, cacheRead: 0.3}}}
 ";
@@ -96,7 +96,6 @@ fn a_session_as_markdown() {
 
     | command | runs | failures | longest |
     | --- | --- | --- | --- |
-    | `echo linted` | 2 | 0 | [DURATION] |
     | `test -e ok` | 2 | 1 | [DURATION] |
 
     ### Hooks that failed silently
