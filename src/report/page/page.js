@@ -449,7 +449,9 @@ function theme() {
   document.documentElement.dataset.theme = dark ? 'light' : 'dark';
   draw();
 }
-const KEYS = { '/': ['search', () => $('search').focus()], j: ['next record', () => select(selected + 1)], k: ['previous record', () => select(selected - 1)], Enter: ['details of the record', () => select(Math.max(0, selected), true)],
+// The list takes the focus, so that Enter is for the record and for no button.
+const step = by => { box.focus({ preventScroll: true }); select(selected + by); };
+const KEYS = { '/': ['search', () => $('search').focus()], j: ['next record', () => step(1)], k: ['previous record', () => step(-1)], Enter: ['details of the record', () => select(Math.max(0, selected), true)],
   '+': ['zoom in', () => zoom(.5)], '-': ['zoom out', () => zoom(2)], '0': ['whole timeline', () => { view = [...whole]; draw(); }], ArrowLeft: ['earlier', () => pan(view[0] - (view[1] - view[0]) / 4)], ArrowRight: ['later', () => pan(view[0] + (view[1] - view[0]) / 4)],
   c: ['clear the filter', clear], t: ['light or dark', theme], '?': ['these keys', () => $('help').showModal()], Escape: ['close', hideDetails] };
 KEYS['='] = KEYS['+'];

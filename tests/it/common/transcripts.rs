@@ -2,18 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 /// The transcripts of one session of a project.
 pub(crate) struct Transcripts {
     root: PathBuf,
     session: String,
-    seconds: u32,
+    start: Timestamp,
+    seconds: i64,
 }
 
 impl Transcripts {
     pub(crate) fn of(root: &Path, session: &str) -> Transcripts {
-        Transcripts { root: root.to_owned(), session: session.to_owned(), seconds: 0 }
+        let start = "2026-01-31T12:00:00Z".parse().unwrap();
+        Transcripts { root: root.to_owned(), session: session.to_owned(), start, seconds: 0 }
+    }
+
+    /// Lines are of this time on.
+    pub(crate) fn at(&mut self, start: Timestamp) -> &mut Self {
+        self.start = start;
+        self
     }
 
     fn folder(&self) -> PathBuf {
@@ -49,9 +58,9 @@ impl Transcripts {
     /// Adds a line, a second after the one before it.
     pub(crate) fn line(&mut self, agent: Option<&str>, mut line: Value) -> &mut Self {
         self.seconds += 1;
-        let (minute, second) = (self.seconds / 60, self.seconds % 60);
+        let time = self.start + SignedDuration::from_secs(self.seconds);
         let fields = line.as_object_mut().unwrap();
-        fields.insert("timestamp".into(), json!(format!("2026-01-31T12:{minute:02}:{second:02}.000Z")));
+        fields.insert("timestamp".into(), json!(format!("{time:.3}")));
         fields.insert("cwd".into(), json!(self.root));
         fields.insert("sessionId".into(), json!(self.session));
         fields.insert("version".into(), json!("2.1.325"));

@@ -1,0 +1,19 @@
+//! The page of `conclaude report` in a real browser: it is clicked, filtered, typed into, printed and photographed. Needs Debian's
+//! `chromium`; run by name: `cargo test --test browser`. The pictures are in `target/tmp/browser`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and prints its figures"
+)]
+
+#[path = "../it/common/mod.rs"]
+mod common;
+
+#[cfg(target_os = "linux")]
+mod chromium;
+#[cfg(target_os = "linux")]
+mod page;
