@@ -116,9 +116,9 @@ pub fn call_if_trusted(event: EventKind) -> Exit {
         let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
         let off = switch::off();
         let payload = if off.is_none() { read(event) } else { Ok(Vec::new()) };
-        let tool = payload.as_deref().ok().and_then(claude::tool_name);
+        let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));
         match (&environment.project_dir, off) {
-            (Some(project), _) if registration::project_has(project, event, tool.as_deref()) => {
+            (Some(project), _) if registration::project_has(project, event, compared.as_deref()) => {
                 Ok(HookResult::success())
             }
             (_, Some(value)) => Ok(switch::answer(event, &value)),

@@ -50,13 +50,35 @@ pub(crate) fn user_file() -> Option<PathBuf> {
 #[must_use]
 pub(crate) fn all(root: &Root, patterns: Patterns) -> Loaded {
     let mut loader = Loader::new(root, patterns);
-    if let Some(path) = user_file() {
-        loader.optional(Layer::User, path);
-    }
+    loader.users_own();
     match &root.config {
         Some(path) => loader.required(Layer::Project, path.clone()),
         None => loader.errors.extend(root.untrusted.clone()),
     }
+    loader.optional(Layer::Local, root.folder.join(LOCAL));
+    loader.finish()
+}
+
+/// Reads the user's own layer, which is the same in all projects.
+#[must_use]
+pub(crate) fn of_user(root: &Root, patterns: Patterns) -> Loaded {
+    let mut loader = Loader::new(root, patterns);
+    loader.users_own();
+    loader.finish()
+}
+
+/// Reads all layers as if the project's file had this text.
+#[must_use]
+pub(crate) fn draft(root: &Root, path: &Path, text: &str) -> Loaded {
+    let mut loader = Loader::new(root, Patterns::All);
+    loader.users_own();
+    loader.extended.clear();
+    loader.add(Source {
+        layer: Layer::Project,
+        path: path.to_owned(),
+        text: text.to_owned(),
+        untrusted: None,
+    });
     loader.optional(Layer::Local, root.folder.join(LOCAL));
     loader.finish()
 }
@@ -73,9 +95,7 @@ pub(crate) fn one(path: &Path, root: &Root) -> Loaded {
 #[must_use]
 pub(crate) fn untrusted(root: &Root) -> Loaded {
     let mut loader = Loader { asks_trust: false, ..Loader::new(root, Patterns::All) };
-    if let Some(path) = user_file() {
-        loader.optional(Layer::User, path);
-    }
+    loader.users_own();
     if let Some(path) = root.config.as_deref().or(root.untrusted.as_ref().map(ConfigError::path)) {
         loader.required(Layer::Project, path.to_owned());
     }
@@ -139,6 +159,12 @@ impl<'a> Loader<'a> {
             named: Vec::new(),
             files: 0,
             asks_trust: true,
+        }
+    }
+
+    fn users_own(&mut self) {
+        if let Some(path) = user_file() {
+            self.optional(Layer::User, path);
         }
     }
 

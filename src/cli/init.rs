@@ -8,7 +8,7 @@ use clap::Args;
 use super::diff;
 use super::install::{self, Which};
 use crate::cli::out::Out;
-use crate::config::ConclaudeConfig;
+use crate::config::{ConclaudeConfig, Patterns};
 use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::Environment;
@@ -20,8 +20,8 @@ use crate::install::scope::Scope;
 use crate::install::user_file::UserFile;
 use crate::lint;
 use crate::messages::short;
-use crate::root::FILE_NAMES;
-use crate::{files, store};
+use crate::root::{FILE_NAMES, Root};
+use crate::{files, load, store};
 use draft::Draft;
 
 mod cases;
@@ -66,7 +66,9 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     }
     let draft = Draft::new(request, &folder, &target)?;
     // Whatever is wrong with the settings is found before anything is written.
-    let change = Change::without(request.which.scope(), &folder, &draft.config, &draft.imported.removed())?;
+    let scope = request.which.scope();
+    let config = effective(scope, &folder, &target.path, &draft.wanted)?;
+    let change = Change::without(scope, &folder, &config, &draft.imported.removed())?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
         cases::write(request, &folder, &mut out)?;
@@ -86,6 +88,17 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         writeln!(out, "next: {}", draft.next(request))?;
     }
     Ok(Exit::Success)
+}
+
+/// The config that is to be registered for, with the user's other files.
+fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> io::Result<ConclaudeConfig> {
+    let (folder, config) = (folder.to_owned(), Some(path.to_owned()));
+    let root = Root { work: folder.clone(), folder, config, untrusted: None };
+    let loaded = match scope {
+        Scope::User => load::of_user(&root, Patterns::All),
+        Scope::Project | Scope::Local => load::draft(&root, path, text),
+    };
+    loaded.complete().map_err(|error| io::Error::other(error.to_string()))
 }
 
 /// Writes the config, and a copy of the one that it replaces.

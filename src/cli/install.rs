@@ -65,7 +65,7 @@ pub(super) struct UninstallRequest {
 
 pub(super) fn install(request: &Request) -> io::Result<Exit> {
     let (root, scope) = (root()?, request.which.scope());
-    let config = config(&root)?;
+    let config = config(&root, scope)?;
     let project = session_folder(Environment::of_process().project_dir, &root.folder)?;
     let change = Change::of(scope, &project, &config)?;
     let mut out = Out::stdout();
@@ -109,9 +109,13 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The project's config; none is an empty one.
-fn config(root: &Root) -> io::Result<ConclaudeConfig> {
-    load::all(root, Patterns::All).complete().map_err(|error| io::Error::other(error.to_string()))
+/// The config that is to be registered for; none is an empty one. For all projects it is the user's own.
+fn config(root: &Root, scope: Scope) -> io::Result<ConclaudeConfig> {
+    let loaded = match scope {
+        Scope::User => load::of_user(root, Patterns::All),
+        Scope::Project | Scope::Local => load::all(root, Patterns::All),
+    };
+    loaded.complete().map_err(|error| io::Error::other(error.to_string()))
 }
 
 pub(super) fn show(out: &mut Out<'_>, change: &Change) -> io::Result<()> {

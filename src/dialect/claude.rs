@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::decide::{Decision, HookResult};
 use crate::error::HookError;
-use crate::event::EventKind;
+use crate::event::{EventKind, Subject};
 use crate::exit::Exit;
 use crate::text::{LIMIT, clean, head_and_tail};
 use crate::types::{Event, PayloadError};
@@ -35,14 +35,20 @@ pub fn render(event: EventKind, result: &Result<HookResult, HookError>, log_line
     Answer::of(event, result, log_lines)
 }
 
-/// The tool that a payload is about, if it is about one.
+/// What Claude Code compares with the matcher of a registration, for the events that we register with one.
 #[must_use]
-pub fn tool_name(input: &[u8]) -> Option<String> {
+pub fn compared(event: EventKind, input: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Tool {
-        tool_name: String,
+    struct Compared {
+        tool_name: Option<String>,
+        file_path: Option<String>,
     }
-    serde_json::from_slice::<Tool>(input).ok().map(|tool| tool.tool_name)
+    let Compared { tool_name, file_path } = serde_json::from_slice(input).ok()?;
+    match event.row().subject {
+        Subject::Field("tool_name") => tool_name,
+        Subject::File(_) => file_path?.rsplit('/').next().map(str::to_owned),
+        _ => None,
+    }
 }
 
 /// The names that other clients write for what identifies an event.

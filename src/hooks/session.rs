@@ -6,6 +6,7 @@ use crate::agent::Agent;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::audit::{Record, Trail};
+use crate::config::Patterns;
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
 use crate::error::Result;
@@ -14,6 +15,7 @@ use crate::files::expand_home;
 use crate::finding::{Code, Finding};
 use crate::install::registration::{self, Problem};
 use crate::install::schema_file;
+use crate::load;
 use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -51,7 +53,9 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
     let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
     // What a collector did not get while it was down.
     context.export();
-    let problems = registration::out_of_sync(&registration::found(&context.project), settings);
+    let problems = registration::out_of_sync(&registration::found(&context.project), settings, || {
+        load::of_user(&context.root, Patterns::All).config
+    });
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync).chain(not_sent(context));
     parts.map(Outcome::note).collect()

@@ -61,4 +61,5 @@ mod subagent_stop;
 mod switch;
 mod test_cases;
 mod trust;
+mod user_layer;
 mod why;

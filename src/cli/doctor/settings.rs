@@ -2,12 +2,14 @@
 
 use super::check::{Check, short};
 use super::installation::{Installation, own_program};
+use crate::config::Patterns;
 use crate::hooks::switch;
 use crate::install::duplicates::{self, Duplicate};
 use crate::install::import::{self, Fate};
 use crate::install::registration::{self, Found};
 use crate::install::scope::Scope;
 use crate::install::settings::{self, SWITCH};
+use crate::load;
 use crate::messages;
 use crate::text::count;
 
@@ -25,7 +27,11 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
         checks.push(Check::problem("settings", text, "conclaude install"));
         return checks;
     }
-    let problems = registration::out_of_sync(&installation.settings_files, &installation.effective_config());
+    let problems = registration::out_of_sync(
+        &installation.settings_files,
+        &installation.effective_config(),
+        || load::of_user(&installation.root, Patterns::All).config,
+    );
     checks.extend(problems.iter().map(|problem| Check::problem("settings", &problem.what, &problem.fix)));
     if problems.is_empty() {
         let paths: Vec<String> =

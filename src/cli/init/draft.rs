@@ -17,6 +17,7 @@ pub(super) struct Draft {
     pub(super) before: Option<String>,
     pub(super) after: String,
     /// What is registered should do for this: all that is suggested, once the user wants it.
+    pub(super) wanted: String,
     pub(super) config: ConclaudeConfig,
     pub(super) imported: Imported,
     /// The files that it is based on.
@@ -73,10 +74,12 @@ impl Draft {
         let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };
         let (after, is_live) = (starter.text(), starter.is_live());
         // The registered timeouts should do for the commands that are suggested, once the user wants them.
-        let config = parse(&starter::uncommented(&after), target)?;
+        let wanted = starter::uncommented(&after);
+        let config = parse(&wanted, target)?;
         Ok(Draft {
             before,
             after,
+            wanted,
             config,
             based_on: starter::based_on(&kinds),
             is_needed: true,
@@ -93,7 +96,8 @@ impl Draft {
         let config = parse(&after, target)?;
         let (is_needed, is_live) = (after != before, config.commands() > 0);
         let based_on = String::new();
-        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported })
+        let wanted = after.clone();
+        Ok(Draft { before: Some(before), after, wanted, config, based_on, is_needed, is_live, imported })
     }
 
     pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::needed::needed;
-use crate::config::ConclaudeConfig;
 use crate::event::EventKind;
 use crate::files;
 use crate::install::scope::{Scope, is_users_own};
@@ -64,51 +62,54 @@ pub(crate) fn asks_for_trust(found: &[Found]) -> bool {
         && locations.iter().flat_map(|file| file.registered()).any(asks)
 }
 
-/// Whether the project itself has registered us for this event and tool, so that the registration for all projects defers to it.
-pub(crate) fn project_has(project: &Path, event: EventKind, tool: Option<&str>) -> bool {
-    let needed = needed(&ConclaudeConfig::default(), "conclaude", Scope::Project);
-    let Some(mut need) = needed.into_iter().find(|one| one.event == event) else { return false };
-    if let Some(tool) = tool {
-        need.matcher = Some(tool.to_owned());
-    }
+/// Whether the project itself has registered us for this event and for what a matcher compares of it, such as the tool, so that
+/// the registration for all projects defers to it.
+pub(crate) fn project_has(project: &Path, event: EventKind, compared: Option<&str>) -> bool {
     let own =
         [Scope::Project, Scope::Local].into_iter().filter_map(|scope| Some((scope, scope.path(project)?)));
     own.filter(|(_, path)| !is_users_own(path)).any(|(scope, path)| {
         let file = Found { scope, settings: read(&path), path };
-        file.registered().iter().any(|one| one.event == event && satisfies(one, &need))
+        file.registered().iter().any(|one| one.event == event && satisfies(one, compared))
     })
 }
 
 /// Whether a registration of a project does what is needed, so that the user's own defers to it. One with `--if-trusted`
 /// is the user's own, wherever it is: two that deferred to each other would both do nothing.
-pub(super) fn satisfies(one: &Registration, need: &Registration) -> bool {
+pub(super) fn satisfies(one: &Registration, matcher: Option<&str>) -> bool {
     Line::parse(&one.command).is_some_and(|line| !line.if_trusted)
-        && covers(one.matcher.as_deref(), need.matcher.as_deref())
+        && covers(&[one.matcher.as_deref()], matcher)
         && one.flaw.is_none()
         && program_of(&one.command).is_some()
 }
 
-/// Whether a matcher calls us for all that another one names.
-pub(super) fn covers(has: Option<&str>, wants: Option<&str>) -> bool {
+/// Whether matchers together call us for all that another one names.
+pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
     let all = |matcher: Option<&str>| matcher.is_none_or(|text| matches!(text.trim(), "" | "*"));
-    match (has, wants) {
-        (has, _) if all(has) => true,
-        (Some(has), Some(wants)) if !all(Some(wants)) => {
-            let names: Vec<&str> = has.split(['|', ',']).map(str::trim).collect();
-            let globs = globs_of(has);
-            let matches = |glob: &Pattern, name| glob.matches(name, None).unwrap_or(false);
-            let is_named = |name| names.contains(&name) || globs.iter().any(|glob| matches(glob, name));
-            has == wants
-                || wants.split('|').all(|name| is_named(name) || (name == "Agent" && is_named("Task")))
-        }
-        _ => false,
+    if has.iter().any(|matcher| all(*matcher)) {
+        return true;
     }
+    let Some(wants) = wants.filter(|wants| !all(Some(wants))) else { return false };
+    let names: Vec<&str> = has.iter().flatten().flat_map(|matcher| alternatives(matcher)).collect();
+    let globs: Vec<Pattern> = has.iter().flatten().flat_map(|matcher| globs_of(matcher)).collect();
+    let matches = |glob: &Pattern, name| glob.matches(name, None).unwrap_or(false);
+    let is_named = |name| names.contains(&name) || globs.iter().any(|glob| matches(glob, name));
+    alternatives(wants).into_iter().all(|name| is_named(name) || (name == "Agent" && is_named("Task")))
+}
+
+/// What a matcher of ours was made from: names, and where it is a regular expression also patterns.
+fn alternatives(matcher: &str) -> Vec<&str> {
+    let list = regular_expression(matcher).unwrap_or(matcher);
+    list.split(['|', ',']).map(str::trim).collect()
+}
+
+fn regular_expression(matcher: &str) -> Option<&str> {
+    matcher.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"))
 }
 
 /// The globs from which a matcher of ours was made, if it is a regular expression.
 fn globs_of(matcher: &str) -> Vec<Pattern> {
-    let list = matcher.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
-    list.into_iter().flat_map(|list| list.split('|')).filter_map(Pattern::of_alternative).collect()
+    let list = regular_expression(matcher).into_iter();
+    list.flat_map(|list| list.split('|')).filter_map(Pattern::of_alternative).collect()
 }
 
 /// The program that a command line of ours starts, as the shell would find it. None if there is none.

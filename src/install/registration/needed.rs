@@ -6,10 +6,8 @@ use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
 
-/// What must be registered. For all projects it is the same whatever the project: none has a say in what another gets.
+/// What must be registered for a config. That for all projects is the user's own: no project has a say in what another gets.
 pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
-    let default = ConclaudeConfig::default();
-    let config = if scope == Scope::User { &default } else { config };
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = config.notified_events();
     let delivers = gates_on

@@ -1,5 +1,7 @@
 //! Whether what is registered is what the config needs.
 
+use std::cell::LazyCell;
+
 use super::found::{Found, covers, locations, satisfies};
 use super::needed::needed;
 use crate::config::ConclaudeConfig;
@@ -14,17 +16,25 @@ pub(crate) struct Problem {
     pub(crate) fix: String,
 }
 
-/// How far the registrations are out of sync with the config. Nothing where none is found: then Claude Code has them from
-/// elsewhere, such as a plugin.
-pub(crate) fn out_of_sync(found: &[Found], config: &ConclaudeConfig) -> Vec<Problem> {
+/// How far the registrations are out of sync with the config, of which the user's own part is what all projects get. Nothing
+/// where none is found: then Claude Code has them from elsewhere, such as a plugin.
+pub(crate) fn out_of_sync(
+    found: &[Found],
+    config: &ConclaudeConfig,
+    of_user: impl FnOnce() -> ConclaudeConfig,
+) -> Vec<Problem> {
     let locations = locations(found);
     if locations.is_empty() {
         return Vec::new();
     }
+    let of_user = LazyCell::new(|| needed(&of_user(), "conclaude", Scope::User));
     let needed = needed(config, "conclaude", Scope::Project);
     let of_events = needed.iter().flat_map(|need| {
         let here = effective(&locations, need);
-        let wrong = wrong(need, &here).map(|what| Problem { what, fix: fix(need, &here, &locations) });
+        let wrong = wrong(need, &here).map(|what| {
+            let for_all = of_user.iter().find(|one| one.event == need.event);
+            Problem { what, fix: fix(need, &here, &locations, for_all) }
+        });
         wrong.into_iter().chain(registered_twice(&locations, need.event))
     });
     locations.iter().filter_map(|file| of_file(file)).chain(of_events).collect()
@@ -57,7 +67,7 @@ fn is_outdated(one: &Registration) -> bool {
 fn effective<'a>(locations: &[&'a Found], need: &Registration) -> Vec<(Scope, &'a Registration)> {
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
     let here: Vec<(Scope, &Registration)> = all.filter(|(_, one)| one.event == need.event).collect();
-    let is_own = |(scope, one): &&(Scope, &Registration)| *scope != Scope::User && satisfies(one, need);
+    let is_own = |(scope, one): &&(Scope, &Registration)| *scope != Scope::User && satisfies(one, need.matcher.as_deref());
     let own: Vec<(Scope, &Registration)> = here.iter().filter(is_own).copied().collect();
     if own.is_empty() { here } else { own }
 }
@@ -69,7 +79,8 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
     if let Some(flaw) = here.iter().find_map(|(_, one)| one.flaw) {
         return Some(format!("the registration of {name} does not work: {flaw}"));
     }
-    if !here.iter().any(|(_, one)| covers(one.matcher.as_deref(), need.matcher.as_deref())) {
+    let matchers: Vec<Option<&str>> = here.iter().map(|(_, one)| one.matcher.as_deref()).collect();
+    if !covers(&matchers, need.matcher.as_deref()) {
         let has = first.matcher.as_deref().unwrap_or_default();
         let wants = need.matcher.as_deref().unwrap_or("all");
         return Some(format!("{name} is registered for {has:?}, but needed for {wants:?}"));
@@ -82,16 +93,26 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
     Some(format!("Claude Code gives {name} {limit} s, but {} s should be registered", need.timeout))
 }
 
-/// The command that fixes it: installing again in the same file, if that is enough.
-fn fix(need: &Registration, here: &[(Scope, &Registration)], locations: &[&Found]) -> String {
-    let scope = here.first().map(|(scope, _)| *scope).or_else(|| locations.first().map(|file| file.scope));
-    let of_user = needed(&ConclaudeConfig::default(), "conclaude", Scope::User);
-    let user_is_enough =
-        of_user.iter().any(|one| one.event == need.event && wrong(need, &[(Scope::User, one)]).is_none());
-    let scope = match scope {
-        Some(Scope::User) if !user_is_enough => Scope::Local,
-        Some(scope) => scope,
-        None => Scope::Project,
+/// The command that fixes it: installing again in the same file, if that is enough. What the user's own config needs belongs
+/// to the user's own settings, where there is a registration already.
+fn fix(
+    need: &Registration,
+    here: &[(Scope, &Registration)],
+    locations: &[&Found],
+    for_all: Option<&Registration>,
+) -> String {
+    let of_project = here.iter().filter(|(scope, _)| *scope != Scope::User).copied();
+    let with_user: Vec<_> = of_project.chain(for_all.map(|one| (Scope::User, one))).collect();
+    let lacks = |file: &&Found| {
+        let own = file.registered().iter().filter(|one| one.event == need.event);
+        let own: Vec<_> = own.map(|one| (file.scope, one)).collect();
+        file.scope == Scope::User && for_all.is_some_and(|for_all| wrong(for_all, &own).is_some())
+    };
+    let first = here.first().map(|(scope, _)| *scope).or_else(|| locations.first().map(|file| file.scope));
+    let scope = if locations.iter().any(lacks) && wrong(need, &with_user).is_none() {
+        Scope::User
+    } else {
+        first.map_or(Scope::Project, |scope| if scope == Scope::User { Scope::Local } else { scope })
     };
     format!("conclaude install {}", scope.flag())
 }

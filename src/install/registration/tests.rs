@@ -22,6 +22,11 @@ fn one_file(registered: Vec<Registration>) -> Vec<Found> {
 /// A program that exists, so that what is registered starts something.
 const PROGRAM: &str = "/bin/sh";
 
+/// Where the user has a config of their own that says nothing.
+fn out_of_sync(found: &[Found], config: &ConclaudeConfig) -> Vec<Problem> {
+    super::out_of_sync(found, config, ConclaudeConfig::default)
+}
+
 fn lines(problems: Vec<Problem>) -> Vec<String> {
     problems.into_iter().map(|problem| format!("{} → {}", problem.what, problem.fix)).collect()
 }
@@ -113,9 +118,8 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
 }
 
 #[test]
-fn what_all_projects_get_depends_on_none_of_them() {
+fn what_a_project_needs_beyond_the_users_own_config_is_registered_in_the_project() {
     let large = config("notifications: {enabled: true, hooks: [Notification]}");
-    assert_eq!(needed(&large, "conclaude", Scope::User), needed(&config(""), "conclaude", Scope::User));
     let found = vec![file(Scope::User, "u", needed(&config(""), "conclaude", Scope::User))];
     assert_eq!(
         lines(out_of_sync(&found, &large)),
@@ -126,6 +130,25 @@ fn what_all_projects_get_depends_on_none_of_them() {
         lines(out_of_sync(&[file(Scope::User, "u", partial)], &config(""))),
         ["SessionStart is not registered → conclaude install --user"]
     );
+}
+
+#[test]
+fn what_the_users_own_config_needs_is_registered_for_all_projects() {
+    let own = || config("preToolUse: {unreadableFiles: [.env]}");
+    let small = |scope| needed(&config(""), PROGRAM, scope);
+    let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash", but needed for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep""#;
+    let problems = |found: &[Found], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, own));
+    let user = file(Scope::User, "u", small(Scope::User));
+    let project = file(Scope::Project, "p", small(Scope::Project));
+    let fixed = [format!("{missing} → conclaude install --user")];
+    assert_eq!(problems(std::slice::from_ref(&user), &own()), fixed);
+    assert_eq!(problems(&[project.clone(), user], &own()), fixed, "colleagues have nothing to do with it");
+    // What the project needs and what the user needs are registered in two files, and count together.
+    let both = config("preToolUse: {unreadableFiles: [.env], commands: {WebFetch: [{run: x}]}}");
+    let of_project = needed(&config("preToolUse: {commands: {WebFetch: [{run: x}]}}"), PROGRAM, Scope::Project);
+    let found = [file(Scope::Project, "p", of_project), file(Scope::User, "u", needed(&own(), PROGRAM, Scope::User))];
+    assert_eq!(problems(&found, &both), [""; 0]);
+    assert_eq!(problems(&[project], &own()), [format!("{missing} → conclaude install --project")]);
 }
 
 #[test]
@@ -211,7 +234,7 @@ fn a_matcher_covers_what_it_names() {
         (Some("Agent"), None, false),
         (Some("^Ag"), Some("Agent"), false),
     ] {
-        assert_eq!(covers(has, wants), is, "{has:?} {wants:?}");
+        assert_eq!(covers(&[has], wants), is, "{has:?} {wants:?}");
     }
 }
 
@@ -236,7 +259,8 @@ fn a_matcher_of_ours_covers_what_it_was_made_from() {
     for (tool, is_covered) in
         [("Agent", true), ("mcp__b.c__d", true), ("mcp__bxc__d", false), ("Write", false), ("AgentX", false)]
     {
-        assert_eq!(covers(matcher, Some(tool)), is_covered, "{tool}");
+        assert_eq!(covers(&[matcher], Some(tool)), is_covered, "{tool}");
     }
-    assert!(covers(matcher, matcher));
+    assert!(covers(&[matcher], matcher));
+    assert!(covers(&[Some("Read"), matcher], Some("Read|Agent")), "together");
 }
