@@ -67,7 +67,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let draft = Draft::new(request, &folder, &target)?;
     // Whatever is wrong with the settings is found before anything is written.
     let scope = request.which.scope();
-    let config = effective(scope, &folder, &target.path, &draft.wanted)?;
+    let config = effective(scope, &folder, &target.path, &draft.after)?;
     let change = Change::without(scope, &folder, &config, &draft.imported.removed())?;
     if request.dry_run {
         draft.show(&target, &mut out)?;
@@ -90,7 +90,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The config that is to be registered for, with the user's other files.
+/// The config that is to be registered for, with the user's other files. What it only suggests costs no process yet.
 fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> io::Result<ConclaudeConfig> {
     let (folder, config) = (folder.to_owned(), Some(path.to_owned()));
     let root = Root { work: folder.clone(), folder, config, untrusted: None };

@@ -27,11 +27,10 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
         checks.push(Check::problem("settings", text, "conclaude install"));
         return checks;
     }
-    let problems = registration::out_of_sync(
-        &installation.settings_files,
-        &installation.effective_config(),
-        || load::of_user(&installation.root, Patterns::All).config,
-    );
+    let problems =
+        registration::out_of_sync(&installation.settings_files, &installation.effective_config(), || {
+            load::of_user(&installation.root, Patterns::All).config
+        });
     checks.extend(problems.iter().map(|problem| Check::problem("settings", &problem.what, &problem.fix)));
     if problems.is_empty() {
         let paths: Vec<String> =

@@ -16,8 +16,7 @@ pub(super) struct Draft {
     /// The config that is there.
     pub(super) before: Option<String>,
     pub(super) after: String,
-    /// What is registered should do for this: all that is suggested, once the user wants it.
-    pub(super) wanted: String,
+    /// With all that is suggested, as if the user wanted it.
     pub(super) config: ConclaudeConfig,
     pub(super) imported: Imported,
     /// The files that it is based on.
@@ -73,13 +72,10 @@ impl Draft {
         let writers = agents::writers(folder, Scope::Project);
         let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };
         let (after, is_live) = (starter.text(), starter.is_live());
-        // The registered timeouts should do for the commands that are suggested, once the user wants them.
-        let wanted = starter::uncommented(&after);
-        let config = parse(&wanted, target)?;
+        let config = parse(&starter::uncommented(&after), target)?;
         Ok(Draft {
             before,
             after,
-            wanted,
             config,
             based_on: starter::based_on(&kinds),
             is_needed: true,
@@ -96,8 +92,7 @@ impl Draft {
         let config = parse(&after, target)?;
         let (is_needed, is_live) = (after != before, config.commands() > 0);
         let based_on = String::new();
-        let wanted = after.clone();
-        Ok(Draft { before: Some(before), after, wanted, config, based_on, is_needed, is_live, imported })
+        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported })
     }
 
     pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {

@@ -67,7 +67,9 @@ fn is_outdated(one: &Registration) -> bool {
 fn effective<'a>(locations: &[&'a Found], need: &Registration) -> Vec<(Scope, &'a Registration)> {
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
     let here: Vec<(Scope, &Registration)> = all.filter(|(_, one)| one.event == need.event).collect();
-    let is_own = |(scope, one): &&(Scope, &Registration)| *scope != Scope::User && satisfies(one, need.matcher.as_deref());
+    let is_own = |(scope, one): &&(Scope, &Registration)| {
+        *scope != Scope::User && satisfies(one, need.matcher.as_deref())
+    };
     let own: Vec<(Scope, &Registration)> = here.iter().filter(is_own).copied().collect();
     if own.is_empty() { here } else { own }
 }

@@ -145,8 +145,10 @@ fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     assert_eq!(problems(&[project.clone(), user], &own()), fixed, "colleagues have nothing to do with it");
     // What the project needs and what the user needs are registered in two files, and count together.
     let both = config("preToolUse: {unreadableFiles: [.env], commands: {WebFetch: [{run: x}]}}");
-    let of_project = needed(&config("preToolUse: {commands: {WebFetch: [{run: x}]}}"), PROGRAM, Scope::Project);
-    let found = [file(Scope::Project, "p", of_project), file(Scope::User, "u", needed(&own(), PROGRAM, Scope::User))];
+    let of_project =
+        needed(&config("preToolUse: {commands: {WebFetch: [{run: x}]}}"), PROGRAM, Scope::Project);
+    let found =
+        [file(Scope::Project, "p", of_project), file(Scope::User, "u", needed(&own(), PROGRAM, Scope::User))];
     assert_eq!(problems(&found, &both), [""; 0]);
     assert_eq!(problems(&[project], &own()), [format!("{missing} → conclaude install --project")]);
 }
