@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::audit::{Filter, Trail, Verdict, verify};
+use crate::audit::{Trail, Verdict, verify};
 use crate::config::PriceTable;
 use crate::transcript::sessions::{self, SessionFiles};
 
@@ -60,9 +60,7 @@ fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
     for (session, summary) in summaries {
         lanes.add_transcript(&mut report, session, summary, scope.prices);
     }
-    let filter =
-        Filter { session: scope.session.map(str::to_owned), since: scope.since, ..Filter::default() };
-    let named = records::read(&mut report, &mut lanes, trail, &filter)?;
+    let named = records::read(&mut report, &mut lanes, trail, scope)?;
     report.steps = steps::read(scope.root, &named);
     lanes.finish(&mut report);
     Ok(report)

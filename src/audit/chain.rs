@@ -1,5 +1,6 @@
 //! The chain of hashes: what a line of the trail must look like, and which one follows another.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde::Deserialize;
@@ -25,7 +26,7 @@ pub(super) fn hash_of(without_hash: &str) -> String {
 /// A line of the trail, parsed as far as the chain needs.
 pub(super) struct Link<'a> {
     pub(super) seq: u64,
-    pub(super) prev: String,
+    pub(super) prev: Cow<'a, str>,
     pub(super) hash: &'a str,
     /// Everything before the hash.
     body: &'a str,
@@ -34,9 +35,10 @@ pub(super) struct Link<'a> {
 impl<'a> Link<'a> {
     pub(super) fn read(line: &'a str) -> Option<Link<'a>> {
         #[derive(Deserialize)]
-        struct Chained {
+        struct Chained<'a> {
             seq: u64,
-            prev: String,
+            #[serde(borrow)]
+            prev: Cow<'a, str>,
         }
         let (body, rest) = line.rsplit_once(",\"hash\":\"")?;
         let hash = rest.strip_suffix("\"}")?;
@@ -46,7 +48,8 @@ impl<'a> Link<'a> {
 
     /// Whether the line is as it was written.
     pub(super) fn is_intact(&self) -> bool {
-        self.hash == hash_of(&format!("{}}}", self.body))
+        let digest = Sha256::new().chain_update(self.body).chain_update("}").finalize();
+        self.hash == hex(&digest)
     }
 }
 
@@ -144,5 +147,5 @@ fn continues_another_trail(link: &Link<'_>, line: &str) -> bool {
     let hash = last.and_then(|last| last.get("hash")).and_then(Value::as_str);
     record.get("event").and_then(Value::as_str) == Some(RESET)
         && number.and_then(|number| number.checked_add(1)) == Some(link.seq)
-        && hash == Some(&link.prev)
+        && hash == Some(link.prev.as_ref())
 }

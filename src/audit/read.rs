@@ -93,6 +93,22 @@ impl<'a> Reader<'a> {
         mut take: impl FnMut(&Entry) -> io::Result<ControlFlow<()>>,
     ) -> io::Result<u64> {
         let mut given = 0;
+        self.each_line(|reader, line, doubt| {
+            let Some(entry) = reader.entry(line, doubt).filter(|entry| filter.admits(&entry.record)) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            given += 1;
+            take(&entry)
+        })?;
+        Ok(given)
+    }
+
+    /// The lines since the last call, each with why it cannot be believed: of a long trail, not all that a record holds
+    /// may be wanted.
+    pub(crate) fn each_line(
+        &mut self,
+        mut take: impl FnMut(&mut Self, &str, Option<String>) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<()> {
         let files = self.trail.files()?;
         if !self.is_same_trail(&files)? {
             (self.at, self.chain) = ((0, 0), Chain::new());
@@ -109,16 +125,15 @@ impl<'a> Reader<'a> {
             while let Some(line) = lines.next()?.filter(|line| line.is_whole) {
                 self.at.1 = line.end;
                 let keep = line.text.floor_char_boundary(line.text.len().saturating_sub(LAST_BYTES));
-                self.last = line.text.get(keep..).unwrap_or_default().as_bytes().to_vec();
-                if let Some(entry) = self.entry(&line.text).filter(|entry| filter.admits(&entry.record)) {
-                    given += 1;
-                    if take(&entry)?.is_break() {
-                        return Ok(given);
-                    }
+                self.last.clear();
+                self.last.extend_from_slice(line.text.get(keep..).unwrap_or_default().as_bytes());
+                let doubt = self.doubt(&line.text);
+                if take(self, &line.text, doubt)?.is_break() {
+                    return Ok(());
                 }
             }
         }
-        Ok(given)
+        Ok(())
     }
 
     /// The position after the last line that was read.
@@ -159,7 +174,7 @@ impl<'a> Reader<'a> {
         Ok(lines.next()?.is_some_and(|line| line.text.as_bytes() == self.last))
     }
 
-    fn entry(&mut self, line: &str) -> Option<Entry> {
+    fn doubt(&mut self, line: &str) -> Option<String> {
         let mut doubt = self.chain.advance(line).err();
         if doubt.is_some() {
             self.chain.skip_to(line);
@@ -167,6 +182,10 @@ impl<'a> Reader<'a> {
             doubt = self.trail.is_beyond(&mut self.end, &self.chain).err();
         }
         self.doubtful += u64::from(doubt.is_some());
+        doubt
+    }
+
+    fn entry(&mut self, line: &str, doubt: Option<String>) -> Option<Entry> {
         let record = serde_json::from_str::<Value>(line).ok().filter(Value::is_object)?;
         self.total += 1;
         for (field, words) in [("decision", &mut self.decisions), ("event", &mut self.events)] {

@@ -15,8 +15,8 @@ const MAX_CALLS: usize = 200_000;
 #[derive(Default)]
 pub(super) struct Lanes {
     sessions: HashMap<String, usize>,
-    /// By session and agent.
-    lanes: HashMap<(Option<usize>, Option<String>), usize>,
+    /// By session and agent, whose id is empty for the main thread.
+    lanes: HashMap<Option<usize>, HashMap<String, usize>>,
     answers: HashSet<u64>,
     unpriced: BTreeSet<String>,
     counts: Counts,
@@ -38,14 +38,15 @@ impl Lanes {
 
     /// The lane of an agent, or of a main thread; without a session, that of records that belong to none.
     pub(super) fn lane(&mut self, report: &mut Report, session: Option<usize>, agent: Option<&str>) -> usize {
-        let key = (session, agent.map(str::to_owned));
-        if let Some(known) = self.lanes.get(&key) {
+        let of_session = self.lanes.entry(session).or_default();
+        if let Some(known) = of_session.get(agent.unwrap_or_default()) {
             return *known;
         }
+        of_session.insert(agent.unwrap_or_default().to_owned(), report.lanes.len());
         let state = if agent.is_some() { State::Unknown } else { State::Main };
         let name = agent.unwrap_or("main").to_owned();
-        report.lanes.push(Lane { session, id: key.1.clone(), name, state, ..Lane::default() });
-        self.lanes.insert(key, report.lanes.len() - 1);
+        let id = agent.map(str::to_owned);
+        report.lanes.push(Lane { session, id, name, state, ..Lane::default() });
         report.lanes.len() - 1
     }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use serde_json::Value;
+
 use super::model::{Lane, Record, Report, State};
 use crate::text::{clean_line, count};
 
@@ -104,8 +106,19 @@ fn agents(out: &mut String, report: &Report) {
     if lanes.is_empty() {
         return;
     }
-    let columns =
-        ["agent", "task", "time", "tokens in", "out", "cache read", "cost", "files", "decisions", "state"];
+    let columns = [
+        "agent",
+        "task",
+        "verdict",
+        "time",
+        "tokens in",
+        "out",
+        "cache read",
+        "cost",
+        "files",
+        "decisions",
+        "state",
+    ];
     heading(out, "Agents", &columns);
     rows(out, &lanes, |lane| {
         let decisions: Vec<String> =
@@ -119,6 +132,7 @@ fn agents(out: &mut String, report: &Report) {
         vec![
             name_of(Some(lane)),
             code(lane.description.as_deref().unwrap_or_default()),
+            code(lane.verdict.as_deref().unwrap_or_default()),
             took(lane),
             lane.tokens.input.to_string(),
             lane.tokens.output.to_string(),
@@ -144,10 +158,9 @@ fn decisions(out: &mut String, report: &Report) {
     }
     heading(out, "Blocked, denied and asked", &["record", "time", "event", "decision", "agent", "why"]);
     rows(out, &records, |record| {
-        let text = |value: &serde_json::Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
-        let finding = record.findings.first().and_then(|finding| text(finding, "what"));
-        let failed = record.commands.iter().find(|command| command.exit_code != Some(0));
-        let failed = failed.map(|command| format!("{} {}", command.run, command.status));
+        let finding = record.findings().first().map(|finding| text(finding, "what").to_owned());
+        let failed = record.commands().into_iter().find(|command| !has_passed(command));
+        let failed = failed.map(|command| format!("{} {}", text(&command, "run"), text(&command, "status")));
         let why = record.reason.clone().or(finding).or(failed).unwrap_or_default();
         vec![
             record.seq.to_string(),
@@ -160,28 +173,36 @@ fn decisions(out: &mut String, report: &Report) {
     });
 }
 
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn has_passed(command: &Value) -> bool {
+    command.get("exit_code").and_then(Value::as_i64) == Some(0)
+}
+
 fn findings(out: &mut String, report: &Report) {
-    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-    for finding in report.records.iter().flat_map(|record| &record.findings) {
-        *kinds.entry(finding.get("code").and_then(serde_json::Value::as_str).unwrap_or("-")).or_default() +=
-            1;
+    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+    for finding in report.records.iter().flat_map(Record::findings) {
+        *kinds.entry(text(&finding, "code").to_owned()).or_default() += 1;
     }
     if kinds.is_empty() {
         return;
     }
-    let mut kinds: Vec<(&str, u64)> = kinds.into_iter().collect();
+    let mut kinds: Vec<(String, u64)> = kinds.into_iter().collect();
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     heading(out, "Findings by kind", &["kind", "count"]);
     rows(out, &kinds, |(kind, count)| vec![code(kind), count.to_string()]);
 }
 
 fn commands(out: &mut String, report: &Report) {
-    let mut all: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
-    for command in report.records.iter().flat_map(|record| &record.commands) {
-        let (runs, failures, longest) = all.entry(&command.run).or_default();
+    let mut all: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
+    for command in report.records.iter().flat_map(Record::commands) {
+        let (runs, failures, longest) = all.entry(text(&command, "run").to_owned()).or_default();
         *runs += 1;
-        *failures += u64::from(command.exit_code != Some(0));
-        *longest = command.duration_ms.max(*longest);
+        *failures += u64::from(!has_passed(&command));
+        let took = command.get("duration_ms").and_then(Value::as_u64).unwrap_or_default();
+        *longest = took.max(*longest);
     }
     if all.is_empty() {
         return;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -103,6 +104,22 @@ pub(crate) struct Lane {
     /// The files that its tools wrote, and how often.
     pub(crate) files: Vec<(String, u64)>,
     pub(crate) decisions: BTreeMap<String, u64>,
+    /// What was decided when it last stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict: Option<String>,
+}
+
+impl Lane {
+    /// Counts a decision.
+    pub(super) fn decided(&mut self, event: Option<&str>, decision: &str) {
+        match self.decisions.get_mut(decision) {
+            Some(count) => *count += 1,
+            None => drop(self.decisions.insert(decision.to_owned(), 1)),
+        }
+        if matches!(event, Some("Stop" | "SubagentStop")) && self.verdict.as_deref() != Some(decision) {
+            self.verdict = Some(decision.to_owned());
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -152,27 +169,34 @@ pub(crate) struct Record {
     pub(crate) step: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) phase: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) findings: Vec<Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) commands: Vec<Command>,
+    /// Lists, as they were written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) evidence: Option<Value>,
+    pub(crate) findings: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commands: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) evidence: Option<Box<RawValue>>,
     /// Why it cannot be believed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) doubt: Option<String>,
-    /// What else the record holds.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub(crate) more: Map<String, Value>,
+    /// What else the record holds: newer versions may add to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) more: Option<Box<RawValue>>,
 }
 
-#[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct Command {
-    pub(crate) run: String,
-    pub(crate) status: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) exit_code: Option<i64>,
-    pub(crate) duration_ms: u64,
+impl Record {
+    /// What was found; empty where that is no list.
+    pub(super) fn findings(&self) -> Vec<Value> {
+        list(self.findings.as_deref())
+    }
+
+    pub(super) fn commands(&self) -> Vec<Value> {
+        list(self.commands.as_deref())
+    }
+}
+
+fn list(json: Option<&RawValue>) -> Vec<Value> {
+    json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
 }
 
 /// A call of a tool: lane, start, duration, tool, what it was called with, why it failed. A tuple, since there are many.

@@ -1,16 +1,22 @@
-//! The records of the audit trail.
+//! The records of the audit trail. There may be a hundred thousand: what is only shown stays as it was written.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
+use std::ops::ControlFlow;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::StepNames;
 use super::lanes::Lanes;
-use super::model::{Command, Record, Report};
+use super::model::{Record, Report};
 use super::threads::start_of;
-use crate::audit::{Entry, Filter, Reader, Trail};
+use super::{Scope, StepNames};
+use crate::audit::{Reader, Trail};
 
 /// The newest records are kept, and older ones counted: a page of more is slow to open.
 const MAX_RECORDS: usize = 200_000;
@@ -18,126 +24,205 @@ const MAX_RECORDS: usize = 200_000;
 /// How much is kept of a text, in characters.
 const MAX_TEXT: usize = 2_000;
 
-/// Fields that are shown elsewhere, or belong to the chain.
-const KNOWN: [&str; 17] = [
-    "seq",
-    "time",
-    "prev",
-    "hash",
-    "v",
-    "event",
-    "session",
-    "agent_id",
-    "agent",
-    "step",
-    "phase",
-    "decision",
-    "reason",
-    "findings",
-    "commands",
-    "evidence",
-    "unanchored",
-];
-
-/// Reads the records that the filter admits, and names their step files.
+/// Reads the records that are asked for, and names their step files.
 pub(super) fn read(
     report: &mut Report,
     lanes: &mut Lanes,
     trail: &Trail,
-    filter: &Filter,
+    scope: &Scope<'_>,
 ) -> io::Result<StepNames> {
     let mut steps = StepNames::new();
-    let (mut records, mut left_out) = (VecDeque::new(), 0);
-    Reader::new(trail).each(filter, |entry| {
+    let (mut records, mut left_out, mut not_records) = (VecDeque::new(), 0, 0);
+    Reader::new(trail).each_line(|_, line, doubt| {
+        let Ok(fields) = serde_json::from_str::<Fields<'_>>(line) else {
+            not_records += 1;
+            return Ok(ControlFlow::Continue(()));
+        };
+        if !fields.is_wanted(scope) {
+            return Ok(ControlFlow::Continue(()));
+        }
         if records.len() == MAX_RECORDS {
             records.pop_front();
             left_out += 1;
         }
-        let record = record(report, lanes, entry);
+        let record = record(report, lanes, &fields, doubt);
         if let Some(step) = record.step.as_ref().filter(|step| !steps.contains(*step)) {
             steps.insert(step.clone());
         }
         records.push_back(record);
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     })?;
     report.records = records.into();
+    let count = crate::text::count;
     if left_out > 0 {
-        report.left_out.push(format!(
-            "the {} before these are left out: --since or --session shows them",
-            crate::text::count(left_out, "record")
-        ));
+        let records = count(left_out, "record");
+        report
+            .left_out
+            .push(format!("the {records} before these are left out: --since or --session shows them"));
+    }
+    if not_records > 0 {
+        report
+            .left_out
+            .push(format!("{} of the audit trail not a record, and not shown", count(not_records, "line")));
     }
     Ok(steps)
 }
 
-fn record(report: &mut Report, lanes: &mut Lanes, entry: &Entry) -> Record {
-    let value = &entry.record;
-    let text = |name: &str| value.get(name).and_then(Value::as_str);
-    let short = |name: &str| text(name).map(|text| start_of(text, MAX_TEXT));
-    let time = text("time").and_then(|time| time.parse::<Timestamp>().ok());
-    let time = time.map(Timestamp::as_millisecond).unwrap_or_default();
-    let session = text("session").map(|id| lanes.session(report, id));
-    let lane = lanes.lane(report, session, text("agent_id").filter(|_| session.is_some()));
-    let decision = text("decision").unwrap_or_default();
+/// A record's fields, as they were written.
+#[derive(Default)]
+struct Fields<'a> {
+    seq: u64,
+    time: Option<Timestamp>,
+    session: Option<Cow<'a, str>>,
+    agent_id: Option<Cow<'a, str>>,
+    agent: Option<Cow<'a, str>>,
+    event: Option<Cow<'a, str>>,
+    decision: Option<Cow<'a, str>>,
+    reason: Option<Cow<'a, str>>,
+    step: Option<Cow<'a, str>>,
+    phase: Option<Cow<'a, str>>,
+    findings: Option<&'a RawValue>,
+    commands: Option<&'a RawValue>,
+    evidence: Option<&'a RawValue>,
+    others: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// A `Cow` alone would always be a copy.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a record")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+                let mut fields = Fields::default();
+                while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
+                    fields.set(name, value);
+                }
+                Ok(fields)
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn set(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+        match name.as_ref() {
+            "seq" => self.seq = value.get().parse().unwrap_or_default(),
+            "time" => self.time = text(value).and_then(|time| time.parse().ok()),
+            "session" => self.session = text(value),
+            "agent_id" => self.agent_id = text(value),
+            "agent" => self.agent = text(value),
+            "event" => self.event = text(value),
+            "decision" => self.decision = text(value),
+            "reason" => self.reason = text(value),
+            "step" => self.step = text(value),
+            "phase" => self.phase = text(value),
+            "findings" => self.findings = Some(value),
+            "commands" => self.commands = Some(value),
+            "evidence" => self.evidence = Some(value),
+            // They belong to the chain.
+            "prev" | "hash" | "v" | "unanchored" => {}
+            _ => self.others.push((name, value)),
+        }
+    }
+
+    fn is_wanted(&self, scope: &Scope<'_>) -> bool {
+        let session = self.session.as_deref().unwrap_or_default();
+        scope.session.is_none_or(|wanted| session.starts_with(wanted))
+            && scope.since.is_none_or(|since| self.time.is_some_and(|time| time >= since))
+    }
+
+    /// What else the record holds, as one object.
+    fn more(&self) -> Option<Box<RawValue>> {
+        let mut all = String::new();
+        let mut add = |name: &str, value: &str| {
+            all.push(if all.is_empty() { '{' } else { ',' });
+            all.push_str(&Value::from(name).to_string());
+            all.push(':');
+            all.push_str(value);
+        };
+        for (name, value) in &self.others {
+            add(name, &shortened(value.get()));
+        }
+        // The agent of a record without an id is somebody else: the one that is called, or who ran a command.
+        if let (Some(agent), None) = (&self.agent, &self.agent_id) {
+            add("agent", &Value::from(agent.as_ref()).to_string());
+        }
+        if all.is_empty() {
+            return None;
+        }
+        all.push('}');
+        RawValue::from_string(all).ok()
+    }
+}
+
+/// The text of a string, which rarely has anything escaped.
+fn text(value: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        return serde_json::from_str(value.get()).ok().map(Cow::Owned);
+    }
+    Some(Cow::Borrowed(inner))
+}
+
+fn record(report: &mut Report, lanes: &mut Lanes, fields: &Fields<'_>, doubt: Option<String>) -> Record {
+    let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(|text| start_of(text, MAX_TEXT));
+    let kept = |value: &RawValue| RawValue::from_string(shortened(value.get()).into_owned()).ok();
+    let is_list = |value: &&RawValue| value.get().starts_with('[');
+    let time = fields.time.map(Timestamp::as_millisecond).unwrap_or_default();
+    let session = fields.session.as_deref().map(|id| lanes.session(report, id));
+    let agent_id = fields.agent_id.as_deref().filter(|id| session.is_some() && !id.is_empty());
+    let lane = lanes.lane(report, session, agent_id);
     Lanes::touch(report, lane, time);
     if let Some(lane) = report.lanes.get_mut(lane) {
-        *lane.decisions.entry(decision.to_owned()).or_default() += 1;
+        lane.decided(fields.event.as_deref(), fields.decision.as_deref().unwrap_or_default());
         // Of an agent without a transcript the trail may know the name.
-        if let (Some(name), Some(id)) = (text("agent"), &lane.id)
+        if let (Some(name), Some(id)) = (&fields.agent, &lane.id)
             && lane.name == *id
         {
-            lane.name = name.to_owned();
+            lane.name = start_of(name, MAX_TEXT);
         }
     }
     Record {
-        seq: value.get("seq").and_then(Value::as_u64).unwrap_or_default(),
+        seq: fields.seq,
         time,
         lane,
-        event: text("event").unwrap_or_default().to_owned(),
-        decision: decision.to_owned(),
-        reason: short("reason"),
-        step: text("step").map(str::to_owned),
-        phase: text("phase").map(str::to_owned),
-        findings: list(value, "findings").map(shortened).collect(),
-        commands: list(value, "commands").map(command).collect(),
-        evidence: value.get("evidence").map(shortened),
-        doubt: entry.doubt.clone(),
-        more: more(value),
-    }
-}
-
-fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
-}
-
-fn command(value: &Value) -> Command {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
-    Command {
-        run: start_of(text("run"), MAX_TEXT),
-        status: start_of(text("status"), MAX_TEXT),
-        exit_code: value.get("exit_code").and_then(Value::as_i64),
-        duration_ms: value.get("duration_ms").and_then(Value::as_u64).unwrap_or_default(),
+        event: owned(&fields.event).unwrap_or_default(),
+        decision: owned(&fields.decision).unwrap_or_default(),
+        reason: owned(&fields.reason),
+        step: owned(&fields.step),
+        phase: owned(&fields.phase),
+        findings: fields.findings.filter(is_list).and_then(kept),
+        commands: fields.commands.filter(is_list).and_then(kept),
+        evidence: fields.evidence.and_then(kept),
+        doubt,
+        more: fields.more(),
     }
 }
 
 /// A value whose texts are cut.
-fn shortened(value: &Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(start_of(text, MAX_TEXT)),
-        Value::Array(items) => items.iter().map(shortened).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), shortened(value))).collect::<Map<_, _>>().into()
-        }
-        other => other.clone(),
+fn shortened(json: &str) -> Cow<'_, str> {
+    if json.len() <= MAX_TEXT {
+        return Cow::Borrowed(json);
     }
+    let value: Value = serde_json::from_str(json).unwrap_or_default();
+    Cow::Owned(cut(value).to_string())
 }
 
-/// What else a record holds: newer versions may add to it.
-fn more(value: &Value) -> Map<String, Value> {
-    let fields = value.as_object().into_iter().flatten();
-    let others = fields.filter(|(name, _)| !KNOWN.contains(&name.as_str()));
-    // The agent of a record without an id is somebody else: the one that is called, or who ran a command.
-    let agent = value.get("agent").filter(|_| value.get("agent_id").is_none());
-    let agent = agent.map(|agent| ("agent".to_owned(), agent.clone()));
-    others.map(|(name, value)| (name.clone(), shortened(value))).chain(agent).collect()
+fn cut(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(start_of(&text, MAX_TEXT)),
+        Value::Array(items) => items.into_iter().map(cut).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, cut(value))).collect(),
+        other => other,
+    }
 }

@@ -66,13 +66,20 @@ pub(crate) fn pictured(text: &str) -> String {
 #[must_use]
 pub(crate) fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '\n' => out.push(c),
-            c if c == '<' || is_invisible(c) => out.push_str(&escape(c)),
-            c => out.push(c),
+    let mut rest = json;
+    // Reports have megabytes of it, nearly all of which is plain.
+    let is_plain = |byte: u8| matches!(byte, b'\n' | b' '..=b'~') && byte != b'<';
+    while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        let mut characters = special.chars();
+        match characters.next() {
+            Some(c) if c == '<' || is_invisible(c) => out.push_str(&escape(c)),
+            c => out.extend(c),
         }
+        rest = characters.as_str();
     }
+    out.push_str(rest);
     out
 }
 

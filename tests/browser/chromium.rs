@@ -57,6 +57,8 @@ impl Browser {
             self.call(&format!("{domain}.enable"), json!({}));
         }
         self.size(1400, 900);
+        let watch = "window.longTasks = []; new PerformanceObserver(list => window.longTasks.push(...list.getEntries().map(task => task.duration))).observe({entryTypes: ['longtask']})";
+        self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": watch}));
         self.call("Page.navigate", json!({"url": format!("file://{}", page.display())}));
         self.evaluate("new Promise(done => { const look = () => document.documentElement?.dataset.ready ? done(1) : setTimeout(look, 20); look(); })");
     }
@@ -111,7 +113,7 @@ impl Browser {
     /// Clicks into the middle of an element, as a mouse does.
     pub(crate) fn click(&mut self, selector: &str) {
         let middle = format!(
-            "(() => {{ const node = document.querySelector({}); node.scrollIntoView({{block: 'center'}}); const area = node.getBoundingClientRect(); return [area.x + area.width / 2, area.y + area.height / 2]; }})()",
+            "(() => {{ const node = document.querySelector({}); node.scrollIntoView({{block: 'center', behavior: 'instant'}}); const area = node.getBoundingClientRect(); return [area.x + area.width / 2, area.y + area.height / 2]; }})()",
             json!(selector)
         );
         let at = self.evaluate(&middle);
@@ -148,8 +150,8 @@ impl Browser {
     }
 
     /// Waits until what was asked for is painted.
-    fn settle(&mut self) {
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    pub(crate) fn settle(&mut self) {
+        self.evaluate("new Promise(done => { const look = () => requestAnimationFrame(() => requestAnimationFrame(() => document.documentElement.dataset.busy ? look() : done())); look(); })");
     }
 
     /// A picture of the page, for somebody to look at.
@@ -159,11 +161,16 @@ impl Browser {
             .as_str()
             .unwrap()
             .to_owned();
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join(format!("{name}.png"));
+        let path = self.pictures().join(format!("{name}.png"));
         std::fs::write(&path, base64(&data)).unwrap();
         path
+    }
+
+    /// Where somebody looks for them.
+    pub(crate) fn pictures(&self) -> PathBuf {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
     }
 
     /// Errors of the page and what it tried to load.

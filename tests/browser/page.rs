@@ -1,11 +1,10 @@
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::chromium::{Browser, base64};
+use crate::common::trail::long_trail;
 use crate::common::transcripts::{Transcripts, make_old};
 use crate::common::{Test, conclaude_in};
 
@@ -87,6 +86,7 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     assert_eq!(browser.text("#records-count"), "3");
     // The agent.
     browser.evaluate("(() => { const list = document.getElementById('agent'); list.value = 'coder'; list.dispatchEvent(new Event('change')); })()");
+    browser.settle();
     assert_eq!(
         (browser.text("#records-count"), browser.count("#agents-section tbody tr")),
         ("2 of 3".into(), 1)
@@ -101,12 +101,30 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     browser.key("?");
     assert_eq!(browser.evaluate("document.getElementById('help').open"), true);
     browser.evaluate("document.getElementById('help').close()");
+    // The timeline: a mark opens its record, a lane its agent; zoomed and moved, it is drawn again.
+    let coder = lane_of(&mut browser, 1);
+    browser.click_at(60.0, coder);
+    assert!(browser.text("#details").contains("Write greeting"), "{}", browser.text("#details"));
+    browser.key("Escape");
+    let before = picture(&mut browser);
+    browser.click("#zoom-in");
+    assert_ne!(picture(&mut browser), before);
+    browser.key("0");
+    assert_eq!(picture(&mut browser), before);
+    browser.click(".card:nth-child(8)");
+    assert_eq!(browser.text("#records-count"), "1 of 3", "the card of denials filters");
+    browser.key("c");
     // Dark, and narrow.
     browser.key("t");
     assert_eq!(browser.evaluate("document.documentElement.dataset.theme"), "dark");
     browser.screenshot("dark");
-    browser.size(700, 900);
+    browser.size(420, 900);
     browser.screenshot("narrow");
+    assert_eq!(
+        browser.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+        true,
+        "nothing to scroll to the side"
+    );
     browser.size(1400, 900);
     // Sections further down.
     assert!(browser.text("#hooks-section").contains("exited with code 127, which blocks nothing"));
@@ -116,8 +134,64 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     // Printed, all rows are there.
     browser.evaluate("window.dispatchEvent(new Event('beforeprint'))");
     assert_eq!(browser.count("#printed .row"), 3);
+    browser.evaluate("window.dispatchEvent(new Event('afterprint'))");
     let pdf = browser.call("Page.printToPDF", json!({}));
-    assert!(base64(pdf["data"].as_str().unwrap()).starts_with(b"%PDF"));
+    let pdf = base64(pdf["data"].as_str().unwrap());
+    assert!(pdf.starts_with(b"%PDF"));
+    std::fs::write(browser.pictures().join("printed.pdf"), pdf).unwrap();
+    assert_eq!(
+        browser.evaluate("document.documentElement.dataset.theme"),
+        "dark",
+        "printing is in light and leaves the page as it was"
+    );
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// The middle of a lane on the screen.
+fn lane_of(browser: &mut Browser, index: u32) -> f64 {
+    let script = format!(
+        "(() => {{ const area = document.getElementById('canvas'); area.scrollIntoView({{block: 'center', behavior: 'instant'}}); return area.getBoundingClientRect().y + AXIS + 4 + ({index} + .5) * LANE; }})()"
+    );
+    browser.evaluate(&script).as_f64().unwrap()
+}
+
+fn picture(browser: &mut Browser) -> serde_json::Value {
+    browser.evaluate("document.getElementById('canvas').toDataURL()")
+}
+
+#[test]
+fn a_project_without_records_has_a_page_that_says_so() {
+    let test = Test::stop();
+    Transcripts::of(&test.root(), "session-1").prompt(None, "Hello.").says(None, "Hello.");
+    let mut browser = Browser::open(&page(&test));
+    assert_eq!(browser.text("#rows"), "No records: the audit trail is empty here.");
+    assert_eq!(browser.text("#findings-section .note"), "No findings.");
+    browser.screenshot("empty");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn records_of_any_shape_leave_the_page_alive() {
+    let test = Test::stop();
+    let odd = json!([null, 1, "x", [], {}, {"code": null, "run": {}, "duration_ms": "x"}]);
+    let folder = test.root().join(".conclaude/audit");
+    std::fs::create_dir_all(&folder).unwrap();
+    let records = [
+        json!({"seq": 1, "findings": odd, "commands": odd, "evidence": 3, "tool": null, "decision": "__proto__", "event": "constructor"}),
+        json!({"seq": "x", "time": 3, "session": "s", "agent_id": "toString", "findings": {}, "commands": "x", "evidence": {"command": []}, "decision": "toString"}),
+    ];
+    let lines: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
+    std::fs::write(folder.join("audit-0000000001.jsonl"), lines.concat() + "{}\n[]\nnot JSON\n").unwrap();
+    let mut browser = Browser::open(&page(&test));
+    assert_eq!(browser.text("#chain-badge"), "✗ audit trail broken");
+    assert_eq!(browser.count("#records .row"), 3);
+    assert!(browser.text("#read-section").contains("2 lines of the audit trail not a record, and not shown"));
+    for key in ["j", "Enter", "j", "Enter", "j", "Enter", "t"] {
+        browser.key(key);
+    }
+    browser.key("/");
+    browser.types("constructor");
+    assert_eq!(browser.text("#records-count"), "1 of 3");
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
@@ -125,7 +199,7 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
 fn text_of_others_stays_text() {
     let test = session();
     let mut browser = Browser::open(&page(&test));
-    assert_eq!((browser.count("img"), browser.count("main b b"), browser.count("script")), (0, 0, 2));
+    assert_eq!((browser.count("img"), browser.count("main b b"), browser.count("script")), (0, 0, 1));
     assert_eq!(browser.evaluate("window.pwned === undefined"), true);
     let shown = browser.text("#lost-section");
     assert!(shown.contains("</script><img src=x onerror='window.pwned=1'><b>x</b>\u{fffd}evil"), "{shown}");
@@ -139,47 +213,56 @@ fn text_of_others_stays_text() {
     assert!(policy >= 2, "{:?}", browser.complaints());
 }
 
-/// A trail of this many records, of 40 agents in 4 sessions.
-fn long_trail(test: &Test, records: u64) {
-    let folder = test.root().join(".conclaude/audit");
-    std::fs::create_dir_all(&folder).unwrap();
-    let (mut prev, mut text, mut line) = ("0".repeat(64), String::new(), String::new());
-    for seq in 1..=records {
-        let time =
-            jiff::Timestamp::from_millisecond(1_770_000_000_000 + i64::try_from(seq).unwrap() * 700).unwrap();
-        let decision = ["allowed", "allowed", "blocked", "allowed", "denied", "allowed", "warned"]
-            [usize::try_from(seq % 7).unwrap()];
-        line.clear();
-        write!(line, r#"{{"seq":{seq},"time":"{time}","event":"SubagentStop","session":"session-{}","agent_id":"a{}","agent":"coder","decision":"{decision}","findings":[{{"code":"PHASE_{}","what":"phase {seq} is missing","fix":"do it"}}],"commands":[{{"pattern":"*","run":"npm run lint -- {}","status":"exited with code 0","exit_code":0,"duration_ms":{}}}],"prev":"{prev}""#, seq % 4, seq % 40, seq % 5, seq % 30, seq % 5_000).unwrap();
-        let mut hash = Sha256::new();
-        hash.update(line.as_bytes());
-        hash.update(b"}");
-        prev.clear();
-        hash.finalize().iter().for_each(|byte| write!(prev, "{byte:02x}").unwrap());
-        writeln!(text, "{line},\"hash\":\"{prev}\"}}").unwrap();
-    }
-    std::fs::write(folder.join("audit-0000000001.jsonl"), text).unwrap();
-}
-
 #[test]
 fn a_page_of_100_000_records_stays_smooth() {
     let test = Test::stop();
-    long_trail(&test, 100_000);
-    let started = Instant::now();
+    long_trail(&test.root(), 100_000);
     let mut browser = Browser::open(&page(&test));
-    println!("the page was ready after {} ms", started.elapsed().as_millis());
     assert_eq!(browser.text("#records-count"), "100,000");
     assert!(browser.count("#records .row") < 60, "only what is in view exists");
     browser.screenshot("many");
-    // To the end, to the middle, and through the list.
     browser.evaluate("document.getElementById('records').scrollTop = 1e9");
-    browser.evaluate("new Promise(done => setTimeout(done, 100))");
+    browser.settle();
     assert!(browser.text("#records").contains("phase 100000 is missing"));
-    let frames = "(async () => { const box = document.getElementById('records'); const times = []; for (let i = 0; i < 60; i++) { box.scrollTop = i * 40000; document.getElementById('zoom-' + (i % 20 < 10 ? 'in' : 'out')).click(); const start = performance.now(); await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame); times.push(performance.now() - start); } times.sort((a, b) => a - b); return times[54]; })()";
-    let slow = browser.evaluate(frames).as_f64().unwrap();
-    println!("nine of ten frames took at most {:.0} ms, two each", slow);
-    // A loaded machine is slow, and a page that draws all rows takes seconds.
-    assert!(slow < 1_000.0, "{slow} ms");
+    // What the user waits for: each ends when it is painted.
+    let load = "performance.getEntriesByType('navigation')[0].domComplete";
+    let load = browser.evaluate(load).as_f64().unwrap();
+    let waits = [
+        ("to load", load),
+        ("to filter", took(&mut browser, "document.querySelector('[data-decision=denied]').click()")),
+        ("to clear", took(&mut browser, "document.getElementById('clear').click()")),
+        (
+            "to choose a session",
+            took(
+                &mut browser,
+                "const list = document.getElementById('session'); list.selectedIndex = 2; list.dispatchEvent(new Event('change'))",
+            ),
+        ),
+        ("to clear again", took(&mut browser, "document.getElementById('clear').click()")),
+        (
+            "to scroll 30 times",
+            took(
+                &mut browser,
+                "for (let i = 0; i < 30; i++) { document.getElementById('records').scrollTop = i * 60000; await new Promise(requestAnimationFrame); }",
+            ),
+        ),
+        (
+            "to zoom 30 times",
+            took(
+                &mut browser,
+                "for (let i = 0; i < 30; i++) { document.getElementById(i < 15 ? 'zoom-in' : 'zoom-out').click(); await new Promise(requestAnimationFrame); }",
+            ),
+        ),
+    ];
+    for (what, ms) in waits {
+        println!("figure: {ms:.0} ms {what}");
+        // A loaded machine is slow, and a page that draws all rows takes minutes.
+        assert!(ms < 10_000.0, "{ms} ms {what}");
+    }
+    println!(
+        "figure: {} ms the longest task",
+        browser.evaluate("Math.round(Math.max(0, ...window.longTasks))")
+    );
     browser.key("/");
     browser.types("denied phase_3");
     let found = browser.text("#records-count");
@@ -189,6 +272,16 @@ fn a_page_of_100_000_records_stays_smooth() {
     );
     browser.screenshot("many-searched");
     assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// How long it takes until what the script does is painted.
+fn took(browser: &mut Browser, script: &str) -> f64 {
+    let timed = format!(
+        "(async () => {{ const start = performance.now(); {script}; await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))); return performance.now() - start; }})()"
+    );
+    let ms = browser.evaluate(&timed).as_f64().unwrap();
+    browser.settle();
+    ms
 }
 
 fn thousands(number: usize) -> String {

@@ -21,6 +21,7 @@ mod leftovers;
 mod long_trail;
 mod machine;
 mod payloads;
+mod report;
 mod signals;
 mod timeouts;
 mod trail;

@@ -24,6 +24,7 @@ pub(crate) mod environment;
 pub(crate) mod outcome;
 pub(crate) mod program;
 pub(crate) mod snapshot;
+pub(crate) mod trail;
 pub(crate) mod transcripts;
 pub(crate) mod workflow;
 

@@ -1,0 +1,123 @@
+// ---- tables
+
+const MAX_TABLE = 100;
+function table(columns, list, { open, order } = {}) {
+  let sorted = list, by = order ?? -1, down = true, most = MAX_TABLE;
+  const body = el('tbody'), head = el('tr');
+  const render = () => {
+    if (by >= 0) { const key = columns[by].key ?? columns[by].value; sorted = [...list].sort((a, b) => { const x = key(a) ?? '', y = key(b) ?? ''; return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1); }); }
+    const lines = sorted.slice(0, most).map(item => el('tr', open ? { tabindex: 0, on: { click: () => open(item), keydown: event => { if (event.key === 'Enter') open(item); } } } : {},
+      columns.map(column => el('td', { class: `${column.number ? 'n ' : ''}${column.keep ? 'keep ' : ''}${column.wide ? 'wide ' : ''}${column.style?.(item) ?? ''}` }, column.value(item) ?? ''))));
+    if (list.length > most) lines.push(el('tr', { class: 'rest' }, el('td', { colspan: columns.length }, el('button', { type: 'button', on: { click: () => { most = Infinity; render(); } } }, `and ${number(list.length - most)} more`))));
+    body.replaceChildren(...lines);
+    [...head.children].forEach((cell, index) => { if (index === by) cell.setAttribute('aria-sort', down ? 'descending' : 'ascending'); else cell.removeAttribute('aria-sort'); });
+  };
+  columns.forEach((column, index) => head.append(el('th', { class: column.number ? 'n' : '' }, el('button', { type: 'button', on: { click: () => { down = by === index ? !down : true; by = index; render(); } } }, column.name))));
+  render();
+  return el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, head), body));
+}
+const section = (id, title, count, ...children) => el('section', { id }, el('h2', {}, title, ' ', el('small', {}, count === undefined ? '' : number(count))), children);
+const half = node => { node.classList.add('half'); return node; };
+const none = text => el('p', { class: 'note' }, text);
+const tableOr = (text, columns, list, options) => list.length ? table(columns, list, options) : none(text);
+const decisionPills = lane => Object.entries(lane.decisions).map(([name, n]) => pill(name, `${number(n)} ${words(name)}`));
+const numeric = (name, key, show = number) => ({ name, number: true, value: item => { const value = key(item); return typeof value === 'number' && Number.isFinite(value) ? show(value) : '–'; }, key: item => key(item) ?? 0 });
+
+// ---- sections
+
+// What became of an agent: that it never stopped matters more than what was decided before.
+function verdict(lane) {
+  if (lane.state === 'never_stopped' || lane.state === 'running' || !lane.verdict) return STATES[lane.state] && el('span', { class: `pill ${STATES[lane.state][1]}` }, stateOf(lane));
+  return pill(lane.verdict, lane.verdict === 'allowed' && lane.decisions.blocked ? `passed after ${lane.decisions.blocked} ${lane.decisions.blocked === 1 ? 'block' : 'blocks'}` : lane.verdict === 'allowed' ? 'passed' : undefined);
+}
+function agents() {
+  const list = shownLanes.map(index => lanes[index]).filter(lane => lane.session !== undefined);
+  const hasCost = list.some(lane => lane.cost !== undefined), time = lane => lane.ended - lane.started, longest = Math.max(1, ...list.map(time).filter(Number.isFinite));
+  const share = lane => { const bar = el('i', { class: 'share' }); bar.style.width = `${Math.max(1, time(lane) / longest * 100)}%`; return bar; };
+  const files = lane => lane.files.slice(0, 3).map(([path]) => clean(path).split('/').at(-1)).join(', ') + (lane.files.length > 3 ? ` and ${lane.files.length - 3} more` : '');
+  const columns = [
+    { name: 'agent', value: laneName }, { name: 'task', wide: true, value: lane => lane.description }, { name: 'verdict', keep: true, value: verdict, key: lane => verdict(lane)?.textContent },
+    ...(sessions.length > 1 ? [{ name: 'session', keep: true, value: lane => el('code', {}, short(sessions[lane.session].id)), key: lane => sessions[lane.session].id }] : []),
+    { name: 'started', keep: true, value: lane => el('span', { title: moment(lane.started) }, soon(lane.started)), key: lane => lane.started },
+    { name: 'time', number: true, value: lane => el('span', {}, duration(time(lane)), share(lane)), key: time },
+    numeric('tokens in', lane => lane.tokens.input, brief), numeric('out', lane => lane.tokens.output, brief), numeric('cache read', lane => lane.tokens.cache_read, brief),
+    ...(hasCost ? [numeric('cost', lane => lane.cost, money)] : []), numeric('calls', lane => lane.tools),
+    { name: 'files written', wide: true, value: files, key: lane => lane.files.length }, { name: 'decisions', wide: true, value: lane => el('span', {}, decisionPills(lane)), key: lane => Object.values(lane.decisions).reduce((a, b) => a + b, 0) }];
+  const notes = [];
+  if (!hasCost && list.some(lane => lane.messages)) notes.push(none('No cost: give the prices of your models in the config, under report.prices.'));
+  else if (data.unpriced.length) notes.push(none(`Without a price in the config, and not in the cost: ${data.unpriced.join(', ')}.`));
+  return section('agents-section', 'Agents', list.length, tableOr('No agents.', columns, list, { open: showLane }), notes);
+}
+function filesWritten() {
+  const files = new Map();
+  for (const index of shownLanes) for (const [path, n] of lanes[index].files) { const file = files.get(path) ?? { path, writes: 0, agents: new Set() }; file.writes += n; file.agents.add(laneName(lanes[index])); files.set(path, file); }
+  const root = `${data.project}/`, inProject = path => path.startsWith(root) ? path.slice(root.length) : path;
+  const list = [...files.values()];
+  return section('files-section', 'Files written', list.length, tableOr('No tool wrote a file, as far as the transcripts show.',
+    [{ name: 'file', value: file => el('code', {}, inProject(file.path)), key: file => file.path }, numeric('writes', file => file.writes), { name: 'agents', value: file => [...file.agents].join(', ') }], list, { order: 1 }));
+}
+function phasesOf(step) {
+  const is = (text, pattern) => pattern.test(text ?? '');
+  const ink = phase => is(phase.status, /^EXECUTED$/i) ? (is(phase.outcome, /^FAIL/i) ? 'bad' : 'good') : is(phase.status, /^SKIPPED$/i) ? 'warn' : is(phase.status, /^IN_PROGRESS$/i) ? 'ask' : 'dim';
+  const sign = { good: '✓ ', bad: '✗ ', warn: '– ', ask: '… ', dim: '' };
+  return el('div', { class: 'phases' }, step.phases.map(phase => el('span', { class: `phase ${ink(phase)}`, title: clean(`${phase.status ?? 'NOT_EXECUTED'} ${phase.outcome ?? ''} ${phase.blocked_by ?? ''}`) }, `${sign[ink(phase)]}${phase.name}`)));
+}
+function steps(named) {
+  const isWhole = shown.length === records.length, list = data.steps.filter(step => isWhole || named.has(step.step));
+  return section('steps-section', 'Steps', list.length, tableOr('No step files were named.', [{ name: 'step', value: step => el('code', {}, step.step), key: step => step.step }, { name: 'task', value: step => step.name },
+    { name: 'state', keep: true, value: step => step.problem ?? step.state, style: step => step.problem || /FAIL/.test(step.state) ? 'bad' : /DONE/.test(step.state) ? 'good' : '' },
+    { name: 'phases', wide: true, value: phasesOf, key: step => step.phases.filter(phase => /^(EXECUTED|SKIPPED)$/i.test(phase.status ?? '')).length }], list));
+}
+function gather() {
+  const kinds = new Map(), commands = new Map(), named = new Set(), decisions = {};
+  const run = (line, code, ms) => {
+    let found = commands.get(line);
+    if (!found) commands.set(line, found = { run: line, runs: 0, failures: 0, total: 0, max: 0 });
+    found.runs++; found.failures += code === 0 ? 0 : 1; found.total += ms; found.max = Math.max(found.max, ms);
+  };
+  for (const index of shown) {
+    const r = records[index];
+    decisions[r.decision] = (decisions[r.decision] ?? 0) + 1;
+    if (r.step) named.add(r.step);
+    if (r.findings) for (const f of findingsOf(r)) {
+      let found = kinds.get(f.code);
+      if (!found) kinds.set(f.code, found = { code: f.code, count: 0, agents: new Set(), example: f.what });
+      found.count++; found.agents.add(laneName(lanes[r.lane]));
+    }
+    if (r.commands) for (const c of commandsOf(r)) run(c.run, c.exit_code, took(c));
+    if (r.evidence?.command) run(r.evidence.command, r.evidence.exit_code, took(r.evidence));
+  }
+  return { kinds: [...kinds.values()], commands: [...commands.values()], named, decisions };
+}
+function chainSection() {
+  const { chain } = data;
+  return section('chain-section', 'The audit trail', undefined,
+    el('p', { class: chain.problem ? 'bad' : 'good' }, chain.problem ? `✗ ${chain.problem} (${number(chain.records)} records before it are in order)` : `✓ ${number(chain.records)} records in order`),
+    el('p', { class: 'note' }, chain.end_compared ? 'Every hash was checked, and the end compared with the copy outside the project.' : 'Every hash was checked.'),
+    chain.warnings.map(text => el('p', { class: 'warn' }, `⚠ ${text}`)), chain.notes.map(text => el('p', { class: 'note' }, text)));
+}
+function readSection() {
+  const { files, lines, bytes, versions, problems } = data.transcripts;
+  return section('read-section', 'What was read', undefined, el('p', { class: 'note' }, `${number(files)} transcripts with ${number(lines)} lines (${(bytes / 1e6).toFixed(1)} MB)${versions.length ? `, written by Claude Code ${versions.join(', ')}` : ''}.`),
+    [...problems, ...data.left_out].map(text => el('p', { class: 'warn' }, `⚠ ${text}`)));
+}
+function drawSections() {
+  const { kinds, commands, named, decisions } = gather(), lost = shownLanes.map(index => lanes[index]).filter(lane => lane.state === 'never_stopped');
+  const code = of => item => el('code', {}, of(item));
+  fill($('sections'), agents(), steps(named),
+    half(section('findings-section', 'Findings by kind', kinds.length, tableOr('No findings.', [{ name: 'kind', value: code(f => f.code), key: f => f.code }, numeric('count', f => f.count), { name: 'agents', value: f => [...f.agents].join(', ') }, { name: 'for example', wide: true, value: f => f.example }], kinds, { order: 1 }))),
+    half(section('commands-section', 'Slowest commands', commands.length, tableOr('No commands ran.', [{ name: 'command', value: code(c => c.run), key: c => c.run }, numeric('runs', c => c.runs), { ...numeric('failures', c => c.failures), style: c => c.failures ? 'bad' : '' }, numeric('mean', c => c.total / c.runs, duration), numeric('longest', c => c.max, duration), numeric('in all', c => c.total, duration)], commands, { order: 4 }))),
+    section('hooks-section', 'Hooks that failed silently', shownHooks.length, tableOr('None: Claude Code wrote of no hook that failed or was cancelled.', [{ name: 'time', keep: true, value: h => moment(h.time), key: h => h.time }, { name: 'hook', value: h => h.hook }, { name: 'what', value: h => h.kind, style: () => 'warn' }, { name: 'agent', value: h => laneName(lanes[h.lane]) }, { name: 'command', value: code(h => h.command), key: h => h.command }, numeric('took', h => h.duration_ms, duration), { name: 'error', wide: true, value: code(h => h.stderr), key: h => h.stderr }], shownHooks)),
+    section('lost-section', 'Agents that started and never stopped', lost.length, tableOr('None.', [{ name: 'agent', value: laneName }, { name: 'id', keep: true, value: code(lane => lane.id), key: lane => lane.id }, { name: 'task', value: lane => lane.description }, { name: 'started', keep: true, value: lane => moment(lane.started), key: lane => lane.started }, { name: 'last seen', keep: true, value: lane => moment(lane.ended), key: lane => lane.ended }, { name: 'why', wide: true, value: lane => lane.why }], lost, { open: showLane })),
+    half(filesWritten()), half(el('div', {}, chainSection(), readSection())));
+  drawCards(decisions, lost.length);
+}
+function drawCards(decisions, lost) {
+  const list = shownLanes.map(index => lanes[index]), sum = of => list.reduce((total, lane) => total + (of(lane) ?? 0), 0);
+  const cost = list.some(lane => lane.cost !== undefined) ? money(sum(lane => lane.cost)) : undefined, to = id => () => $(id).scrollIntoView();
+  const cards = [['sessions', number(new Set(list.map(lane => lane.session).filter(one => one !== undefined)).size)], ['subagents', number(list.filter(lane => lane.id !== undefined).length), '', to('agents-section')], ['tool calls', number(sum(lane => lane.tools))],
+    ['tokens out', brief(sum(lane => lane.tokens.output))], ...(cost ? [['cost', cost, '', to('agents-section')]] : []), ['records', number(shown.length), '', to('records-section')],
+    ...['blocked', 'denied', 'asked'].map(name => [name, number(decisions[name] ?? 0), decisions[name] && colour(name), () => toggle(name)]),
+    ['failed hooks', number(shownHooks.length), shownHooks.length && 'warn', to('hooks-section')], ['never stopped', number(lost), lost && 'bad', to('lost-section')]];
+  fill($('cards'), cards.map(([name, value, style, open]) => el(open ? 'button' : 'div', { class: 'card', ...(open ? { type: 'button', on: { click: open } } : {}) }, el('b', { class: style || '' }, value), el('span', {}, name))));
+}
