@@ -63,7 +63,7 @@ pub(super) fn read(
     if not_records > 0 {
         report
             .left_out
-            .push(format!("{} of the audit trail not a record, and not shown", count(not_records, "line")));
+            .push(format!("not a record, and not shown: {} of the audit trail", count(not_records, "line")));
     }
     Ok(steps)
 }

@@ -73,11 +73,11 @@ fn a_session_as_markdown() {
 
     ### Agents
 
-    | agent | task | time | tokens in | out | cache read | cost | files | decisions | state |
-    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | main thread |  | [DURATION] | 2000 | 200 | 20 | $0.0090 | 0 | 1 `denied` |  |
-    | `coder` | `Write greeting` | [DURATION] | 3000 | 300 | 30 | $0.0135 | 1 | 1 `allowed`, 1 `blocked` | stopped |
-    | `tester` | `Test it` | [DURATION] | 1000 | 100 | 10 | $0.0045 | 0 |  | **never stopped** |
+    | agent | task | verdict | time | tokens in | out | cache read | cost | files | decisions | state |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | main thread |  |  | [DURATION] | 2000 | 200 | 20 | $0.0090 | 0 | 1 `denied` |  |
+    | `coder` | `Write greeting` | `allowed` | [DURATION] | 3000 | 300 | 30 | $0.0135 | 1 | 1 `allowed`, 1 `blocked` | stopped |
+    | `tester` | `Test it` |  | [DURATION] | 1000 | 100 | 10 | $0.0045 | 0 |  | **never stopped** |
 
     ### Blocked, denied and asked
 
@@ -281,4 +281,18 @@ fn without_a_trail_and_transcripts_there_is_nothing_to_report() {
     ----- stderr
     conclaude: nothing to report: the audit trail of [ROOT] has no record, and there is no transcript of it in [ROOT]/.home/.claude/projects; `conclaude doctor` checks whether events arrive
     ");
+}
+
+#[test]
+fn lines_that_are_no_records_are_counted() {
+    use std::io::Write;
+    let test = session();
+    let folder = test.root().join(".conclaude/audit");
+    let file = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|name| name == "jsonl")).unwrap();
+    let mut file = std::fs::File::options().append(true).open(file).unwrap();
+    file.write_all(b"not JSON\n[1]\n").unwrap();
+    let data = data(&test.root(), &[]);
+    assert_eq!(data["records"].as_array().unwrap().len(), 3);
+    assert_eq!(data["left_out"], json!(["not a record, and not shown: 2 lines of the audit trail"]));
 }
