@@ -203,7 +203,10 @@ fn files_rotate_and_the_chain_goes_on() {
 
 #[test]
 fn a_thousand_concurrent_processes_lose_nothing() {
-    let test = Test::stop().config("subagentStop: {commands: {'*': [{run: ':'}]}}\n");
+    // A denial is a record without another process.
+    let config = "preToolUse: {uneditableFiles: [x]}\n";
+    let test = Test::event("PreToolUse").config(config).payload("tool_name", "Write");
+    let test = test.payload("tool_input", serde_json::json!({"file_path": "x", "content": ""}));
     // Without pipes that stay open: a process may have no more than 1,024 of them.
     let spawn = || {
         let mut command = test.command();
@@ -213,10 +216,10 @@ fn a_thousand_concurrent_processes_lose_nothing() {
     };
     let children: Vec<_> = (0..1_000).map(|_| spawn()).collect();
     for mut child in children {
-        assert!(child.wait().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(2));
     }
     // What is still pending is written by the next.
-    let test = test.run().status(0).again();
+    let test = test.run().status(2).again();
     assert_snapshot!(audit(&test, &["verify"]), @"
     exit 0
     ----- stdout
