@@ -61,9 +61,8 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     if touch.access == Access::Read {
         return;
     }
-    let is_own_inside = |path: &Path, _| (call.is_own)(path, &call.ground.links.real_path(path));
     let is_own = (call.is_own)(Path::new(touch.named()), &touch.path)
-        || touch.with_contents && !matches!(first_below(&touch.path, is_own_inside), Some(None));
+        || touch.with_contents && contains_own(call, &touch.path);
     if !is_own {
         return;
     }
@@ -80,6 +79,16 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
         origin: Rule::built_in("conclaude's own files"),
         matched: touch.shown().to_owned(),
     });
+}
+
+/// Whether files of ours are below a directory, or it has too many files to say so.
+fn contains_own(call: &Call<'_>, directory: &Path) -> bool {
+    let is_own = |path: &Path| (call.is_own)(path, &call.ground.links.real_path(path));
+    let root = call.ground.links.real_path(call.ground.root);
+    // Nobody needs to search `/` for the config of this project.
+    let holds_config = root.starts_with(directory)
+        && root.read_dir().into_iter().flatten().flatten().any(|entry| is_own(&entry.path()));
+    holds_config || !matches!(first_below(directory, |path, _| is_own(path)), Some(None))
 }
 
 fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
