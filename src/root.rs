@@ -179,6 +179,22 @@ mod tests {
         (folder, path)
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_link_of_another_user_to_a_file_of_ones_own_is_not_ones_own() {
+        use std::os::unix::fs::{MetadataExt, lchown, symlink};
+        let (_keep, top) = folder();
+        let link = top.join("link");
+        std::fs::write(top.join("mine"), "").unwrap();
+        symlink("mine", &link).unwrap();
+        assert_eq!(other_owner(&link), None);
+        // Only root can give a link away; for everybody else there is one of root's that leads to what is their own.
+        let link = if lchown(&link, Some(1), None).is_ok() { link } else { PathBuf::from("/dev/fd") };
+        assert_eq!(link.metadata().unwrap().uid(), rustix::process::geteuid().as_raw());
+        let other = link.symlink_metadata().unwrap().uid();
+        assert_eq!(other_owner(&link), Some(format!("it belongs to another user (uid {other})")));
+    }
+
     #[test]
     fn the_project_folder_wins_over_the_cwd() {
         let (_keep, top) = folder();
