@@ -155,10 +155,13 @@ pub enum Doubt {
     InlineCode {
         interpreter: String,
         text: String,
+        /// Where it runs.
+        bases: Vec<Base>,
     },
     /// A program whose arguments we cannot tell apart.
     UnknownProgram {
         words: Vec<String>,
+        bases: Vec<Base>,
     },
 }
 
@@ -171,7 +174,7 @@ impl std::fmt::Display for Doubt {
             Doubt::InlineCode { interpreter, .. } => {
                 write!(f, "what code in {interpreter} does is not known")
             }
-            Doubt::UnknownProgram { words } => {
+            Doubt::UnknownProgram { words, .. } => {
                 write!(f, "what `{}` does is not known", words.first().map_or("", String::as_str))
             }
         }

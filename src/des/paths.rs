@@ -12,11 +12,9 @@ pub fn normalise(path: &Path) -> PathBuf {
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir => {
-                if !out.pop() {
-                    out.push("..");
-                }
-            }
+            // Above the root is the root; a relative path may start above where it is.
+            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
+            Component::ParentDir if out.has_root() => {}
             part => out.push(part),
         }
     }
@@ -31,9 +29,13 @@ impl Links {
     /// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
     #[must_use]
     pub fn real_path(&self, path: &Path) -> PathBuf {
-        let lexical = normalise(path);
-        let mut pending: Vec<_> =
-            lexical.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+        self.walked_path(&normalise(path))
+    }
+
+    /// Where the kernel arrives: it follows a link before it goes up from there.
+    #[must_use]
+    pub fn walked_path(&self, path: &Path) -> PathBuf {
+        let mut pending: Vec<_> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
         let mut here = PathBuf::new();
         let mut links = 0;
         while let Some(part) = pending.pop() {
@@ -44,7 +46,7 @@ impl Links {
             here.push(&part);
             match self.target(&here, !pending.is_empty()) {
                 // A loop of links leads nowhere; the path stays as it was named.
-                Some(_) if links >= 40 => return lexical,
+                Some(_) if links >= 40 => return normalise(path),
                 Some(target) => {
                     links += 1;
                     here.pop();
@@ -87,7 +89,10 @@ pub fn relative(root: &Path, cwd: &Path, path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::cases::cases;
 
     #[cfg(unix)]
     #[test]
@@ -125,15 +130,30 @@ mod tests {
         assert!(rel("", "loop/x").is_some(), "a loop leads nowhere, and does not hang");
     }
 
-    proptest::proptest! {
-        #[test]
-        fn spelling_does_not_change_where_a_path_leads(parts in proptest::collection::vec("(\\.|\\.\\.|a|b)", 1..8)) {
+    #[test]
+    fn what_is_above_the_root_is_the_root_and_what_is_above_here_stays_so() {
+        for (path, expected) in
+            [("/../etc/./x", "/etc/x"), ("../../a", "../../a"), ("a/../../b", "../b"), ("/a//b/../", "/a")]
+        {
+            assert_eq!(normalise(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn normalising_twice_changes_nothing_and_spelling_does_not_change_where_a_path_leads() {
+        let parts = proptest::collection::vec("(\\.|\\.\\.|a|b| |é)", 1..8);
+        let config =
+            ProptestConfig { cases: cases(400, 8_000), failure_persistence: None, ..Default::default() };
+        proptest!(config, |(parts in parts, start in "(/{0,2}|\\./|\\.\\./)")| {
             let root = Path::new("/nowhere/project");
             let plain = relative(root, root, &parts.join("/"));
             let noisy = relative(root, root, &format!("./{}", parts.join("//./")));
             let absolute = relative(root, Path::new("/elsewhere"), &format!("/nowhere/project/{}", parts.join("/")));
-            proptest::prop_assert_eq!(&plain, &noisy);
-            proptest::prop_assert_eq!(plain, absolute);
-        }
+            prop_assert_eq!(&plain, &noisy);
+            prop_assert_eq!(plain, absolute);
+            let once = normalise(Path::new(&format!("{start}{}", parts.join("/"))));
+            prop_assert_eq!(&normalise(&once), &once);
+            prop_assert_eq!(real_path(&once), real_path(&real_path(&once)));
+        });
     }
 }

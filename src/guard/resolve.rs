@@ -1,7 +1,7 @@
 //! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::deadline;
 use crate::des::paths::{Links, normalise};
@@ -21,6 +21,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) root: &'a Path,
     pub(crate) cwd: &'a Path,
     pub(crate) links: &'a Links,
+    /// What `~` is.
+    pub(crate) home: Option<&'a str>,
 }
 
 /// A file or directory that is read, written or deleted.
@@ -79,13 +81,30 @@ impl Effects {
     }
 }
 
+/// Where a part of a script runs.
+enum Directory {
+    At(PathBuf),
+    /// It does not run.
+    Never,
+    Unknown,
+}
+
 impl Ground<'_> {
+    /// A file as Claude Code's own tools name it: without looking at the disk they know where `..` leads.
     pub(crate) fn touch(&self, access: Access, named: &str) -> Touch {
-        self.touch_at(access, &self.cwd.join(named))
+        let below_home = named.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let path = match self.home.zip(below_home) {
+            Some((home, rest)) => Path::new(home).join(rest.trim_start_matches('/')),
+            None => self.cwd.join(named),
+        };
+        self.touch_at(access, &normalise(&path))
     }
 
+    /// A file as a program names it, which goes up from where a link leads.
     fn touch_at(&self, access: Access, path: &Path) -> Touch {
         let (named, real) = (normalise(path), self.links.real_path(path));
+        let goes_up = path.components().any(|part| part == Component::ParentDir);
+        let walked = goes_up.then(|| self.links.walked_path(path)).filter(|walked| *walked != real);
         let found = std::fs::symlink_metadata(&named).ok();
         let is_directory = match &found {
             Some(found) if found.is_symlink() => named.is_dir(),
@@ -96,7 +115,10 @@ impl Ground<'_> {
         if real != named {
             names.push(self.location(&real, is_directory));
         }
-        Touch { access, names, path: real, exists: found.is_some(), with_contents: false, command: None }
+        names.extend(walked.iter().map(|walked| self.location(walked, is_directory || walked.is_dir())));
+        let exists =
+            found.is_some() && walked.as_ref().is_none_or(|walked| walked.symlink_metadata().is_ok());
+        Touch { access, names, path: walked.unwrap_or(real), exists, with_contents: false, command: None }
     }
 
     /// Whether a file is in a directory for temporary ones, in which the project is not.
@@ -142,13 +164,33 @@ impl Ground<'_> {
         effects
     }
 
+    /// `cd` goes up by name, and not from where a link leads.
+    fn directory(&self, base: &Base) -> Directory {
+        let moved = |to: &str| normalise(&self.cwd.join(to));
+        match base {
+            Base::At(at) => Directory::At(moved(at)),
+            Base::IfMissing { missing, .. } if moved(missing).is_dir() => Directory::Never,
+            Base::IfMissing { at, .. } => Directory::At(moved(at)),
+            Base::Unknown => Directory::Unknown,
+        }
+    }
+
+    /// The directories in which a program may run. Where none is known, the one that the whole command starts in.
+    pub(super) fn directories(&self, bases: &[Base]) -> Vec<PathBuf> {
+        let known = bases.iter().filter_map(|base| match self.directory(base) {
+            Directory::At(at) => Some(at),
+            Directory::Unknown => Some(self.cwd.to_owned()),
+            Directory::Never => None,
+        });
+        known.collect()
+    }
+
     fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Unclear> {
         let unknown = |written: &str| Unclear::Path { access: effect.access, written: written.to_owned() };
-        let base = match &effect.base {
-            Base::At(at) => Some(self.cwd.join(at)),
-            Base::IfMissing { missing, .. } if self.cwd.join(missing).is_dir() => return Ok(Vec::new()),
-            Base::IfMissing { at, .. } => Some(self.cwd.join(at)),
-            Base::Unknown => None,
+        let base = match self.directory(&effect.base) {
+            Directory::At(at) => Some(at),
+            Directory::Never => return Ok(Vec::new()),
+            Directory::Unknown => None,
         };
         let at = |written: &str| match (&base, Path::new(written).is_absolute()) {
             (Some(base), _) => Ok(base.join(written)),
@@ -163,7 +205,8 @@ impl Ground<'_> {
             }
             Target::Into { directory, name } => {
                 let directory = at(directory)?;
-                let path = if directory.is_dir() { directory.join(name) } else { directory };
+                let is_directory = self.links.walked_path(&directory).is_dir();
+                let path = if is_directory { directory.join(name) } else { directory };
                 vec![self.touch_at(effect.access, &path)]
             }
             Target::Glob(pattern) => {

@@ -11,6 +11,8 @@ use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, Kind};
 use crate::shell;
 
+mod properties;
+
 fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in [
@@ -79,7 +81,7 @@ fn rules() -> Rules {
 fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
     let script = shell::read(&text.replace("$PWD", &root.to_string_lossy()), Some("/home/me"));
     let links = Links::default();
-    let ground = Ground { root, cwd: root, links: &links };
+    let ground = Ground { root, cwd: root, links: &links, home: Some("/home/me") };
     let effects = ground.of_script(&script);
     let call = Call {
         ground,
@@ -128,7 +130,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
     let root = folder.path().canonicalize().unwrap();
     let script = shell::read("echo x > src/gen/keep.md && npm publish --tag x", None);
     let links = Links::default();
-    let ground = Ground { root: &root, cwd: &root, links: &links };
+    let ground = Ground { root: &root, cwd: &root, links: &links, home: None };
     let seen = std::cell::RefCell::new(Vec::new());
     let call = Call {
         ground,

@@ -6,6 +6,7 @@ use super::call::{Call, Finding, named};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule, Whom};
 use crate::config::Layer;
+use crate::file_pattern::Location;
 use crate::text::clean_line;
 
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
@@ -173,12 +174,12 @@ fn mismatch(
     }
     let touched = script.touches.get(&unit).map_or(&[][..], Vec::as_slice);
     let file = rule.pattern.as_ref().is_none_or(|pattern| {
-        let covers = |touch: &&Touch| touch.names.iter().any(|name| pattern.covers(name));
-        // Every file must be allowed, any file can be blocked.
+        let covers = |name: &Location| pattern.covers(name);
+        // Every file must be allowed by each of its names, any file can be blocked.
         if is_allowing {
-            !touched.is_empty() && touched.iter().all(covers)
+            !touched.is_empty() && touched.iter().all(|touch| touch.names.iter().all(covers))
         } else {
-            touched.iter().any(covers)
+            touched.iter().any(|touch| touch.names.iter().any(covers))
         }
     });
     if !file {

@@ -1,13 +1,13 @@
 //! What cannot be decided is asked about, where a rule could have something against it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::call::{Call, Finding, doing};
-use super::resolve::{Unclear, first_below};
+use super::resolve::{Ground, Unclear, first_below};
 use super::rules::{Action, Rules};
 use super::watch::Watch;
 use crate::rule::Rule;
-use crate::shell::{Access, Doubt};
+use crate::shell::{Access, Base, Doubt};
 
 pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear, found: &mut Vec<Finding>) {
     let has_uneditable = !rules.uneditable.is_empty(call.agent);
@@ -50,16 +50,16 @@ pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear, found
                 );
             }
         }
-        Unclear::Doubt(Doubt::InlineCode { interpreter, text }) => {
-            if let Some(word) = guarded_word(rules, call, text) {
+        Unclear::Doubt(Doubt::InlineCode { interpreter, text, bases }) => {
+            if let Some(word) = guarded_word(rules, call, bases, text) {
                 let what = format!("running code in {interpreter} that names `{word}`");
                 ask(what, &word, "what it does to that file cannot be known", "use a tool for files instead");
             }
         }
-        Unclear::Doubt(Doubt::UnknownProgram { words }) => {
+        Unclear::Doubt(Doubt::UnknownProgram { words, bases }) => {
             // A word with blanks is a text, such as a title.
             let arguments = words.iter().skip(1).filter(|word| !word.contains(char::is_whitespace));
-            let named = arguments.into_iter().find_map(|word| guarded_word(rules, call, word));
+            let named = arguments.into_iter().find_map(|word| guarded_word(rules, call, bases, word));
             if let (Some(program), Some(word)) = (words.first(), named) {
                 let what = format!("running `{}` with `{word}`", crate::text::clean_line(program));
                 ask(what, &word, "what it does to that file is not known", "use a tool for files instead");
@@ -75,19 +75,21 @@ pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear, found
     }
 }
 
-/// The first word of a text that is a protected file.
-fn guarded_word(rules: &Rules, call: &Call<'_>, text: &str) -> Option<String> {
+/// The first word of a text that is a protected file for what runs there.
+fn guarded_word(rules: &Rules, call: &Call<'_>, bases: &[Base], text: &str) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || "./_-~@+*?".contains(c);
     let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
     // `--file=x` and `-fx` name `x`.
     let candidates =
         words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten();
-    candidates.take(10_000).find_map(|word| {
-        let touch = call.ground.touch(Access::Link, word);
-        let guards = [&rules.uneditable, &rules.unreadable];
-        let is_guarded = guards
-            .iter()
-            .any(|rules| rules.protecting_any(&touch.names, call.agent, Watch::default()).is_some());
-        is_guarded.then(|| crate::text::clean_line(word))
-    })
+    let directories = call.ground.directories(bases);
+    let is_guarded = |cwd: &PathBuf, word: &str| {
+        let touch = Ground { cwd, ..call.ground }.touch(Access::Link, word);
+        let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
+        guards.any(|rules| rules.protecting_any(&touch.names, call.agent, Watch::default()).is_some())
+    };
+    candidates
+        .take(10_000)
+        .find(|word| directories.iter().any(|cwd| is_guarded(cwd, word)))
+        .map(crate::text::clean_line)
 }

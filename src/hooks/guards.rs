@@ -60,7 +60,7 @@ pub(super) fn inspect(
     };
     let cwd = Path::new(&tool.base.cwd);
     let links = Links::default();
-    let ground = Ground { root: &context.root.folder, cwd, links: &links };
+    let ground = Ground { root: &context.root.folder, cwd, links: &links, home: home.as_deref() };
     let agent = agent_of(tool, context);
     let (effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.

@@ -57,7 +57,7 @@ fn with_request<T>(
     let agent = guards::agent_of(&tool, context);
     let (cwd, links) = (Path::new(&tool.base.cwd), Links::default());
     let request = Request {
-        ground: Ground { root: &context.root.folder, cwd, links: &links },
+        ground: Ground { root: &context.root.folder, cwd, links: &links, home: home.as_deref() },
         tool: &tool.tool_name,
         input: &tool.tool_input,
         agent: &agent,

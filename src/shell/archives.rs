@@ -1,9 +1,9 @@
 //! Archives and compressed files.
 
+use super::Access;
 use super::arguments::{Call, Flags};
 use super::state::Field;
 use super::walk::Walk;
-use super::{Access, Doubt};
 
 /// Its flags with a dash.
 const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-from=r \
@@ -17,7 +17,7 @@ pub(super) fn tar(walk: &mut Walk<'_>, call: &Call<'_>) {
     let archive = arguments.value(&["-f", "--file"]);
     let directory = arguments.value(&["-C", "--directory"]);
     for code in arguments.values(&["--to-command", "-I", "--use-compress-program", "--checkpoint-action"]) {
-        walk.doubt(Doubt::InlineCode { interpreter: "tar".to_owned(), text: code.shown() });
+        walk.inline_code("tar", code.shown());
     }
     let creates =
         arguments.has(&["-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"]);

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
+use super::Base;
 use super::arguments::Call;
 use super::interpreters::is_descriptor;
 use super::state::{Field, FieldKind, Input, Output, Value};
 use super::walk::Walk;
-use super::{Base, Doubt};
 
 /// A longer path of a directory is no path that exists.
 const MAX_BASE: usize = 4096;
@@ -120,7 +120,7 @@ pub(super) fn eval(walk: &mut Walk<'_>, call: &Call<'_>) {
     if words.iter().all(|field| field.kind != FieldKind::Unknown) {
         walk.script_text(&text);
     } else {
-        walk.doubt(Doubt::InlineCode { interpreter: "eval".to_owned(), text });
+        walk.inline_code("eval", text);
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use super::Access;
 use super::arguments::{self, Arguments, Call};
 use super::programs::{self, Action};
 use super::state::{Field, Output, State, Value};
 use super::syntax::{Assignment, Redirect, Word};
 use super::walk::Walk;
-use super::{Access, Doubt};
 
 impl Walk<'_> {
     pub(super) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
@@ -136,7 +136,7 @@ impl Walk<'_> {
     pub(super) fn unknown_program(&mut self, fields: &[Field]) {
         if fields.len() > 1 {
             let words = fields.iter().map(Field::shown).collect();
-            self.doubt(Doubt::UnknownProgram { words });
+            self.unknown_words(words);
         }
     }
 

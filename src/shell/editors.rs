@@ -1,9 +1,9 @@
 //! Programs that change files in place, or read one file and write another.
 
+use super::Access;
 use super::arguments::Call;
 use super::state::Field;
 use super::walk::Walk;
-use super::{Access, Doubt};
 
 pub(super) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
@@ -19,7 +19,7 @@ pub(super) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
         files = files.get(1..).unwrap_or_default();
     }
     for script in scripts.into_iter().filter(|script| names_files(&script.text)) {
-        walk.doubt(Doubt::InlineCode { interpreter: "sed".to_owned(), text: script.shown() });
+        walk.inline_code("sed", script.shown());
     }
     for file in files {
         if in_place {
@@ -41,7 +41,7 @@ pub(super) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
     let mut files = arguments.operands.as_slice();
     if !arguments.has(&["-f", "--file"]) {
         if let Some(program) = files.first() {
-            walk.doubt(Doubt::InlineCode { interpreter: "awk".to_owned(), text: program.shown() });
+            walk.inline_code("awk", program.shown());
         }
         files = files.get(1..).unwrap_or_default();
     }
@@ -112,7 +112,7 @@ pub(super) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
 /// Editors: what they open they may write.
 pub(super) fn edit(walk: &mut Walk<'_>, call: &Call<'_>) {
     for code in call.arguments.values(&["-c", "--cmd"]) {
-        walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: code.shown() });
+        walk.inline_code(call.name, code.shown());
     }
     for file in call.arguments.operands.iter().filter(|field| !field.text.starts_with('+')) {
         walk.reads(file, call.command);

@@ -4,7 +4,7 @@ use super::arguments::{self, Arguments, Call};
 use super::builtins::moved;
 use super::state::Field;
 use super::walk::Walk;
-use super::{Access, Doubt, Target};
+use super::{Access, Target};
 
 /// Subcommands whose operands are no files, or which do nothing to them.
 const HARMLESS: &[&str] = &[
@@ -80,7 +80,7 @@ pub(super) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
     let (global, length) = arguments::parse_up_to(GLOBAL, words, true);
     let Some((subcommand, rest)) = words.get(length..).and_then(<[Field]>::split_first) else { return };
     for setting in global.values(&["-c", "--config-env"]) {
-        walk.doubt(Doubt::InlineCode { interpreter: "git".to_owned(), text: setting.shown() });
+        walk.inline_code("git", setting.shown());
     }
     let bases = walk.state.bases.clone();
     for directory in global.values(&["-C", "--work-tree"]) {

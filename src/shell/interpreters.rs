@@ -1,9 +1,9 @@
 //! Programs that run code: shells, whose code is read, and others, whose code is not.
 
+use super::Access;
 use super::arguments::{self, Call};
 use super::state::{Field, Input};
 use super::walk::Walk;
-use super::{Access, Doubt};
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
 pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
@@ -40,7 +40,7 @@ pub(super) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
         .cloned()
         .collect();
     for text in &code {
-        walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: text.shown() });
+        walk.inline_code(call.name, text.shown());
     }
     if call.arguments.has(&["-m"]) {
         walk.unknown_program(call.fields);
@@ -50,12 +50,12 @@ pub(super) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
     match operands.first() {
         _ if !code.is_empty() => {
             for operand in operands {
-                walk.doubt(Doubt::UnknownProgram { words: vec![call.name.to_owned(), operand.shown()] });
+                walk.unknown_words(vec![call.name.to_owned(), operand.shown()]);
             }
         }
         Some(script) if matches!(script.text.as_str(), "eval" | "-") && operands.len() > 1 => {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
-            walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: text.join(" ") });
+            walk.inline_code(call.name, text.join(" "));
         }
         Some(script) if is_descriptor(script) => walk.code_from_process(call.name, false),
         Some(script) if script.text != "-" => {
@@ -76,7 +76,7 @@ pub(super) fn in_place(walk: &mut Walk<'_>, call: &Call<'_>) {
         return;
     }
     for code in arguments.values(&["-e", "-E"]) {
-        walk.doubt(Doubt::InlineCode { interpreter: call.name.to_owned(), text: code.shown() });
+        walk.inline_code(call.name, code.shown());
     }
     for file in &arguments.operands {
         if arguments.has(&["-i"]) {
@@ -109,7 +109,6 @@ impl Walk<'_> {
     }
 
     fn code_of(&mut self, input: Input, interpreter: &str, is_shell: bool) {
-        let doubt = |text: String| Doubt::InlineCode { interpreter: interpreter.to_owned(), text };
         match input {
             Input::Inherited => {}
             Input::Text(text) if is_shell => self.subshell(|walk| {
@@ -117,8 +116,8 @@ impl Walk<'_> {
                 walk.input = Input::Inherited;
                 walk.script_text(&text);
             }),
-            Input::Text(text) => self.doubt(doubt(text.to_string())),
-            Input::Files(_) | Input::Unknown => self.doubt(doubt(String::new())),
+            Input::Text(text) => self.inline_code(interpreter, text.to_string()),
+            Input::Files(_) | Input::Unknown => self.inline_code(interpreter, String::new()),
         }
     }
 }

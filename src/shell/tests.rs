@@ -46,8 +46,8 @@ fn shown_doubt(doubt: &Doubt) -> String {
         Doubt::Unparsable(_) => "unparsable".to_owned(),
         Doubt::TooLong => "too long".to_owned(),
         Doubt::TooDeep => "too deep".to_owned(),
-        Doubt::InlineCode { interpreter, text } => format!("code {interpreter}: {text}"),
-        Doubt::UnknownProgram { words } => format!("program {}", words.join(" ")),
+        Doubt::InlineCode { interpreter, text, .. } => format!("code {interpreter}: {text}"),
+        Doubt::UnknownProgram { words, .. } => format!("program {}", words.join(" ")),
     }
 }
 

@@ -67,6 +67,18 @@ impl Walk<'_> {
         self.script.doubts.push(doubt);
     }
 
+    /// Code whose effects are not known.
+    pub(super) fn inline_code(&mut self, interpreter: &str, text: String) {
+        let bases = self.state.bases.clone();
+        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
+    }
+
+    /// A program that is not known, with its arguments.
+    pub(super) fn unknown_words(&mut self, words: Vec<String>) {
+        let bases = self.state.bases.clone();
+        self.doubt(Doubt::UnknownProgram { words, bases });
+    }
+
     pub(super) fn list(&mut self, list: &List) {
         for item in list {
             if item.background {

@@ -4,7 +4,7 @@ use super::arguments::{self, Call};
 use super::builtins::moved;
 use super::state::{Field, FieldKind, Input};
 use super::walk::Walk;
-use super::{Access, Doubt, Target};
+use super::{Access, Target};
 
 /// The flags of a program that runs the rest of its words, and how many operands come before that.
 const WRAPPERS: &[(&str, &str, usize)] = &[
@@ -174,7 +174,7 @@ impl Walk<'_> {
     /// Runs a word as a script of its own.
     pub(super) fn code(&mut self, code: &Field, interpreter: &str) {
         if code.kind == FieldKind::Unknown {
-            self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text: code.text.clone() });
+            self.inline_code(interpreter, code.text.clone());
         } else {
             self.script_text(&code.shown());
         }
