@@ -25,6 +25,7 @@ mod init;
 mod install;
 mod out;
 mod pack;
+mod replay;
 mod report;
 mod run;
 mod test;
@@ -159,6 +160,15 @@ enum Subcommand {
         #[command(flatten)]
         request: report::Request,
     },
+    /// Show what the config would have decided in sessions of the past, from Claude Code's transcripts; nothing is run
+    ///
+    /// Every tool call, prompt and stop is compared with the rules as in a hook. This is how a strict rule is tried on last month's work
+    /// before it is switched on. Exits with 0, or with 1 if --fail-on-block is given and anything would be denied or blocked.
+    #[command(after_help = replay::EXAMPLES)]
+    Replay {
+        #[command(flatten)]
+        request: replay::Request,
+    },
     /// Print the JSON Schema of the config, for editors
     Schema {
         /// That of .conclaude.test.yaml instead
@@ -251,6 +261,7 @@ impl Subcommand {
             Subcommand::Schema { test: true } => print(test_schema_text()),
             Subcommand::Schema { test: false } => print(&schema_text()),
             Subcommand::Report { request } => report::run(&request),
+            Subcommand::Replay { request } => replay::run(&request),
             Subcommand::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command(), "conclaude", &mut script);

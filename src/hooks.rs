@@ -32,6 +32,7 @@ mod prompts;
 mod record;
 pub(crate) mod rehearse;
 mod remember;
+pub(crate) mod replay;
 mod run;
 mod session;
 mod stdio;

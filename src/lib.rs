@@ -35,6 +35,7 @@ pub(crate) mod pattern;
 pub(crate) mod permission;
 pub(crate) mod plan;
 pub mod process;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod root;
 pub mod rule;

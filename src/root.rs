@@ -101,6 +101,16 @@ fn split_worktree(cwd: &Path) -> (&Path, Option<PathBuf>) {
     (cwd, None)
 }
 
+/// The top level of an agent's worktree around a folder.
+pub(crate) fn worktree_of(cwd: &Path) -> Option<PathBuf> {
+    split_worktree(cwd).1
+}
+
+/// The project around a folder, which may be in an agent's worktree.
+pub(crate) fn project_of(cwd: &Path) -> &Path {
+    split_worktree(cwd).0
+}
+
 /// Whether a config may be used without asking: what another user owns, or what is above the repository, is not the project's.
 fn check_owner(path: &Path, start: &Path) -> Result<(), ConfigError> {
     let below = start.ancestors().take_while(|folder| Some(*folder) != path.parent());

@@ -67,10 +67,10 @@ pub struct Seen {
     pub opened: Option<Opened>,
 }
 
-/// Gate 1, before the call: is the prompt sound, and may the step be started?
+/// What Gate 1 finds in the prompt alone, whatever the step file says.
 #[must_use]
-pub fn before(calling: &Calling<'_>) -> Seen {
-    let Calling { markers, prompt, subagent_type, root, des, caller } = *calling;
+pub fn of_prompt(calling: &Calling<'_>) -> Vec<Finding> {
+    let Calling { markers, prompt, subagent_type, des, .. } = *calling;
     let mut found = markers.findings();
     if let Some(agent) = markers.agent.as_deref().filter(|agent| *agent != subagent_type) {
         found.push(mismatch(agent, subagent_type, "call that agent, or change the marker"));
@@ -80,6 +80,14 @@ pub fn before(calling: &Calling<'_>) -> Seen {
         let what = format!("the prompt has no section {section}");
         found.push(Finding::new(Code::SectionMissing, what, fix).matching(section));
     }
+    found
+}
+
+/// Gate 1, before the call: is the prompt sound, and may the step be started?
+#[must_use]
+pub fn before(calling: &Calling<'_>) -> Seen {
+    let Calling { markers, root, caller, .. } = *calling;
+    let mut found = of_prompt(calling);
     let opened = markers.step_file.as_deref().map(|step_file| open_step(root, step_file));
     let opened = match opened {
         Some(Ok(opened)) => opened,

@@ -17,18 +17,34 @@ pub(crate) struct Compared {
 }
 
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Watch<'a>(Option<&'a RefCell<Vec<Compared>>>);
+pub(crate) enum Watch<'a> {
+    #[default]
+    Nothing,
+    /// Every comparison, with its reason.
+    All(&'a RefCell<Vec<Compared>>),
+    /// The rules that match, each once.
+    Matches(&'a RefCell<Vec<Rule>>),
+}
 
 impl<'a> Watch<'a> {
     pub(crate) fn into(seen: &'a RefCell<Vec<Compared>>) -> Watch<'a> {
-        Watch(Some(seen))
+        Watch::All(seen)
     }
 
+    /// Whether also what decides nothing is compared.
     pub(crate) fn is_watched(self) -> bool {
-        self.0.is_some()
+        matches!(self, Watch::All(_))
     }
 
     pub(crate) fn matched(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {
+        if let Watch::Matches(seen) = self {
+            let rule = rule.0.rule(rule.1);
+            let mut seen = seen.borrow_mut();
+            if !seen.contains(&rule) {
+                seen.push(rule);
+            }
+            return;
+        }
         self.note(rule, subject, true, why);
     }
 
@@ -43,7 +59,7 @@ impl<'a> Watch<'a> {
         is_match: bool,
         why: impl FnOnce() -> String,
     ) {
-        let Some(seen) = self.0 else { return };
+        let Watch::All(seen) = self else { return };
         let compared =
             Compared { rule: origin.rule(written), subject: subject.to_owned(), is_match, why: why() };
         let mut seen = seen.borrow_mut();

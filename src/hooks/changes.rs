@@ -64,7 +64,7 @@ fn named(event: &Event, agent: Option<&Agent>) -> (Vec<String>, bool) {
 }
 
 /// The files that a tool writes, or the commands of a shell.
-fn of_tool(call: &serde_json::Map<String, Value>) -> Vec<String> {
+pub(super) fn of_tool(call: &serde_json::Map<String, Value>) -> Vec<String> {
     let name = call.get("tool_name").and_then(Value::as_str).unwrap_or_default();
     let Some(input) = call.get("tool_input").and_then(Value::as_object) else { return Vec::new() };
     match tools::what(name, input) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::context::Context;
 use crate::agent::Agent;
 use crate::decide::{Delivered, HookResult};
-use crate::dialect::claude::tools;
+use crate::dialect::claude::{prompt::task_of, tools};
 use crate::error::HookError;
 use crate::files;
 use crate::log;
@@ -94,26 +94,4 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
         (own, pending) => own.or(pending),
     };
     HookResult { message, context, delivered: delivered.collect(), ..result }
-}
-
-/// The agent that a prompt of the client itself is about: a `<task-notification>` names it as `<task-id>`.
-pub(super) fn task_of(prompt: &str) -> Option<&str> {
-    let rest = prompt.trim_start().strip_prefix("<task-notification>")?;
-    let (_, rest) = rest.split_once("<task-id>")?;
-    rest.split_once("</task-id>").map(|(id, _)| id.trim())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_clients_own_notification_names_an_agent() {
-        assert_eq!(
-            task_of("<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>"),
-            Some("a1")
-        );
-        assert_eq!(task_of("look: <task-notification><task-id>a1</task-id>"), None);
-        assert_eq!(task_of("hello"), None);
-    }
 }

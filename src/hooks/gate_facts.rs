@@ -122,7 +122,7 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
 }
 
 /// The command of a shell, if it writes anything that can be named.
-fn shell_writes(tool: &PreToolUsePayload) -> Option<Written> {
+pub(super) fn shell_writes(tool: &PreToolUsePayload) -> Option<Written> {
     let Use::Shell(command) = tools::what(&tool.tool_name, &tool.tool_input) else { return None };
     let script = shell::read(command, files::home().as_deref());
     let writes = script.effects.iter().any(|effect| effect.access.changes_files());

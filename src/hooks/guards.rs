@@ -18,8 +18,9 @@ use crate::glob::GlobError;
 use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Watch, check};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
+use crate::root::Root;
 use crate::shell::{self, Access};
-use crate::types::{HookPayload, PreToolUsePayload};
+use crate::types::{Event, HookPayload, PreToolUsePayload};
 
 /// The name of the main thread, in rules.
 const MAIN: &str = "main";
@@ -51,60 +52,77 @@ pub(super) fn inspect(
     context: &Context<'_>,
     watch: Watch<'_>,
 ) -> Option<Result<Inspected, GlobError>> {
-    let tool = &tool_of(context)?;
+    let tool = &tool_of(&context.event)?;
     let home = files::home();
-    let sources = sources(context);
-    let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
+    let rules = match Rules::of(config, &Sources(&sources(context)), home.as_deref()) {
         Ok(rules) => rules,
         Err(error) => return Some(Err(error)),
     };
-    let cwd = Path::new(&tool.base.cwd);
+    let Root { folder: root, work, .. } = &context.root;
     let links = Links::default();
-    let ground = Ground { root: &context.root.folder, cwd, links: &links, home: home.as_deref() };
-    let agent = agent_of(tool, context);
+    let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
+    let protected =
+        LazyCell::new(|| Protected::new(root, work, &links).with(&context.config.extended, root, work));
+    // Gate 2 protects them from an agent with a step.
+    let is_own = |named: &Path, real: &Path| !is_gated && protected.covers(named, real);
+    let scene = Scene { root, work, links: &links, is_own: &is_own };
+    let (effects, findings) = compare(&rules, tool, &agent_of(tool, &context.event), &scene, watch);
+    Some(Ok(Inspected { rules, effects, findings }))
+}
+
+/// Where a call happens.
+pub(super) struct Scene<'a> {
+    pub(super) root: &'a Path,
+    pub(super) work: &'a Path,
+    pub(super) links: &'a Links,
+    /// Whether a path, as it is named and where it leads, is one of our own files.
+    pub(super) is_own: &'a dyn Fn(&Path, &Path) -> bool,
+}
+
+/// The call of a tool against the rules.
+pub(super) fn compare(
+    rules: &Rules,
+    tool: &PreToolUsePayload,
+    agent: &str,
+    scene: &Scene<'_>,
+    watch: Watch<'_>,
+) -> (Effects, Vec<guard::Finding>) {
+    let Scene { root, work, links, is_own } = *scene;
+    let home = files::home();
+    let ground = Ground { root, cwd: Path::new(&tool.base.cwd), links, home: home.as_deref() };
     let (effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
-        Use::File { access: Access::Read, .. } if !watch.is_watched() && !rules.concern_reading(&agent) => {
-            return Some(Ok(Inspected { rules, effects: Effects::default(), findings: Vec::new() }));
+        Use::File { access: Access::Read, .. } if !watch.is_watched() && !rules.concern_reading(agent) => {
+            return (Effects::default(), Vec::new());
         }
         Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
         Use::Shell(command) => (ground.of_script(&shell::read(command, home.as_deref())), Some(command)),
         Use::Other => (Effects::default(), None),
     };
-    let work = &context.root.work;
-    let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
-    let protected = LazyCell::new(|| {
-        Protected::new(&context.root.folder, work, &links).with(
-            &context.config.extended,
-            &context.root.folder,
-            work,
-        )
-    });
     let call = Call {
         ground,
         tool: &tool.tool_name,
         command,
-        agent: &agent,
+        agent,
         is_subagent: tool.agent_id.is_some(),
-        worktree: (*work != context.root.folder).then_some(work.as_path()),
-        // Gate 2 protects them from an agent with a step.
-        is_own: &|named, real| !is_gated && protected.covers(named, real),
+        worktree: (work != root).then_some(work),
+        is_own,
         is_ignored: &|path| git::ignores(work, path),
         watch,
     };
-    let findings = check(&rules, &call, &effects);
-    Some(Ok(Inspected { rules, effects, findings }))
+    let findings = check(rules, &call, &effects);
+    (effects, findings)
 }
 
 /// The use of a tool that is about to happen, or that the user is asked about.
-pub(super) fn tool_of<'a>(context: &'a Context<'_>) -> Option<Cow<'a, PreToolUsePayload>> {
-    if let HookPayload::PreToolUse(tool) = context.payload() {
+pub(super) fn tool_of(event: &Event) -> Option<Cow<'_, PreToolUsePayload>> {
+    if let HookPayload::PreToolUse(tool) = &event.payload {
         return Some(Cow::Borrowed(tool));
     }
-    let fields = &context.event.fields;
+    let fields = &event.fields;
     let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
     Some(Cow::Owned(PreToolUsePayload {
-        base: context.payload().base().clone(),
+        base: event.payload.base().clone(),
         agent_id: text("agent_id"),
         tool_name: text("tool_name")?,
         tool_input: fields.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default(),
@@ -120,9 +138,9 @@ pub(super) fn sources(context: &Context<'_>) -> Vec<(String, Layer)> {
 }
 
 /// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.
-pub(super) fn agent_of(tool: &PreToolUsePayload, context: &Context<'_>) -> String {
+pub(super) fn agent_of(tool: &PreToolUsePayload, event: &Event) -> String {
     let Some(id) = &tool.agent_id else { return MAIN.to_owned() };
-    let named = context.event.fields.get("agent_type").and_then(Value::as_str);
+    let named = event.fields.get("agent_type").and_then(Value::as_str);
     named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::context::Context;
 use super::guards;
-use crate::config::PermissionRequestConfig;
+use crate::config::{Layer, PermissionRequestConfig};
 use crate::des::paths::Links;
 use crate::files;
 use crate::finding::{Code, Finding};
@@ -14,50 +14,74 @@ use crate::log;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::permission::{self, Answer, Permitted, Request, Rules, Said};
 use crate::text::clean;
+use crate::types::Event;
+
+/// A request, and where it comes from.
+pub(super) struct Asking<'a> {
+    pub(super) event: &'a Event,
+    pub(super) root: &'a Path,
+    /// What the files of the config are called, and whose they are.
+    pub(super) sources: &'a [(String, Layer)],
+    pub(super) links: &'a Links,
+}
 
 pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Vec<Outcome> {
-    match with_request(config, context, permission::answer) {
+    let said = in_context(config, context, permission::answer);
+    if let Some(Ok(Answer::Ask(why))) = &said {
+        log::info(|| {
+            let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
+            format!("permission for {}: the user is asked, {}", tool.unwrap_or_default(), clean(why))
+        });
+    }
+    outcomes(said)
+}
+
+/// What an answer comes to.
+pub(super) fn outcomes(said: Option<Result<Answer, GlobError>>) -> Vec<Outcome> {
+    match said {
         Some(Ok(Answer::Allow(said))) => vec![outcome(Verdict::Grant, Code::PermissionAllowed, &said)],
         Some(Ok(Answer::Deny(said))) => {
             said.iter().map(|said| outcome(Verdict::Block, Code::PermissionDenied, said)).collect()
         }
-        Some(Ok(Answer::Ask(why))) => {
-            log::info(|| {
-                let tool = context.event.fields.get("tool_name").and_then(serde_json::Value::as_str);
-                format!("permission for {}: the user is asked, {}", tool.unwrap_or_default(), clean(&why))
-            });
-            Vec::new()
-        }
+        Some(Ok(Answer::Ask(_))) | None => Vec::new(),
         // The config was checked when it was read.
         Some(Err(error)) => {
             vec![Outcome::note(format!("the rules for permissions cannot be evaluated: {error}"))]
         }
-        None => Vec::new(),
     }
 }
 
 /// What each rule says to the request.
 pub(super) fn inspect(config: &PermissionRequestConfig, context: &Context<'_>) -> Option<Permitted> {
-    with_request(config, context, permission::explained)?.ok()
+    in_context(config, context, permission::explained)?.ok()
 }
 
-/// The rules and the request that they are compared with. None where there is no tool.
-fn with_request<T>(
+fn in_context<T>(
     config: &PermissionRequestConfig,
     context: &Context<'_>,
     compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
 ) -> Option<Result<T, GlobError>> {
-    let tool = guards::tool_of(context)?;
+    let (links, sources) = (Links::default(), guards::sources(context));
+    let root = &context.root.folder;
+    with_request(config, &Asking { event: &context.event, root, sources: &sources, links: &links }, compare)
+}
+
+/// The rules and the request that they are compared with. None where there is no tool.
+pub(super) fn with_request<T>(
+    config: &PermissionRequestConfig,
+    asking: &Asking<'_>,
+    compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
+) -> Option<Result<T, GlobError>> {
+    let Asking { event, root, sources, links } = *asking;
+    let tool = guards::tool_of(event)?;
     let home = files::home();
-    let sources = guards::sources(context);
-    let rules = match Rules::of(config, &Sources(&sources), home.as_deref()) {
+    let rules = match Rules::of(config, &Sources(sources), home.as_deref()) {
         Ok(rules) => rules,
         Err(error) => return Some(Err(error)),
     };
-    let agent = guards::agent_of(&tool, context);
-    let (cwd, links) = (Path::new(&tool.base.cwd), Links::default());
+    let agent = guards::agent_of(&tool, event);
     let request = Request {
-        ground: Ground { root: &context.root.folder, cwd, links: &links, home: home.as_deref() },
+        ground: Ground { root, cwd: Path::new(&tool.base.cwd), links, home: home.as_deref() },
         tool: &tool.tool_name,
         input: &tool.tool_input,
         agent: &agent,

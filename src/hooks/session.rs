@@ -1,7 +1,6 @@
 //! What the user should know of a session: what will not work in it, and who never stopped.
 
 use super::context::{Context, MAIN_THREAD};
-use super::delivery;
 use crate::agent::Agent;
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,6 +8,7 @@ use crate::audit::{Record, Trail};
 use crate::config::Patterns;
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
+use crate::dialect::claude::prompt::task_of;
 use crate::error::Result;
 use crate::export;
 use crate::files::expand_home;
@@ -33,7 +33,7 @@ pub(super) fn run(report: Report, context: &Context<'_>) -> Result<Vec<Outcome>>
 /// With a prompt of the user the main thread's blocks are counted from one again. Claude Code's own notifications are none.
 pub(super) fn prompt(context: &Context<'_>) {
     let HookPayload::UserPromptSubmit(said) = context.payload() else { return };
-    if delivery::task_of(&said.prompt).is_none()
+    if task_of(&said.prompt).is_none()
         && let Err(error) = context.session.forget_blocks(&Agent::named(MAIN_THREAD))
     {
         log::warn(|| format!("the blocks of the last prompt still count: {error}"));

@@ -80,6 +80,11 @@ impl Rules {
         })
     }
 
+    /// Every rule, as records name it.
+    pub(crate) fn all(&self) -> Vec<record::Rule> {
+        self.deny.iter().chain(&self.allow).map(Rule::named).collect()
+    }
+
     /// What the default says.
     pub(super) fn by_default(&self, what: String) -> Said {
         let word = if self.default == PermissionDefault::Deny { "deny" } else { "allow" };

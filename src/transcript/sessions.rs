@@ -39,6 +39,19 @@ impl SessionFiles {
         self.main.iter().map(PathBuf::as_path).chain(self.agents.iter().map(|agent| agent.path.as_path()))
     }
 
+    /// Where and how it was started, as far as that is written.
+    pub fn start(&self) -> Start {
+        let found = self
+            .paths()
+            .map(|path| start(path, |start| start.cwd.is_some() && start.permission_mode.is_some()));
+        found.into_iter().find(|start| start.cwd.is_some()).unwrap_or_default()
+    }
+
+    /// Whether the session was started in this folder or below it.
+    pub fn is_of(&self, root: &Path) -> bool {
+        self.paths().find_map(first_cwd).is_some_and(|cwd| cwd.starts_with(root))
+    }
+
     /// The bytes of all files.
     pub fn size(&self) -> u64 {
         self.paths().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
@@ -69,7 +82,7 @@ pub fn of_project(claude: &Path, root: &Path) -> Vec<SessionFiles> {
     let mut found: Vec<SessionFiles> = folders
         .filter(|folder| folder.file_name().to_string_lossy().starts_with(name))
         .flat_map(|folder| in_folder(&folder.path()))
-        .filter(|session| session.paths().find_map(first_cwd).is_some_and(|cwd| cwd.starts_with(root)))
+        .filter(|session| session.is_of(root))
         .collect();
     found.sort_by(|a, b| a.id.cmp(&b.id));
     found
@@ -83,18 +96,32 @@ pub fn folder_name(project: &Path) -> String {
         .collect()
 }
 
-/// The folder in which a session was started.
-fn first_cwd(path: &Path) -> Option<PathBuf> {
-    let (mut found, mut lines) = (None, 0);
+/// What the first lines of a transcript say about its session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The folder in which it was started.
+    pub cwd: Option<PathBuf>,
+    pub permission_mode: Option<String>,
+}
+
+fn start(path: &Path, is_enough: impl Fn(&Start) -> bool) -> Start {
+    let (mut found, mut lines) = (Start::default(), 0);
     let read: io::Result<()> = Stream::open(path).and_then(|mut stream| {
         stream.until(|entry| {
             lines += 1;
-            found = entry.cwd.text().map(PathBuf::from);
-            let is_over = found.is_some() || lines >= MAX_LINES_TO_CWD;
+            found.cwd = found.cwd.take().or_else(|| entry.cwd.text().map(PathBuf::from));
+            let mode = || entry.permission_mode.text().map(str::to_owned);
+            found.permission_mode = found.permission_mode.take().or_else(mode);
+            let is_over = is_enough(&found) || lines >= MAX_LINES_TO_CWD;
             Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })
     });
-    read.ok().and(found)
+    read.map(|()| found).unwrap_or_default()
+}
+
+/// The folder in which a session was started.
+fn first_cwd(path: &Path) -> Option<PathBuf> {
+    start(path, |start| start.cwd.is_some()).cwd
 }
 
 fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {

@@ -174,6 +174,12 @@ impl<R: Read> Stream<R> {
                 let start = self.pending.start;
                 let end = start + searched + at;
                 self.consume(end + 1 - start);
+                // The buffer grows in steps, so a line may be longer and whole.
+                if (end - start) as u64 > MAX_LINE_BYTES {
+                    self.counts.too_long += 1;
+                    searched = 0;
+                    continue;
+                }
                 return Ok(Some(start..end));
             }
             searched = pending.len();

@@ -55,7 +55,15 @@ impl Event {
     /// # Errors
     /// Names the field and what was expected.
     pub fn parse(kind: EventKind, input: &[u8]) -> Result<Event, PayloadError> {
-        let wire = read(strip_bom(input))?;
+        Event::of(kind, read(strip_bom(input))?.0)
+    }
+
+    /// The same for a payload that was read already.
+    ///
+    /// # Errors
+    /// Names the field and what was expected.
+    pub(crate) fn of(kind: EventKind, fields: Map<String, Value>) -> Result<Event, PayloadError> {
+        let wire = Wire(fields);
         let payload = check(kind.name(), &wire)?;
         Ok(Event { kind, payload, fields: wire.0 })
     }

@@ -37,6 +37,7 @@ fn help_and_version_are_answered() {
       test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed
       events       List the events: what their patterns compare, what can be blocked, and the variables of their commands
       report       Show what happened in this project's sessions: a page with a timeline, Markdown for a pull request, or JSON
+      replay       Show what the config would have decided in sessions of the past, from Claude Code's transcripts; nothing is run
       schema       Print the JSON Schema of the config, for editors
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)

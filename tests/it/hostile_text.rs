@@ -43,6 +43,11 @@ impl Hostile {
             &format!(".claude/agents/{FILE_NAME}.md"),
             &format!("---\nname: {:?}\n---\n", "a\u{1b}[8mb"),
         );
+        let rule = json!({"tool": "*", "commandPattern": "*", "action": "block", "message": HOSTILE});
+        let guards =
+            json!({"preToolUse": {"toolUsageValidation": [rule]}, "stop": {"commands": [{"run": command}]}});
+        hostile.write("guards.yaml", &ascii(&guards));
+        hostile.write("hostile.jsonl", &transcript());
         let foreign = json!({"hooks": [{"type": "command", "command": command}], "matcher": HOSTILE});
         let lookalike = json!({"hooks": [{"type": "command", "command": format!("{HOSTILE} && conclaude SubagentStop")}]});
         let settings = json!({"env": {"CONCLAUDE": "0", HOSTILE: HOSTILE}, "hooks": {"SubagentStop": [foreign, lookalike], HOSTILE: []}});
@@ -66,6 +71,29 @@ impl Hostile {
 fn ascii(json: &Value) -> String {
     let escaped = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
     json.to_string().chars().map(escaped).collect()
+}
+
+/// Lines of a transcript in which all texts are hostile.
+fn transcript() -> String {
+    let line = |mut line: Value| {
+        line["cwd"] = json!(format!("/{HOSTILE}"));
+        line["timestamp"] = json!(HOSTILE);
+        line["version"] = json!(HOSTILE);
+        format!("{line}\n")
+    };
+    let call = |name: &str, input: Value| {
+        let block = json!({"type": "tool_use", "id": HOSTILE, "name": name, "input": input});
+        json!({"type": "assistant", "message": {"id": HOSTILE, "content": [block]}})
+    };
+    let lines = [
+        json!({"type": "user", "permissionMode": HOSTILE, "message": {"content": HOSTILE}}),
+        call("Bash", json!({"command": format!("echo {HOSTILE}")})),
+        call(HOSTILE, json!({"url": HOSTILE})),
+        call(HOSTILE, json!(HOSTILE)),
+        json!({"type": HOSTILE}),
+        json!({"type": "assistant", "message": {"id": "last", "content": [{"type": "text", "text": HOSTILE}]}}),
+    ];
+    lines.into_iter().map(line).collect()
 }
 
 fn step() -> String {
@@ -178,6 +206,11 @@ const CALLS: &[&[&str]] = &[
     &["report", "--session", "HOSTILE"],
     &["report", "--since", "HOSTILE"],
     &["report", "-o", "HOSTILE.md"],
+    &["replay", "hostile.jsonl", "--config", "guards.yaml"],
+    &["replay", "hostile.jsonl", "--config", "guards.yaml", "--json"],
+    &["replay", "HOSTILE"],
+    &["replay", "--config", "HOSTILE"],
+    &["replay", "--since", "HOSTILE"],
     &["uninstall", "--dry-run"],
     &["uninstall", "--purge"],
     &["schema"],

@@ -52,6 +52,7 @@ const LAYERS: &[&str] = &[
     "install",
     "lint",
     "hooks",
+    "replay",
     "cli",
     "main",
 ];

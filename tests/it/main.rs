@@ -54,6 +54,7 @@ mod prompts;
 mod readme;
 mod records;
 #[cfg(unix)]
+mod replay;
 mod report;
 mod run;
 mod security;

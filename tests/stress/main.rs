@@ -25,3 +25,4 @@ mod report;
 mod signals;
 mod timeouts;
 mod trail;
+mod transcripts;

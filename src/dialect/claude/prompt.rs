@@ -5,6 +5,13 @@ pub(crate) fn is_notification(prompt: &str) -> bool {
     prompt.trim_start().starts_with("<task-notification>")
 }
 
+/// The agent that a prompt of Claude Code itself is about: a `<task-notification>` names it as `<task-id>`.
+pub(crate) fn task_of(prompt: &str) -> Option<&str> {
+    let rest = prompt.trim_start().strip_prefix("<task-notification>")?;
+    let (_, rest) = rest.split_once("<task-id>")?;
+    rest.split_once("</task-id>").map(|(id, _)| id.trim())
+}
+
 /// The name and the arguments of a slash command. A path is none.
 pub(crate) fn slash_command(prompt: &str) -> Option<(&str, &str)> {
     let rest = prompt.trim().strip_prefix('/')?;
@@ -16,6 +23,16 @@ pub(crate) fn slash_command(prompt: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_clients_own_notification_names_an_agent() {
+        assert_eq!(
+            task_of("<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>"),
+            Some("a1")
+        );
+        assert_eq!(task_of("look: <task-notification><task-id>a1</task-id>"), None);
+        assert_eq!(task_of("hello"), None);
+    }
 
     #[test]
     fn a_slash_command_is_a_name_with_arguments() {

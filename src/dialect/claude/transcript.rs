@@ -7,13 +7,17 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+mod fate;
 mod head;
 mod scalar;
+mod turn;
 
+pub use fate::Fate;
 pub use scalar::{Content, Scalar};
+pub use turn::Ending;
 
 /// Kinds of lines that are known and say nothing of what happened.
-const IGNORED: [&str; 26] = [
+const IGNORED: [&str; 28] = [
     "agent-color",
     "agent-name",
     "ai-title",
@@ -35,11 +39,13 @@ const IGNORED: [&str; 26] = [
     "pr-link",
     "progress",
     "queue-operation",
+    "relocated",
     "repl-mode",
     "resume-head-vouch",
     "summary",
     "tag",
     "tools-used",
+    "worktree-state",
 ];
 
 /// Kinds of lines that are read.
@@ -83,6 +89,9 @@ pub struct Entry<'a> {
     pub permission_mode: Scalar<'a>,
     #[serde(borrow, default)]
     pub prompt_id: Scalar<'a>,
+    /// It is of a subagent. Older versions wrote such lines into the transcript of the main thread.
+    #[serde(borrow, default)]
+    pub is_sidechain: Scalar<'a>,
     /// Claude Code wrote it itself: feedback of a hook, a reminder.
     #[serde(borrow, default)]
     pub is_meta: Scalar<'a>,
@@ -91,6 +100,15 @@ pub struct Entry<'a> {
     pub is_compact_summary: Scalar<'a>,
     #[serde(borrow, default)]
     pub is_api_error_message: Scalar<'a>,
+    /// What a line of the system says.
+    #[serde(borrow, default)]
+    pub content: Scalar<'a>,
+    /// Beside the result of a tool that was not used: who or what was against it.
+    #[serde(borrow, default)]
+    pub tool_denial_kind: Scalar<'a>,
+    /// Beside the result of a tool: how it was permitted or not.
+    #[serde(borrow, default)]
+    pub permission_decision: Option<&'a RawValue>,
     /// What a session cost until then, by Claude Code's own prices.
     #[serde(rename = "totalCostUSD", borrow, default)]
     pub total_cost: Scalar<'a>,
@@ -109,6 +127,9 @@ pub struct Message<'a> {
     pub model: Scalar<'a>,
     #[serde(borrow, default)]
     pub content: Content<'a>,
+    /// `end_turn` where the main thread or an agent stops.
+    #[serde(borrow, default)]
+    pub stop_reason: Scalar<'a>,
     #[serde(default)]
     pub usage: Option<Usage>,
 }
@@ -162,6 +183,8 @@ pub struct Attachment<'a> {
     pub hook_name: Scalar<'a>,
     #[serde(borrow, default)]
     pub hook_event: Scalar<'a>,
+    #[serde(rename = "toolUseID", borrow, default)]
+    pub tool_use_id: Scalar<'a>,
     #[serde(borrow, default)]
     pub command: Scalar<'a>,
     #[serde(borrow, default)]

@@ -63,7 +63,7 @@ fn a_line_over_32_mb_is_skipped_in_bounded_memory() {
     }
     let line = b"{\"type\":\"user\"}\n";
     let text = |bytes: u64| line.chain(Long(bytes)).chain(&b"\n"[..]).chain(&line[..]);
-    for (bytes, too_long) in [(MAX_LINE_BYTES - 1, 0), (200 << 20, 1)] {
+    for (bytes, too_long) in [(MAX_LINE_BYTES - 1, 0), (MAX_LINE_BYTES + (1 << 20), 1), (200 << 20, 1)] {
         let mut stream = Stream::of(text(bytes));
         let (mut lines, mut largest) = (0, 0);
         stream

@@ -4,6 +4,8 @@ const MAIN: &str = include_str!("../../../../tests/fixtures/captures/transcript-
 const SUBAGENT: &str = include_str!("../../../../tests/fixtures/captures/transcript-subagent.jsonl");
 const HOOKS: &str = include_str!("../../../../tests/fixtures/captures/transcript-hooks.jsonl");
 
+const PERMISSIONS: &str = include_str!("../../../../tests/fixtures/captures/transcript-permissions.jsonl");
+
 fn entry(line: &str) -> Option<Box<Entry<'_>>> {
     match Line::read(line.as_bytes()) {
         Line::Entry(entry) => Some(entry),
@@ -93,4 +95,89 @@ fn a_field_of_another_type_is_absent_and_hides_nothing_else() {
     assert_eq!((entry.timestamp.number(), entry.cwd.text(), entry.agent_id.text()), (Some(7.0), None, None));
     assert_eq!((entry.session_id.text(), entry.is_meta.is_true()), (Some("s"), false));
     assert_eq!(entry.results().count(), 1);
+}
+
+#[test]
+fn a_result_says_what_became_of_its_call_and_whether_the_user_was_asked() {
+    let fates = |text: &str| -> Vec<(Fate, Option<bool>)> {
+        entries(text)
+            .flat_map(|entry| {
+                let fate = |result: &Block<'_>| {
+                    let fate = entry.fate(result);
+                    (fate, entry.was_asked(fate))
+                };
+                entry.results().map(fate).collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    use Fate::{DeniedByHook, Failed, NotPermitted, Ran, RejectedByUser};
+    assert_eq!(
+        fates(PERMISSIONS),
+        [
+            (Ran, Some(false)),
+            (DeniedByHook, Some(false)),
+            // A hook asked, and nobody was there.
+            (NotPermitted, Some(false)),
+            (Ran, Some(false)),
+            (Ran, Some(false)),
+            (Failed, Some(false)),
+            (NotPermitted, Some(true)),
+            (RejectedByUser, Some(true)),
+            (RejectedByUser, Some(true)),
+            (Ran, Some(true)),
+            (Ran, Some(false)),
+            (Ran, Some(false)),
+        ]
+    );
+    let older = r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected"}]}}"#;
+    assert_eq!(fates(older), [(RejectedByUser, Some(true))]);
+    let failed = r#"{"type":"user","permissionDecision":5,"message":{"content":[{"type":"tool_result","is_error":true,"content":"Exit code 1"}]}}"#;
+    assert_eq!(fates(failed), [(Failed, None)]);
+    let answered = r#"{"attachment":{"type":"hook_permission_decision","decision":"allow","toolUseID":"t1","hookEvent":"PermissionRequest"},"type":"attachment"}"#;
+    assert_eq!(entry(answered).unwrap().answered_request(), Some("t1"));
+}
+
+#[test]
+fn prompts_are_those_for_which_the_hook_was_called() {
+    let all: Vec<Box<Entry<'_>>> = entries(PERMISSIONS).collect();
+    let submitted: Vec<String> = all
+        .iter()
+        .filter_map(|entry| entry.submitted())
+        .map(|prompt| prompt.lines().next().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(
+        submitted,
+        [
+            "Do the work.",
+            "hello there",
+            "next one",
+            "hello there",
+            "/foo bar baz",
+            "Please delegate the task to the coder agent.",
+            "<task-notification>",
+            "hello there",
+            "hello there"
+        ]
+    );
+    let blocked: Vec<&str> = all.iter().filter_map(|entry| entry.blocked_prompt()).collect();
+    assert_eq!(blocked, ["deploy now"]);
+    assert_eq!(all.iter().filter(|entry| entry.is_stop_feedback()).count(), 1);
+    let launched: Vec<String> = all
+        .iter()
+        .flat_map(|entry| entry.results().filter_map(Block::launched_agent).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(launched, ["a43cac9208371e8b4"]);
+    let bash = r#"{"type":"user","message":{"role":"user","content":"<bash-input>echo hi</bash-input>"}}"#;
+    assert_eq!(entry(bash).unwrap().submitted(), None);
+}
+
+#[test]
+fn a_turn_may_stop_with_an_answer_that_calls_no_tool() {
+    let certain: Vec<bool> =
+        entries(SUBAGENT).filter_map(|entry| entry.ending()).map(|ending| ending.is_certain).collect();
+    assert_eq!(certain, [true, true]);
+    let older = r#"{"type":"assistant","message":{"id":"m","stop_reason":null,"content":[{"type":"text","text":"x"}]}}"#;
+    assert_eq!(entry(older).unwrap().ending(), Some(Ending { message: "m".into(), is_certain: false }));
+    let failed = r#"{"type":"assistant","isApiErrorMessage":true,"message":{"id":"m","stop_reason":"stop_sequence","content":[{"type":"text","text":"API Error"}]}}"#;
+    assert_eq!(entry(failed).unwrap().ending(), None);
 }

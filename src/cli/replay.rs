@@ -1,0 +1,103 @@
+//! `conclaude replay`: what the config would have decided in sessions of the past. Nothing is run.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use jiff::Timestamp;
+
+use super::audit::since;
+use super::out::Out;
+use crate::config::{ConfigError, Patterns};
+use crate::exit::Exit;
+use crate::hooks::replay::{Replayer, Would};
+use crate::load::{self, Loaded};
+use crate::replay::{self, seen::Seen};
+use crate::root::Root;
+
+mod json;
+mod notes;
+mod print;
+mod progress;
+
+pub(super) const EXAMPLES: &str = "Examples:
+  conclaude replay                                   all sessions of this project
+  conclaude replay --since 30d --config strict.yaml  a stricter config on the last month's work
+  conclaude replay 3f2a session.jsonl ~/.claude/projects
+
+Commands are never run, and nothing is written. An untrusted config can be replayed for that reason. What is compared with the disk (links,
+which files exist, what git ignores) is compared with today's.";
+
+#[derive(clap::Args)]
+pub(super) struct Request {
+    /// Sessions by the start of their id, transcripts, or folders of them [default: all sessions of this project]
+    #[arg(value_name = "SESSION|FILE|DIR")]
+    sources: Vec<String>,
+    /// Compare with this file and what it extends, instead of the project's config with all its layers
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Only what happened since this time (2026-01-31T12:00:00Z) or in the last 30m, 12h or 7d
+    #[arg(long, value_parser = since)]
+    since: Option<Timestamp>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Exit with 1 if anything would be denied or blocked
+    #[arg(long)]
+    fail_on_block: bool,
+}
+
+/// What all transcripts came to.
+struct Replayed<'a> {
+    replayer: &'a Replayer,
+    seen: &'a Seen,
+    sessions: u64,
+    transcripts: u64,
+    seconds: f64,
+    /// Why the config would not be used by a hook.
+    untrusted: Vec<String>,
+}
+
+pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let root = super::root()?;
+    let (loaded, untrusted) = read(request, &root)?;
+    if let Some(error) = loaded.errors.first() {
+        return Ok(super::fail(&error.to_string()));
+    }
+    let replayer = Replayer::new(loaded, &root.folder).map_err(io::Error::other)?;
+    let sessions = replay::find(&request.sources, &root)?;
+    let threads = replay::threads(&sessions, &root);
+    let started = Instant::now();
+    let progress = progress::Progress::new(replay::size(&threads));
+    let seen = replay::run(&replayer, &threads, request.since, &|bytes| progress.show(bytes));
+    progress.clear();
+    let replayed = Replayed {
+        replayer: &replayer,
+        seen: &seen,
+        sessions: sessions.len() as u64,
+        transcripts: threads.len() as u64,
+        seconds: started.elapsed().as_secs_f64(),
+        untrusted,
+    };
+    let mut out = Out::stdout();
+    match request.json {
+        true => out.json(&json::of(&replayed))?,
+        false => print::text(&mut out, &replayed)?,
+    }
+    out.flush()?;
+    let is_blocked = seen.of(Would::Denied) + seen.of(Would::Blocked) > 0;
+    Ok(if request.fail_on_block && is_blocked { Exit::Failure } else { Exit::Success })
+}
+
+/// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.
+fn read(request: &Request, root: &Root) -> io::Result<(Loaded, Vec<String>)> {
+    if let Some(path) = &request.config {
+        return Ok((load::one(&std::path::absolute(path)?, root), Vec::new()));
+    }
+    let loaded = load::untrusted(root);
+    let untrusted = match loaded.errors.is_empty() {
+        true => load::all(root, Patterns::All).errors.iter().map(ConfigError::brief).collect(),
+        false => Vec::new(),
+    };
+    Ok((loaded, untrusted))
+}

@@ -1,0 +1,76 @@
+//! What a replay came to, as JSON.
+
+use serde_json::{Value, json};
+
+use super::{Replayed, notes, print};
+use crate::hooks::replay::Would;
+use crate::replay::seen::{Hit, NotReplayed};
+
+pub(super) fn of(replayed: &Replayed<'_>) -> Value {
+    let seen = replayed.seen;
+    let rules = print::matched(replayed).into_iter().map(|(rule, tally)| {
+        json!({
+            "rule": rule, "matched": tally.matched, "denied": tally.denied, "asked": tally.asked,
+            "blocked": tally.blocked, "permitted": tally.permitted,
+        })
+    });
+    let commands = print::planned(replayed).into_iter().map(|(command, n)| {
+        json!({"rule": command.rule, "run": command.run, "can_block": command.can_block, "times": n})
+    });
+    let decisions = [
+        Would::Denied,
+        Would::Asked,
+        Would::Blocked,
+        Would::Permitted,
+        Would::Depends,
+        Would::Unknown,
+        Would::Allowed,
+    ];
+    let decisions: serde_json::Map<String, Value> =
+        decisions.into_iter().map(|would| (would.as_str().to_owned(), json!(seen.of(would)))).collect();
+    json!({
+        "sessions": replayed.sessions,
+        "transcripts": replayed.transcripts,
+        "tool_calls": seen.tool_calls,
+        "permission_requests": seen.requests,
+        "prompts": seen.prompts,
+        "stops": seen.stops,
+        "decisions": decisions,
+        "differs": seen.differs,
+        "events": print::by_time(replayed).into_iter().map(event).collect::<Vec<_>>(),
+        "events_left_out": seen.left_out,
+        "rules": rules.collect::<Vec<_>>(),
+        "never_matched": print::never_matched(replayed),
+        "commands": commands.collect::<Vec<_>>(),
+        "not_replayed": not_replayed(seen.not_replayed, &replayed.replayer.other_sections()),
+        "not_judged": seen.unjudged,
+        "read": {
+            "bytes": seen.counts.bytes, "lines": seen.counts.lines, "too_long": seen.counts.too_long,
+            "half_written": seen.counts.unfinished, "not_json": seen.counts.malformed,
+            "other_form": seen.counts.other_form, "unknown_kinds": seen.counts.unknown,
+            "versions": seen.counts.versions, "seconds": replayed.seconds,
+        },
+        "problems": seen.all_problems(),
+        "notes": notes::of(replayed),
+    })
+}
+
+fn event(hit: &Hit) -> Value {
+    let at = &hit.at;
+    let rules = hit.because.iter().map(|because| {
+        json!({"rule": because.rule, "matched": because.matched, "decision": because.would.as_str()})
+    });
+    json!({
+        "time": at.time, "session": at.session, "agent": at.agent, "event": at.event, "tool": at.tool, "what": at.what,
+        "decision": hit.would.as_str(), "happened": hit.happened.as_str(), "differs": hit.differs,
+        "rules": rules.collect::<Vec<_>>(),
+    })
+}
+
+fn not_replayed(left_out: NotReplayed, sections: &[&str]) -> Value {
+    json!({
+        "gate_1_step_files": left_out.step_files, "gate_2_writes": left_out.scopes, "gate_3_stops": left_out.gated_stops,
+        "permission_requests": left_out.requests, "sidechain_lines": left_out.sidechain_lines,
+        "agents_without_type": left_out.unknown_agents, "old_transcripts": left_out.old_files, "sections": sections,
+    })
+}

@@ -1,0 +1,87 @@
+//! What a replay cannot know, with numbers: nothing is left out silently.
+
+use super::Replayed;
+use crate::text::count;
+
+/// Rules whose verdict depends on files, which are those of today.
+const OF_FILES: [(&str, &str); 3] = [
+    ("preToolUse.preventAdditions", "whether a file existed"),
+    ("preToolUse.preventRootAdditions", "whether a file existed"),
+    ("preToolUse.preventUpdateGitIgnored", "what git ignored"),
+];
+
+pub(super) fn of(replayed: &Replayed<'_>) -> Vec<String> {
+    let mut found: Vec<String> = replayed
+        .untrusted
+        .iter()
+        .map(|why| format!("hooks do not use all of this config, and nothing of it was run here: {why}"))
+        .collect();
+    found.extend(gates(replayed));
+    found.extend(of_disk(replayed));
+    let left_out = replayed.seen.not_replayed;
+    let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", count(n, noun)));
+    found.extend(of(
+        left_out.requests,
+        "call",
+        "not replayed with `permissionRequest`: the transcript does not say whether the user was asked",
+    ));
+    found.extend(of(
+        left_out.sidechain_lines,
+        "line",
+        "of subagents in a transcript of the main thread not replayed: older versions of Claude Code wrote them there",
+    ));
+    found.extend(of(left_out.unknown_agents, "subagent", "without a type: rules see its id as its name"));
+    found.extend(of(left_out.old_files, "transcript", "not read: last written before the time of --since"));
+    let others = replayed.replayer.other_sections();
+    if !others.is_empty() {
+        found.push(format!(
+            "not replayed, since transcripts do not show these events: the commands of {}",
+            others.join(", ")
+        ));
+    }
+    found
+}
+
+/// Step files and trees of that time are gone.
+fn gates(replayed: &Replayed<'_>) -> Vec<String> {
+    let left_out = replayed.seen.not_replayed;
+    let gates = [
+        (
+            left_out.step_files,
+            "call",
+            "Gate 1 was replayed for the prompt alone",
+            "its step file of that time is not known",
+        ),
+        (
+            left_out.scopes,
+            "writing call",
+            "Gate 2 was not replayed",
+            "the scope of its step at that time is not known",
+        ),
+        (
+            left_out.gated_stops,
+            "stop",
+            "Gate 3 and the judge were not replayed",
+            "the step and the files of that time are not known",
+        ),
+    ];
+    let seen = gates.into_iter().filter(|(n, ..)| *n > 0);
+    seen.map(|(n, noun, what, why)| format!("{what} for {} of agents with a step: {why}", count(n, noun)))
+        .collect()
+}
+
+fn of_disk(replayed: &Replayed<'_>) -> Vec<String> {
+    let rules = &replayed.replayer.rules;
+    let has = |key: &str| rules.iter().any(|rule| rule.key == key);
+    let mut found: Vec<String> = OF_FILES
+        .iter()
+        .filter(|(key, _)| has(key))
+        .map(|(key, what)| {
+            format!("`{key}`: {what} is looked up among today's files, not those of that time")
+        })
+        .collect();
+    if replayed.seen.tool_calls > 0 && rules.iter().any(|rule| rule.key.starts_with("preToolUse")) {
+        found.push("links, directories and globs of shell commands are resolved on today's disk".into());
+    }
+    found
+}

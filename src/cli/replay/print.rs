@@ -1,0 +1,204 @@
+//! What a replay came to, as text.
+
+use std::io;
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Replayed, notes};
+use crate::cli::out::{Out, Paint};
+use crate::cli::table;
+use crate::hooks::replay::{Planned, Would};
+use crate::replay::seen::{Hit, Tally};
+use crate::rule::Rule;
+use crate::text::{clean_line, count};
+
+const BOLD: Paint = Paint(Style::new().bold());
+const FAINT: Paint = Paint(Style::new().dimmed());
+const WARNING: Paint = Paint(AnsiColor::Yellow.on_default());
+
+/// Longer tables are cut, and say so; JSON has more.
+const MAX_ROWS: usize = 100;
+const MAX_WHAT: usize = 60;
+const MAX_NAME: usize = 24;
+/// The start of a session's id that is enough to name it.
+const MAX_SESSION: usize = 8;
+
+pub(super) fn text(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+    hits(out, replayed)?;
+    summary(out, replayed)?;
+    rules(out, replayed)?;
+    commands(out, replayed)?;
+    let (problems, notes) = (replayed.seen.all_problems(), notes::of(replayed));
+    if !problems.is_empty() || !notes.is_empty() {
+        writeln!(out)?;
+    }
+    for problem in problems {
+        writeln!(out, "{WARNING}warning:{WARNING:#} {problem}")?;
+    }
+    for note in notes {
+        writeln!(out, "{FAINT}note: {note}{FAINT:#}")?;
+    }
+    Ok(())
+}
+
+fn short(text: &str, max: usize) -> String {
+    let clean = clean_line(text);
+    let start: String = clean.chars().take(max).collect();
+    if start.len() < clean.len() { format!("{start}…") } else { start }
+}
+
+/// All hits, in the order in which they happened.
+pub(super) fn by_time<'a>(replayed: &Replayed<'a>) -> Vec<&'a Hit> {
+    let mut hits: Vec<&Hit> = replayed.seen.hits.values().collect();
+    hits.sort_by(|a, b| a.at.time.cmp(&b.at.time));
+    hits
+}
+
+fn hits(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+    let hits = by_time(replayed);
+    if hits.is_empty() {
+        return Ok(());
+    }
+    let heading =
+        ["TIME", "SESSION", "AGENT", "EVENT", "WOULD BE", "HAPPENED", "WHAT", "RULE"].map(str::to_owned);
+    let rows: Vec<_> =
+        std::iter::once(heading).chain(hits.iter().take(MAX_ROWS).map(|hit| row(hit))).collect();
+    table(out, &rows, BOLD)?;
+    let more = (hits.len().saturating_sub(MAX_ROWS)) as u64 + replayed.seen.left_out;
+    if more > 0 {
+        writeln!(out, "… and {more} more: --json has {} of them", hits.len())?;
+    }
+    if replayed.seen.differs > 0 {
+        writeln!(out, "* something else than would be decided now")?;
+    }
+    writeln!(out)
+}
+
+fn row(hit: &Hit) -> [String; 8] {
+    let at = &hit.at;
+    let time = at.time.as_deref().and_then(|time| time.get(..19)).unwrap_or("-");
+    let happened = hit.happened.as_str();
+    let what = match &at.tool {
+        Some(tool) => format!("{tool} {}", at.what),
+        None => at.what.clone(),
+    };
+    let because = match hit.because.as_slice() {
+        [] => String::new(),
+        [one] => one.rule.to_string(),
+        [first, more @ ..] => format!("{} and {} more", first.rule, more.len()),
+    };
+    let would = match hit.would {
+        Would::Depends => "its commands decide",
+        Would::Unknown => "not known: a gate",
+        would => would.as_str(),
+    };
+    [
+        clean_line(time),
+        short(&at.session, MAX_SESSION).trim_end_matches('…').to_owned(),
+        short(&at.agent, MAX_NAME),
+        at.event.to_owned(),
+        would.to_owned(),
+        if hit.differs { format!("{happened} *") } else { happened.to_owned() },
+        short(&what, MAX_WHAT),
+        clean_line(&because),
+    ]
+}
+
+fn summary(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+    let seen = replayed.seen;
+    #[expect(clippy::cast_precision_loss, reason = "no transcript is that large")]
+    let megabytes = seen.counts.bytes as f64 / 1e6;
+    writeln!(
+        out,
+        "{} ({} asked about), {} and {} in {} ({}, {megabytes:.1} MB in {:.1} s)",
+        count(seen.tool_calls, "tool call"),
+        seen.requests,
+        count(seen.prompts, "prompt"),
+        count(seen.stops, "stop"),
+        count(replayed.sessions, "session"),
+        count(replayed.transcripts, "transcript"),
+        replayed.seconds
+    )?;
+    let words = [Would::Denied, Would::Asked, Would::Blocked, Would::Permitted];
+    let counts: Vec<String> =
+        words.iter().map(|would| format!("{} {}", seen.of(*would), would.as_str())).collect();
+    writeln!(out, "would be: {}; {} differ from what happened", counts.join(", "), seen.differs)?;
+    let undecided = [
+        (Would::Depends, "where commands that can block would run"),
+        (Would::Unknown, "of agents with a step, whose gates cannot be replayed"),
+    ];
+    for (would, why) in undecided.into_iter().filter(|(would, _)| seen.of(*would) > 0) {
+        writeln!(out, "not decided by rules: {} {why}", count(seen.of(would), "event"))?;
+    }
+    Ok(())
+}
+
+/// Rules with what they came to, those that decided most first.
+pub(super) fn matched<'a>(replayed: &Replayed<'a>) -> Vec<(&'a Rule, Tally)> {
+    let mut found: Vec<_> = replayed.seen.rules.iter().map(|(rule, tally)| (rule, *tally)).collect();
+    found.sort_by_key(|(rule, tally)| {
+        (std::cmp::Reverse((tally.decided(), tally.matched)), rule.file.clone(), rule.line, rule.to_string())
+    });
+    found
+}
+
+/// Rules of the config that nothing was matched by.
+pub(super) fn never_matched<'a>(replayed: &Replayed<'a>) -> Vec<&'a Rule> {
+    let rules = replayed.replayer.rules.iter();
+    rules.filter(|rule| !replayed.seen.rules.contains_key(rule)).collect()
+}
+
+fn rules(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+    let matched = matched(replayed);
+    if !matched.is_empty() {
+        writeln!(out, "\n{BOLD}rules that matched{BOLD:#}")?;
+    }
+    for (rule, tally) in matched {
+        writeln!(out, "  {}  {rule}", tally_words(tally))?;
+    }
+    let never = never_matched(replayed);
+    if !never.is_empty() {
+        writeln!(out, "\n{BOLD}rules that never matched{BOLD:#}")?;
+        never.iter().try_for_each(|rule| writeln!(out, "  {rule}"))?;
+    }
+    Ok(())
+}
+
+fn tally_words(tally: Tally) -> String {
+    let parts = [
+        (tally.denied, "denied"),
+        (tally.asked, "asked"),
+        (tally.blocked, "blocked"),
+        (tally.permitted, "permitted"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let text = if parts.is_empty() { format!("{} matched", tally.matched) } else { parts.join(", ") };
+    format!("{text:>12}")
+}
+
+/// Commands that would have run, the most frequent first.
+pub(super) fn planned<'a>(replayed: &Replayed<'a>) -> Vec<(&'a Planned, u64)> {
+    let mut found: Vec<_> = replayed.seen.commands.iter().map(|(command, n)| (command, *n)).collect();
+    found.sort_by(|(a, n), (b, m)| {
+        m.cmp(n).then_with(|| (&a.rule.file, a.rule.line, &a.run).cmp(&(&b.rule.file, b.rule.line, &b.run)))
+    });
+    found
+}
+
+fn commands(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
+    let commands = planned(replayed);
+    if commands.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{BOLD}commands that would have run{BOLD:#} (none was; how they would have ended is not known)"
+    )?;
+    for (command, n) in commands {
+        let can_block = if command.can_block { ", can block" } else { "" };
+        let times = count(n, "time");
+        writeln!(out, "  {times:>12}  {}{can_block}: {}", short(&command.run, MAX_WHAT), command.rule)?;
+    }
+    Ok(())
+}

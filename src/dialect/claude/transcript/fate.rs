@@ -1,0 +1,92 @@
+//! What became of a call of a tool: the line with its result says so.
+
+use serde::Deserialize;
+
+use super::{Block, Entry, Scalar};
+
+/// What Claude Code writes beside a result since it records permissions.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Permission<'a> {
+    #[serde(borrow)]
+    source: Scalar<'a>,
+    #[serde(borrow)]
+    reason_code: Scalar<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Ran,
+    /// It was used, and failed.
+    Failed,
+    DeniedByHook,
+    RejectedByUser,
+    /// Rules or the mode of permissions were against it, or nobody was there to ask.
+    NotPermitted,
+}
+
+/// The kind of a denial where the user said no, or could not be asked.
+const REJECTED: &str = "user-rejected";
+
+/// How a result starts after a rejection, also where an older version writes no kind.
+const REJECTION: &str = "The user doesn't want to proceed with this tool use.";
+
+impl<'a> Entry<'a> {
+    fn permission(&self) -> Option<Permission<'a>> {
+        self.permission_decision.and_then(|raw| serde_json::from_str(raw.get()).ok())
+    }
+
+    /// What became of the call that this is the result of.
+    pub fn fate(&self, result: &Block<'_>) -> Fate {
+        if !result.is_error.is_true() {
+            return Fate::Ran;
+        }
+        if result.is_denied_by_hook() {
+            return Fate::DeniedByHook;
+        }
+        let permission = self.permission().unwrap_or_default();
+        match (self.tool_denial_kind.text(), permission.source.text()) {
+            (Some(_), Some("hook")) => Fate::DeniedByHook,
+            (Some(REJECTED), None) => Fate::RejectedByUser,
+            (Some(REJECTED), Some(source)) if source.starts_with("user") => Fate::RejectedByUser,
+            (Some(_), _) => Fate::NotPermitted,
+            (None, _) if result.answer(REJECTION.len()).is_some_and(|text| text == REJECTION) => {
+                Fate::RejectedByUser
+            }
+            (None, _) => Fate::Failed,
+        }
+    }
+
+    /// Whether PermissionRequest came before this result, apart from what hooks answered to it; none where the version that wrote
+    /// it does not say.
+    pub fn was_asked(&self, fate: Fate) -> Option<bool> {
+        let permission = self.permission();
+        let reason = permission.as_ref().and_then(|permission| permission.reason_code.text());
+        let source = permission.as_ref().and_then(|permission| permission.source.text());
+        match (self.tool_denial_kind.text(), fate) {
+            // What a hook asks about is refused without another hook where nobody can be asked.
+            (Some(REJECTED), _) => Some(reason != Some("hook:PreToolUse")),
+            (Some(_), _) | (None, Fate::DeniedByHook) => Some(false),
+            (None, Fate::RejectedByUser) => Some(true),
+            (None, _) => source.map(|source| source.starts_with("user")),
+        }
+    }
+
+    /// The call that a hook answered for the user, at PermissionRequest.
+    pub fn answered_request(&self) -> Option<&str> {
+        let attachment = self.attachment.as_ref()?;
+        let is_request = attachment.hook_event.text() == Some("PermissionRequest");
+        attachment.tool_use_id.text().filter(|_| is_request)
+    }
+}
+
+impl Block<'_> {
+    /// The id of the agent that a call started in the background.
+    pub fn launched_agent(&self) -> Option<String> {
+        const START: &str = "Async agent launched";
+        let is_launch = self.content.is_some_and(|raw| raw.get().contains(START));
+        let text = is_launch.then(|| self.answer(2_000)).flatten().filter(|text| text.starts_with(START))?;
+        let (_, rest) = text.split_once("agentId: ")?;
+        Some(rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect())
+    }
+}

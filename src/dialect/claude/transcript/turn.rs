@@ -1,0 +1,87 @@
+//! Where a turn starts and where it stops.
+
+use std::borrow::Cow;
+
+use super::Entry;
+
+/// How lines start that stand where prompts do, and for which UserPromptSubmit does not come: commands that Claude Code runs
+/// itself, what they print, interruptions, messages of other sessions.
+const OWN: [&str; 7] = [
+    "<local-command-",
+    "<command-name>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    INTERRUPTED,
+    "Another Claude session sent a message:",
+];
+
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+/// What a line of the system says about a prompt that a hook blocked, before and after the reason.
+const BLOCKED: &str = "UserPromptSubmit operation blocked by hook:";
+const ORIGINAL: &str = "\n\nOriginal prompt: ";
+
+/// An answer with which a turn may stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// All lines of one answer have the same.
+    pub message: String,
+    /// It says so itself. Without that, what follows it says whether it was the last.
+    pub is_certain: bool,
+}
+
+impl Entry<'_> {
+    /// The prompt of the main thread, as UserPromptSubmit gives it.
+    pub fn submitted(&self) -> Option<Cow<'_, str>> {
+        let prompt = self.prompt()?;
+        let start = prompt.trim_start();
+        if let Some(command) = slash_command(start) {
+            return Some(Cow::Owned(command));
+        }
+        (!OWN.iter().any(|own| start.starts_with(own))).then_some(prompt)
+    }
+
+    /// A prompt that a hook blocked: it is in the transcript only in the words about it.
+    pub fn blocked_prompt(&self) -> Option<&str> {
+        let said = self.content.text().filter(|_| self.is("system"))?;
+        said.starts_with(BLOCKED).then(|| said.split_once(ORIGINAL).map_or("", |(_, prompt)| prompt))
+    }
+
+    /// Whether the user interrupted what came before this line.
+    pub fn is_interruption(&self) -> bool {
+        self.prompt().is_some_and(|prompt| prompt.starts_with(INTERRUPTED))
+    }
+
+    /// Whether a hook blocked the stop before this line.
+    pub fn is_stop_feedback(&self) -> bool {
+        let content = self.message.as_ref().map(|message| &message.content);
+        self.is_meta.is_true()
+            && matches!(content, Some(super::Content::Text(text)) if text.starts_with("Stop hook feedback:"))
+    }
+
+    /// An answer without a call of a tool, with which the main thread or an agent may stop. After an error of the API it does not.
+    pub fn ending(&self) -> Option<Ending> {
+        let message = self.message.as_ref().filter(|_| self.is("assistant"))?;
+        if self.is_api_error_message.is_true() || self.calls().next().is_some() {
+            return None;
+        }
+        let is_certain = match message.stop_reason.text() {
+            Some("end_turn" | "stop_sequence") => true,
+            None => false,
+            Some(_) => return None,
+        };
+        Some(Ending { message: message.id.text().unwrap_or_default().to_owned(), is_certain })
+    }
+}
+
+/// A slash command as it was typed.
+fn slash_command(prompt: &str) -> Option<String> {
+    let part = |name: &str| {
+        let (_, rest) = prompt.split_once(&format!("<{name}>"))?;
+        rest.split_once(&format!("</{name}>")).map(|(text, _)| text.trim())
+    };
+    let name = prompt.starts_with("<command-message>").then(|| part("command-name")).flatten()?;
+    let arguments = part("command-args").unwrap_or_default();
+    Some(format!("{name} {arguments}").trim_end().to_owned())
+}

@@ -1,0 +1,113 @@
+//! What the checks of a plan find in an event of the past, with the rules behind it.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use super::{Because, Past, Replayer, Stage, Would, called, rules};
+use crate::des::gates::{self, Calling};
+use crate::des::markers::Markers;
+use crate::des::protected::Protected;
+use crate::finding::Finding;
+use crate::guard::Watch;
+use crate::hooks::permissions::Asking;
+use crate::hooks::{gate_facts, guards, permissions};
+use crate::outcome::{Evidence, Outcome, Verdict};
+use crate::permission;
+use crate::plan::{Action, Gate};
+use crate::rule::{Rule, Written};
+use crate::types::{Event, HookPayload};
+
+impl Replayer {
+    /// What a check finds; the rules that it matches are noted.
+    pub(super) fn check(&self, action: &Action, past: &Past<'_>, matched: &mut Vec<Rule>) -> Vec<Outcome> {
+        let Past { event, stage, .. } = *past;
+        match action {
+            Action::Guards(_) => self.guard(event, stage, matched),
+            Action::Permissions(config) => {
+                let asking = Asking { event, root: &stage.root, sources: &self.sources, links: &stage.links };
+                let said = permissions::with_request(config, &asking, |rules, request, home| {
+                    let rules_seen = permission::explained(rules, request, home).rules.into_iter();
+                    matched.extend(rules_seen.filter_map(|(rule, is_match)| is_match.then_some(rule)));
+                    permission::answer(rules, request, home)
+                });
+                permissions::outcomes(said)
+            }
+            Action::Gate(Gate::Call { .. }) => self.call(event),
+            Action::Context(context) => {
+                matched.push((*context.rule).clone());
+                Vec::new()
+            }
+            Action::Continue(message) => {
+                matched.push(rules::infinite(&self.loaded, &self.base));
+                let (verdict, evidence) = (Verdict::Block, Evidence::Continue);
+                vec![Outcome { verdict, message: message.clone(), evidence }]
+            }
+            Action::Gate(_) | Action::Report(_) | Action::Command(_) | Action::Wait(_) | Action::Judge(_) => {
+                Vec::new()
+            }
+        }
+    }
+
+    fn guard(&self, event: &Event, stage: &Stage, matched: &mut Vec<Rule>) -> Vec<Outcome> {
+        let Some(tool) = guards::tool_of(event) else { return Vec::new() };
+        let Stage { root, work, links, protected } = stage;
+        let own = || Protected::new(root, work, links).with(&self.loaded.extended, root, work);
+        let is_own = |named: &Path, real: &Path| protected.get_or_init(own).covers(named, real);
+        let scene = guards::Scene { root, work, links, is_own: &is_own };
+        let seen = RefCell::new(Vec::new());
+        let agent = guards::agent_of(&tool, event);
+        let (_, findings) = guards::compare(&self.guards, &tool, &agent, &scene, Watch::Matches(&seen));
+        matched.extend(seen.into_inner());
+        findings.into_iter().map(guards::outcome).collect()
+    }
+
+    /// Gate 1, as far as the prompt says. The step file is not the one of that time.
+    fn call(&self, event: &Event) -> Vec<Outcome> {
+        let HookPayload::PreToolUse(tool) = &event.payload else { return Vec::new() };
+        let prompt = called(tool).unwrap_or_default();
+        let findings = gates::of_prompt(&Calling {
+            markers: &Markers::of(prompt),
+            prompt,
+            subagent_type: gate_facts::called_agent(tool),
+            root: Path::new(""),
+            des: &self.des,
+            caller: None,
+        });
+        findings.into_iter().map(|finding| Outcome::finding(finding, self.des.blocks())).collect()
+    }
+
+    /// Why an outcome counts.
+    pub(super) fn because(&self, outcome: &Outcome, event: &Would, all: &[Outcome]) -> Option<Because> {
+        let would = match outcome.verdict {
+            Verdict::Block if *event == Would::Blocked => Would::Blocked,
+            Verdict::Block if *event == Would::Denied => Would::Denied,
+            // Where nobody can be asked, it is denied.
+            Verdict::Ask
+                if *event == Would::Denied && all.iter().all(|one| one.verdict != Verdict::Block) =>
+            {
+                Would::Denied
+            }
+            Verdict::Ask => Would::Asked,
+            Verdict::Grant if *event == Would::Permitted => Would::Permitted,
+            _ => return None,
+        };
+        let (rule, matched) = match outcome.as_finding() {
+            Some(finding) => (self.rule_of(finding), finding.matched.clone().unwrap_or_default()),
+            None => (rules::infinite(&self.loaded, &self.base), String::new()),
+        };
+        Some(Because { rule, matched, would })
+    }
+
+    fn rule_of(&self, finding: &Finding) -> Rule {
+        if let Some(rule) = finding.rule.as_deref() {
+            return rule.clone();
+        }
+        match finding.code.written() {
+            Written::Config(keys) => {
+                rules::located(&self.loaded, &self.base, keys, Rule::key(keys.join(".")))
+            }
+            Written::Prompt(key) | Written::Step(key) => Rule::key(key),
+            Written::BuiltIn(what) => Rule::built_in(what),
+        }
+    }
+}

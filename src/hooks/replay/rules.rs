@@ -1,0 +1,65 @@
+//! Every rule of a config that could say something about the events of a transcript, as records name it.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::EVENTS;
+use crate::config::EventConfig;
+use crate::guard;
+use crate::load::Loaded;
+use crate::permission;
+use crate::rule::Rule;
+
+pub(super) fn all(
+    loaded: &Loaded,
+    guards: &guard::Rules,
+    permissions: &permission::Rules,
+    base: &Path,
+) -> Vec<Rule> {
+    // Nobody wrote what has no line.
+    let mut found: Vec<Rule> = guards.all().into_iter().filter(|rule| rule.line.is_some()).collect();
+    found.extend(permissions.all());
+    let prompts = &loaded.config.prompts;
+    for (number, rule) in prompts.rules() {
+        let named = Rule::key("userPromptSubmit.contextRules").pattern(rule.value.pattern.as_str());
+        let keys = ["userPromptSubmit", "contextRules", &number.to_string()];
+        found.push(located(loaded, base, &keys, named));
+    }
+    for event in EVENTS {
+        let section = loaded.config.section(event).into_iter();
+        found.extend(
+            section.flat_map(|section| commands(loaded, base, &[event.row().section, "commands"], section)),
+        );
+    }
+    let slash = prompts.slash_commands.iter();
+    let keys = ["userPromptSubmit", "slashCommands", "commands"];
+    found.extend(slash.flat_map(|section| commands(loaded, base, &keys, section)));
+    found.extend(loaded.config.stop.infinite().map(|_| infinite(loaded, base)));
+    let mut seen = HashSet::new();
+    found.retain(|rule| seen.insert(rule.clone()));
+    found
+}
+
+fn commands(loaded: &Loaded, base: &Path, keys: &[&str], section: &EventConfig) -> Vec<Rule> {
+    let mut found = Vec::new();
+    for (pattern, commands) in section.entries() {
+        for index in 0..commands.len() {
+            let index = index.to_string();
+            let named = Rule::key(keys.join(".")).pattern(pattern.as_str());
+            found.push(located(loaded, base, &[keys, &[pattern.as_str(), &index]].concat(), named));
+        }
+    }
+    found
+}
+
+pub(super) fn infinite(loaded: &Loaded, base: &Path) -> Rule {
+    located(loaded, base, &["stop", "infinite"], Rule::key("stop.infinite"))
+}
+
+/// A rule with the file and the line of the value below these keys.
+pub(super) fn located(loaded: &Loaded, base: &Path, keys: &[&str], rule: Rule) -> Rule {
+    match loaded.origins.position(keys, Some(base)) {
+        Some((file, line)) => rule.at(file, Some(line)),
+        None => rule,
+    }
+}

@@ -1,0 +1,198 @@
+//! Sessions of the past with a config of today: which transcripts are meant, and all of them on all cores, in memory that does not
+//! grow with them.
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use jiff::Timestamp;
+
+use crate::agent::Agent;
+use crate::files;
+use crate::hooks::replay::Replayer;
+use crate::root::{Root, claude_folder, project_of};
+use crate::transcript::sessions::{self, AgentFile, SessionFiles};
+use crate::transcript::stream::Stream;
+
+mod judge;
+pub(crate) mod seen;
+mod stops;
+mod walk;
+
+use seen::Seen;
+pub(crate) use walk::Thread;
+use walk::Walk;
+
+/// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any.
+///
+/// # Errors
+/// When there is nothing of that name.
+pub(crate) fn find(named: &[String], root: &Root) -> io::Result<Vec<SessionFiles>> {
+    let claude = claude_folder();
+    let of_project =
+        || claude.as_deref().map(|claude| sessions::of_project(claude, &root.folder)).unwrap_or_default();
+    let mut found = Vec::new();
+    for source in named {
+        found.extend(of_source(source, claude.as_deref(), of_project)?);
+    }
+    if named.is_empty() {
+        found = of_project();
+    }
+    if found.is_empty() {
+        let looked_in = claude
+            .map_or_else(|| "a home folder".into(), |claude| claude.join("projects").display().to_string());
+        return Err(io::Error::other(format!(
+            "there is no transcript of {} in {looked_in}; name a session, a file or a folder",
+            root.folder.display()
+        )));
+    }
+    found.sort_by(|a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main)));
+    Ok(found)
+}
+
+fn of_source(
+    source: &str,
+    claude: Option<&Path>,
+    of_project: impl Fn() -> Vec<SessionFiles>,
+) -> io::Result<Vec<SessionFiles>> {
+    let path = Path::new(source);
+    let found = if path.is_dir() {
+        sessions::in_folder(path)
+    } else if path.exists() {
+        vec![sessions::of_file(path)]
+    } else {
+        let is_meant = |session: &SessionFiles| session.id.starts_with(source);
+        let own: Vec<SessionFiles> = of_project().into_iter().filter(is_meant).collect();
+        let all = || claude.map(|claude| sessions::in_folder(&claude.join("projects"))).unwrap_or_default();
+        if own.is_empty() { all().into_iter().filter(is_meant).collect() } else { own }
+    };
+    match found.is_empty() {
+        true if path.is_dir() => {
+            Err(io::Error::other(format!("there is no transcript (*.jsonl) in {source}")))
+        }
+        true => Err(io::Error::other(format!(
+            "{source} is neither a file, nor a folder with transcripts, nor the start of a session's id"
+        ))),
+        false => Ok(found),
+    }
+}
+
+/// The transcripts of sessions, each once.
+pub(crate) fn threads(sessions: &[SessionFiles], root: &Root) -> Vec<Thread> {
+    let mut known = HashSet::new();
+    let mut found: Vec<Thread> = sessions.iter().flat_map(|session| of_session(session, root)).collect();
+    found.retain(|thread| known.insert(thread.path.canonicalize().unwrap_or(thread.path.clone())));
+    found.iter_mut().enumerate().for_each(|(number, thread)| thread.number = number);
+    found
+}
+
+fn of_session(session: &SessionFiles, root: &Root) -> Vec<Thread> {
+    let main = session.main.as_deref().or_else(|| session.paths().next()).unwrap_or(Path::new(""));
+    let start = session.start();
+    // What was started in another project is judged as if the config were there.
+    let project = start.cwd.as_deref().map(|cwd| match cwd.starts_with(&root.folder) {
+        true => root.folder.clone(),
+        false => project_of(cwd).to_owned(),
+    });
+    let thread = |path: &Path, agent: Option<Agent>| Thread {
+        number: 0,
+        session: session.id.clone(),
+        main: main.to_owned(),
+        path: path.to_owned(),
+        size: path.metadata().map_or(0, |metadata| metadata.len()),
+        agent,
+        root: project.clone(),
+        mode: start.permission_mode.clone(),
+    };
+    let of_main = session.main.iter().map(|path| thread(path, None));
+    of_main.chain(session.agents.iter().map(|file| thread(&file.path, Some(agent(file))))).collect()
+}
+
+fn agent(file: &AgentFile) -> Agent {
+    let kind = file.meta.agent_type.clone().filter(|kind| !kind.trim().is_empty());
+    Agent {
+        name: kind.clone().unwrap_or_else(|| file.id.clone()),
+        kind,
+        id: Some(file.id.clone()),
+        description: file.meta.description.clone(),
+        transcript: Some(file.path.display().to_string()),
+    }
+}
+
+/// The bytes of all transcripts.
+pub(crate) fn size(threads: &[Thread]) -> u64 {
+    threads.iter().map(|thread| thread.size).sum()
+}
+
+/// Judges every event of all transcripts, on all cores. `progress` is called with the bytes that were read, again and again.
+pub(crate) fn run(
+    replayer: &Replayer,
+    threads: &[Thread],
+    since: Option<Timestamp>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Seen {
+    // The largest first, so that no core is left with one at the end.
+    let mut order: Vec<&Thread> = threads.iter().collect();
+    order.sort_by_key(|thread| std::cmp::Reverse(thread.size));
+    let (next, read, all) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(Seen::default()));
+    let work = || {
+        while let Some(thread) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let seen = replay(replayer, thread, since, &|bytes| {
+                progress(read.fetch_add(bytes, Ordering::Relaxed) + bytes);
+            });
+            all.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(seen);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(order.len().max(1));
+    std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
+    let mut all = all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    all.problems.sort();
+    all
+}
+
+fn replay(replayer: &Replayer, thread: &Thread, since: Option<Timestamp>, read: &dyn Fn(u64)) -> Seen {
+    let mut walk = Walk::new(replayer, thread, since);
+    if is_older(&thread.path, since) {
+        walk.seen.not_replayed.old_files = 1;
+        read(thread.size);
+        return walk.seen;
+    }
+    walk.seen.not_replayed.unknown_agents =
+        u64::from(thread.agent.as_ref().is_some_and(|agent| agent.kind.is_none()));
+    let done = files::open_regular(&thread.path).and_then(|file| {
+        let mut stream = Stream::of(Counted { file, read });
+        let done = stream.each(|entry| {
+            walk.entry(entry);
+            Ok(())
+        });
+        walk.seen.counts = std::mem::take(&mut stream.counts);
+        done
+    });
+    if let Err(error) = done {
+        walk.seen.problem(format!("{} cannot be read: {error}", thread.path.display()));
+    }
+    walk.finish()
+}
+
+/// Whether nothing was written to a file since then.
+fn is_older(path: &Path, since: Option<Timestamp>) -> bool {
+    let modified = || path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let modified = || modified().and_then(|time| Timestamp::try_from(time).ok());
+    since.is_some_and(|since| modified().is_some_and(|modified| modified < since))
+}
+
+/// A file that says how much was read of it.
+struct Counted<'a> {
+    file: std::fs::File,
+    read: &'a dyn Fn(u64),
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.file.read(buffer)?;
+        (self.read)(bytes as u64);
+        Ok(bytes)
+    }
+}

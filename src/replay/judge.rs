@@ -1,0 +1,154 @@
+//! An event of a transcript: its payload as Claude Code would have sent it, what the config says to it, and what is kept of that.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::seen::{At, Happened, Hit, differs};
+use super::walk::Walk;
+use crate::dialect::claude::tools::{self, Use};
+use crate::event::EventKind;
+use crate::hooks::replay::{Judged, Past, Stage, Would};
+use crate::types::Event;
+
+/// What is kept of a command or a prompt.
+const MAX_WHAT: usize = 300;
+
+/// What a stage remembers of the disk grows with each event, and is dropped after so many.
+const MAX_ON_STAGE: u32 = 20_000;
+
+impl Walk<'_> {
+    /// Where we are.
+    pub(super) fn at(&self, kind: EventKind, tool: Option<&str>, what: &str) -> At {
+        At {
+            time: self.time.clone(),
+            session: self.thread.session.clone(),
+            agent: self.thread.actor().to_owned(),
+            event: kind.name(),
+            tool: tool.map(str::to_owned),
+            what: what.chars().take(MAX_WHAT).collect(),
+        }
+    }
+
+    /// What a call is about, in a few words.
+    pub(super) fn detail(&self, name: &str, input: &Map<String, Value>) -> String {
+        let text = |field: &str| input.get(field).and_then(Value::as_str);
+        match tools::what(name, input) {
+            Use::File { path, .. } => self.shown(path).to_owned(),
+            Use::Shell(command) => command.chars().take(MAX_WHAT).collect(),
+            Use::Other if tools::starts_agent(name) => {
+                let parts = [text("subagent_type"), text("description")];
+                parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
+            }
+            Use::Other => {
+                let fields = ["url", "query", "pattern", "skill", "path"];
+                fields.into_iter().find_map(text).unwrap_or_default().to_owned()
+            }
+        }
+    }
+
+    /// The event with these fields, and those that all payloads have.
+    pub(super) fn event(&mut self, kind: EventKind, mut fields: Map<String, Value>) -> Option<Event> {
+        let thread = self.thread;
+        let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
+        set("session_id", json!(thread.session));
+        set("transcript_path", json!(thread.main));
+        set("cwd", json!(self.cwd));
+        set("hook_event_name", json!(kind.name()));
+        if let Some(mode) = &self.mode {
+            set("permission_mode", json!(mode));
+        }
+        if let Some(agent) = &thread.agent {
+            set("agent_id", json!(agent.id));
+            if let Some(kind) = &agent.kind {
+                set("agent_type", json!(kind));
+            }
+            if kind == EventKind::SubagentStop {
+                set("agent_transcript_path", json!(thread.path));
+            }
+        }
+        match Event::of(kind, fields) {
+            Ok(event) => Some(event),
+            Err(error) => {
+                self.unjudged(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// What the config says to an event. Nothing to one that is not asked for. `is_gated`: a gate applies that is not replayed.
+    pub(super) fn judge(&mut self, event: &Event, is_gated: bool) -> Option<Judged> {
+        if self.is_early {
+            return None;
+        }
+        self.judged_on_stage += 1;
+        let is_known = self.stage.as_ref().is_some_and(|(cwd, _)| *cwd == self.cwd);
+        if !is_known || self.judged_on_stage > MAX_ON_STAGE {
+            let cwd = Path::new(&self.cwd);
+            let root = self.thread.root.as_deref().unwrap_or(cwd);
+            self.stage = Some((self.cwd.clone(), Stage::new(root, cwd)));
+            self.judged_on_stage = 0;
+        }
+        let (_, stage) = self.stage.as_ref()?;
+        let past = Past {
+            event,
+            stage,
+            agent: self.thread.agent.as_ref(),
+            written: &self.written,
+            blocks: self.blocks,
+            is_gated,
+        };
+        match self.replayer.judge(&past) {
+            Ok(judged) => {
+                self.count(&judged);
+                Some(judged)
+            }
+            Err(why) => {
+                self.unjudged(why);
+                None
+            }
+        }
+    }
+
+    pub(super) fn unjudged(&mut self, why: String) {
+        if !self.is_early {
+            self.seen.unjudged += 1;
+            self.seen.problem(format!("an event could not be judged: {why}"));
+        }
+    }
+
+    fn count(&mut self, judged: &Judged) {
+        *self.seen.would.entry(judged.would).or_default() += 1;
+        self.seen.not_replayed.step_files += u64::from(judged.has_gate);
+        for rule in &judged.matched {
+            self.seen.rules.entry(rule.clone()).or_default().matched += 1;
+        }
+        let mut counted = Vec::new();
+        for because in &judged.because {
+            let key = (&because.rule, because.would);
+            if !counted.contains(&key) {
+                counted.push(key);
+                self.seen.rules.entry(because.rule.clone()).or_default().count(because.would);
+            }
+        }
+        for command in &judged.commands {
+            *self.seen.commands.entry(command.clone()).or_default() += 1;
+        }
+    }
+
+    /// Keeps what the table shows.
+    pub(super) fn note(&mut self, at: At, judged: &Judged, happened: Happened, asked: Option<bool>) {
+        let would = judged.would;
+        let differs = differs(would, happened, asked);
+        self.seen.differs += u64::from(differs);
+        let was_refused = matches!(happened, Happened::DeniedByHook | Happened::BlockedByHook);
+        let is_shown = matches!(would, Would::Denied | Would::Asked | Would::Blocked)
+            || differs
+            || (matches!(would, Would::Depends | Would::Unknown) && was_refused);
+        if is_shown {
+            let key = (self.thread.number, self.hits);
+            self.hits += 1;
+            self.seen.keep(key, Hit { at, would, because: judged.because.clone(), happened, differs });
+        }
+    }
+}

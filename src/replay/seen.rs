@@ -1,0 +1,283 @@
+//! What a replay saw: counts, and the events about which the config has something to say.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::hooks::replay::{Because, Planned, Would};
+use crate::rule::Rule;
+use crate::text::count;
+use crate::transcript::stream::Counts;
+
+/// Events that are kept; of more the first are, and the rest is only counted.
+pub(crate) const MAX_HITS: usize = 20_000;
+
+/// Problems that are named; of more only their number.
+const MAX_PROBLEMS: usize = 20;
+
+/// What happened at that time, as far as the transcript says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Happened {
+    Ran,
+    Failed,
+    DeniedByHook,
+    RejectedByUser,
+    NotPermitted,
+    /// The call was interrupted, or the transcript ends before it was over.
+    NoResult,
+    Submitted,
+    Stopped,
+    BlockedByHook,
+}
+
+impl Happened {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Happened::Ran => "ran",
+            Happened::Failed => "failed",
+            Happened::DeniedByHook => "denied by a hook",
+            Happened::RejectedByUser => "rejected by the user",
+            Happened::NotPermitted => "not permitted",
+            Happened::NoResult => "no result",
+            Happened::Submitted => "submitted",
+            Happened::Stopped => "stopped",
+            Happened::BlockedByHook => "blocked by a hook",
+        }
+    }
+
+    fn was_used(self) -> bool {
+        matches!(self, Happened::Ran | Happened::Failed)
+    }
+}
+
+/// Where in the past an event was.
+#[derive(Clone, Debug)]
+pub(crate) struct At {
+    pub(crate) time: Option<String>,
+    pub(crate) session: String,
+    pub(crate) agent: String,
+    pub(crate) event: &'static str,
+    pub(crate) tool: Option<String>,
+    /// The file, the command, the prompt.
+    pub(crate) what: String,
+}
+
+/// An event that would be denied, asked about or blocked, or for which the config decides otherwise than it went.
+#[derive(Clone, Debug)]
+pub(crate) struct Hit {
+    pub(crate) at: At,
+    pub(crate) would: Would,
+    pub(crate) because: Vec<Because>,
+    pub(crate) happened: Happened,
+    pub(crate) differs: bool,
+}
+
+/// Whether the config decides otherwise than it went. `asked`: whether the user was asked at that time, where that is known.
+pub(crate) fn differs(would: Would, happened: Happened, asked: Option<bool>) -> bool {
+    match would {
+        Would::Denied => happened.was_used(),
+        Would::Asked => happened == Happened::DeniedByHook || (happened.was_used() && asked == Some(false)),
+        Would::Blocked => matches!(happened, Happened::Stopped | Happened::Submitted),
+        Would::Permitted => !happened.was_used() && happened != Happened::NoResult,
+        Would::Depends | Would::Unknown => false,
+        Would::Allowed => matches!(happened, Happened::DeniedByHook | Happened::BlockedByHook),
+    }
+}
+
+/// How often a rule matched, and what came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) matched: u64,
+    pub(crate) denied: u64,
+    pub(crate) asked: u64,
+    pub(crate) blocked: u64,
+    pub(crate) permitted: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.matched += other.matched;
+        self.denied += other.denied;
+        self.asked += other.asked;
+        self.blocked += other.blocked;
+        self.permitted += other.permitted;
+    }
+
+    pub(crate) fn count(&mut self, would: Would) {
+        match would {
+            Would::Denied => self.denied += 1,
+            Would::Asked => self.asked += 1,
+            Would::Blocked => self.blocked += 1,
+            Would::Permitted => self.permitted += 1,
+            Would::Allowed | Would::Depends | Would::Unknown => {}
+        }
+    }
+
+    pub(crate) fn decided(&self) -> u64 {
+        self.denied + self.asked + self.blocked + self.permitted
+    }
+}
+
+/// What of the events could not be replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NotReplayed {
+    /// Calls of agents with a step: the step file.
+    pub(crate) step_files: u64,
+    /// Calls of agents with a step that write: Gate 2.
+    pub(crate) scopes: u64,
+    /// Stops of agents with a step: Gate 3.
+    pub(crate) gated_stops: u64,
+    /// Calls of which the transcript does not say whether the user was asked: PermissionRequest.
+    pub(crate) requests: u64,
+    /// Lines of subagents in the transcript of a main thread, where older versions wrote them.
+    pub(crate) sidechain_lines: u64,
+    /// Agents of which nothing says what they are: their id is their name.
+    pub(crate) unknown_agents: u64,
+    /// Transcripts that were last written before the time that is asked for.
+    pub(crate) old_files: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) tool_calls: u64,
+    pub(crate) requests: u64,
+    pub(crate) prompts: u64,
+    pub(crate) stops: u64,
+    pub(crate) would: BTreeMap<Would, u64>,
+    pub(crate) differs: u64,
+    /// By the number of the transcript and the order in it.
+    pub(crate) hits: BTreeMap<(usize, u64), Hit>,
+    pub(crate) left_out: u64,
+    pub(crate) rules: HashMap<Rule, Tally>,
+    /// How often each command would run.
+    pub(crate) commands: HashMap<Planned, u64>,
+    pub(crate) not_replayed: NotReplayed,
+    /// Events that could not be judged.
+    pub(crate) unjudged: u64,
+    pub(crate) counts: Counts,
+    /// Why a transcript could not be read, or an event not be judged.
+    pub(crate) problems: Vec<String>,
+    more_problems: u64,
+}
+
+impl Seen {
+    pub(crate) fn of(&self, would: Would) -> u64 {
+        self.would.get(&would).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn keep(&mut self, key: (usize, u64), hit: Hit) {
+        self.hits.insert(key, hit);
+        if self.hits.len() > MAX_HITS {
+            self.hits.pop_last();
+            self.left_out += 1;
+        }
+    }
+
+    pub(crate) fn problem(&mut self, what: String) {
+        if self.problems.contains(&what) {
+            return;
+        }
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(what);
+        } else {
+            self.more_problems += 1;
+        }
+    }
+
+    /// All that went wrong, in sentences.
+    pub(crate) fn all_problems(&self) -> Vec<String> {
+        let more = (self.more_problems > 0).then(|| format!("and {} more problems", self.more_problems));
+        let unjudged =
+            (self.unjudged > 0).then(|| format!("{} could not be judged", count(self.unjudged, "event")));
+        let own = self.problems.iter().cloned().chain(more).chain(unjudged);
+        own.chain(self.counts.problems()).collect()
+    }
+
+    pub(crate) fn add(&mut self, other: Seen) {
+        self.tool_calls += other.tool_calls;
+        self.requests += other.requests;
+        self.prompts += other.prompts;
+        self.stops += other.stops;
+        self.differs += other.differs;
+        self.left_out += other.left_out;
+        self.unjudged += other.unjudged;
+        other.would.into_iter().for_each(|(would, n)| *self.would.entry(would).or_default() += n);
+        other.hits.into_iter().for_each(|(key, hit)| self.keep(key, hit));
+        other.rules.into_iter().for_each(|(rule, tally)| self.rules.entry(rule).or_default().add(tally));
+        other.commands.into_iter().for_each(|(command, n)| *self.commands.entry(command).or_default() += n);
+        self.not_replayed.add(other.not_replayed);
+        self.counts.add(&other.counts);
+        self.more_problems += other.more_problems;
+        other.problems.into_iter().for_each(|problem| self.problem(problem));
+    }
+}
+
+impl NotReplayed {
+    fn add(&mut self, other: NotReplayed) {
+        self.step_files += other.step_files;
+        self.scopes += other.scopes;
+        self.gated_stops += other.gated_stops;
+        self.requests += other.requests;
+        self.sidechain_lines += other.sidechain_lines;
+        self.unknown_agents += other.unknown_agents;
+        self.old_files += other.old_files;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_differs_where_something_else_came_of_it() {
+        use Happened::{
+            BlockedByHook, DeniedByHook, Failed, NoResult, NotPermitted, Ran, RejectedByUser, Stopped,
+        };
+        for (would, happened, asked, expected) in [
+            (Would::Denied, Ran, None, true),
+            (Would::Denied, Failed, Some(true), true),
+            (Would::Denied, DeniedByHook, Some(false), false),
+            (Would::Denied, RejectedByUser, Some(true), false),
+            (Would::Denied, NoResult, None, false),
+            (Would::Asked, Ran, Some(false), true),
+            (Would::Asked, Ran, Some(true), false),
+            (Would::Asked, Ran, None, false),
+            (Would::Asked, DeniedByHook, Some(false), true),
+            (Would::Permitted, RejectedByUser, Some(true), true),
+            (Would::Permitted, NotPermitted, Some(true), true),
+            (Would::Permitted, Ran, Some(true), false),
+            (Would::Blocked, Stopped, None, true),
+            (Would::Blocked, BlockedByHook, None, false),
+            (Would::Depends, BlockedByHook, None, false),
+            (Would::Allowed, DeniedByHook, Some(false), true),
+            (Would::Allowed, BlockedByHook, None, true),
+            (Would::Allowed, Ran, Some(false), false),
+        ] {
+            assert_eq!(differs(would, happened, asked), expected, "{would:?} {happened:?} {asked:?}");
+        }
+    }
+
+    #[test]
+    fn of_very_many_hits_the_first_are_kept_whatever_the_order() {
+        let hit = |number: u64| Hit {
+            at: At {
+                time: None,
+                session: number.to_string(),
+                agent: String::new(),
+                event: "Stop",
+                tool: None,
+                what: String::new(),
+            },
+            would: Would::Blocked,
+            because: Vec::new(),
+            happened: Happened::Stopped,
+            differs: true,
+        };
+        let mut all = Seen::default();
+        for file in (0..3).rev() {
+            let mut seen = Seen::default();
+            (0..MAX_HITS as u64 / 2).for_each(|number| seen.keep((file, number), hit(number)));
+            all.add(seen);
+        }
+        assert_eq!((all.hits.len(), all.left_out), (MAX_HITS, MAX_HITS as u64 / 2));
+        assert!(all.hits.keys().all(|(file, _)| *file < 2));
+    }
+}

@@ -1,0 +1,67 @@
+//! Stops of the main thread and of subagents: an answer is one if what follows it says so.
+
+use serde_json::{Map, Value, json};
+
+use super::seen::Happened;
+use super::walk::{Pending, Walk};
+use crate::dialect::claude::transcript::Entry;
+use crate::event::EventKind;
+use crate::hooks::replay::Would;
+
+impl Walk<'_> {
+    pub(super) fn note_ending(&mut self, entry: &Entry<'_>) {
+        if let Some(ending) = entry.ending() {
+            self.stop = Some(Pending { ending, time: self.time.clone(), is_early: self.is_early });
+        }
+    }
+
+    /// What follows an answer says whether it was a stop, and whether a hook blocked it.
+    pub(super) fn resolve_stop(&mut self, entry: &Entry<'_>) {
+        let Some(Pending { ending, .. }) = &self.stop else { return };
+        let is_same =
+            entry.message.as_ref().is_some_and(|message| message.id.text() == Some(&ending.message));
+        let is_called = entry.calls().next().is_some();
+        let what = if entry.is_stop_feedback() {
+            Some(Happened::BlockedByHook)
+        } else if entry.is("assistant") && is_same {
+            // Another line of the same answer.
+            if is_called {
+                self.stop = None;
+            }
+            return;
+        } else if entry.is("assistant") || entry.results().next().is_some() || entry.is_interruption() {
+            ending.is_certain.then_some(Happened::Stopped)
+        } else if self.thread.agent.is_none()
+            && (entry.submitted().is_some() || entry.blocked_prompt().is_some())
+        {
+            Some(Happened::Stopped)
+        } else {
+            return;
+        };
+        let stop = self.stop.take();
+        if let Some((stop, what)) = stop.zip(what) {
+            self.stopped(stop, what);
+        }
+    }
+
+    pub(super) fn stopped(&mut self, stop: Pending, happened: Happened) {
+        let Pending { time, is_early, .. } = stop;
+        let now = (std::mem::replace(&mut self.time, time), std::mem::replace(&mut self.is_early, is_early));
+        let kind = if self.thread.agent.is_some() { EventKind::SubagentStop } else { EventKind::Stop };
+        self.seen.stops += u64::from(!is_early);
+        self.seen.not_replayed.gated_stops += u64::from(self.is_gated && !is_early);
+        let task = |(id, kind): (&String, &String)| json!({"id": id, "type": "subagent", "status": "running", "agent_type": kind});
+        let tasks: Vec<Value> = self.running.iter().map(task).collect();
+        let fields = Map::from_iter([
+            ("stop_hook_active".to_owned(), json!(self.was_blocked)),
+            ("background_tasks".to_owned(), Value::Array(tasks)),
+        ]);
+        let at = self.at(kind, None, "");
+        if let Some(judged) = self.event(kind, fields).and_then(|event| self.judge(&event, self.is_gated)) {
+            self.blocks += u32::from(judged.would == Would::Blocked);
+            self.note(at, &judged, happened, None);
+        }
+        self.was_blocked = happened == Happened::BlockedByHook;
+        (self.time, self.is_early) = now;
+    }
+}

@@ -1,0 +1,292 @@
+//! One transcript as the events that it was: what its lines say becomes prompts, calls, their results and stops.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::seen::{At, Happened, Seen};
+use crate::agent::Agent;
+use crate::dialect::claude::prompt::{is_notification, task_of};
+use crate::dialect::claude::tools;
+use crate::dialect::claude::transcript::{Ending, Entry, Fate};
+use crate::event::EventKind;
+use crate::hooks::replay::{self, Judged, Replayer, Stage};
+use crate::types::Event;
+
+/// Calls without a result that are remembered, and files that were written until a stop.
+const MAX_OPEN: usize = 10_000;
+const MAX_WRITTEN: usize = 10_000;
+
+/// One transcript.
+pub(crate) struct Thread {
+    /// In the order of all transcripts.
+    pub(super) number: usize,
+    pub(super) session: String,
+    /// The transcript of the main thread.
+    pub(super) main: PathBuf,
+    pub(super) path: PathBuf,
+    pub(super) size: u64,
+    /// None for the main thread.
+    pub(super) agent: Option<Agent>,
+    /// The project of the session.
+    pub(super) root: Option<PathBuf>,
+    /// The mode of permissions in which the session was started.
+    pub(super) mode: Option<String>,
+}
+
+impl Thread {
+    pub(super) fn actor(&self) -> &str {
+        self.agent.as_ref().map_or("main", |agent| &agent.name)
+    }
+}
+
+/// A call that has no result yet.
+struct Open {
+    at: At,
+    judged: Option<Judged>,
+    /// Where rules for permissions may have to be asked about it.
+    event: Option<Event>,
+    writes: Vec<String>,
+    /// The agent that it starts.
+    starts: Option<String>,
+    /// A hook answered PermissionRequest.
+    was_asked: bool,
+    is_early: bool,
+}
+
+/// A stop, until the next line says what became of it.
+pub(super) struct Pending {
+    pub(super) ending: Ending,
+    pub(super) time: Option<String>,
+    pub(super) is_early: bool,
+}
+
+/// What is known while a transcript is read.
+pub(super) struct Walk<'a> {
+    pub(super) replayer: &'a Replayer,
+    pub(super) thread: &'a Thread,
+    since: Option<Timestamp>,
+    pub(super) seen: Seen,
+    pub(super) stage: Option<(String, Stage)>,
+    pub(super) judged_on_stage: u32,
+    pub(super) cwd: String,
+    pub(super) mode: Option<String>,
+    pub(super) time: Option<String>,
+    /// The line is older than what is asked for: it is only remembered.
+    pub(super) is_early: bool,
+    open: HashMap<String, Open>,
+    pub(super) written: Vec<String>,
+    written_names: HashSet<String>,
+    /// Agents in the background: their id and what they are.
+    pub(super) running: BTreeMap<String, String>,
+    pub(super) stop: Option<Pending>,
+    /// How often the stop would have been blocked.
+    pub(super) blocks: u32,
+    pub(super) was_blocked: bool,
+    /// The agent was called with a step.
+    pub(super) is_gated: bool,
+    has_prompt: bool,
+    pub(super) hits: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(replayer: &'a Replayer, thread: &'a Thread, since: Option<Timestamp>) -> Walk<'a> {
+        Walk {
+            replayer,
+            thread,
+            since,
+            seen: Seen::default(),
+            stage: None,
+            judged_on_stage: 0,
+            cwd: String::new(),
+            mode: thread.mode.clone(),
+            time: None,
+            is_early: since.is_some(),
+            open: HashMap::new(),
+            written: Vec::new(),
+            written_names: HashSet::new(),
+            running: BTreeMap::new(),
+            stop: None,
+            blocks: 0,
+            was_blocked: false,
+            is_gated: false,
+            has_prompt: false,
+            hits: 0,
+        }
+    }
+
+    pub(super) fn entry(&mut self, entry: &Entry<'_>) {
+        if self.thread.agent.is_none() && entry.is_sidechain.is_true() {
+            self.seen.not_replayed.sidechain_lines += 1;
+            return;
+        }
+        self.resolve_stop(entry);
+        if let Some(cwd) = entry.cwd.text().filter(|cwd| *cwd != self.cwd) {
+            cwd.clone_into(&mut self.cwd);
+        }
+        if let Some(mode) = entry.permission_mode.text() {
+            self.mode = Some(mode.to_owned());
+        }
+        if let Some(time) = entry.timestamp.text() {
+            self.time = Some(time.to_owned());
+            let is_early = |since| time.parse::<Timestamp>().is_ok_and(|time| time < since);
+            self.is_early = self.since.is_some_and(is_early);
+        }
+        match self.thread.agent {
+            None => self.prompts(entry),
+            Some(_) => self.task(entry),
+        }
+        if let Some(open) = entry.answered_request().and_then(|id| self.open.get_mut(id)) {
+            open.was_asked = true;
+        }
+        for (id, name, input) in entry.calls() {
+            self.call(id, name, input.get());
+        }
+        for result in entry.results() {
+            let Some(id) = result.tool_use_id.text() else { continue };
+            let Some(open) = self.open.remove(id) else { continue };
+            let fate = entry.fate(result);
+            let started = open.starts.clone().zip(result.launched_agent());
+            self.running.extend(started.map(|(kind, id)| (id, kind)));
+            let was_asked = if open.was_asked { Some(true) } else { entry.was_asked(fate) };
+            self.result(open, happened(fate), was_asked);
+        }
+        self.note_ending(entry);
+    }
+
+    /// The end of the transcript.
+    pub(super) fn finish(mut self) -> Seen {
+        if let Some(stop) = self.stop.take() {
+            self.stopped(stop, Happened::Stopped);
+        }
+        self.flush();
+        self.seen
+    }
+
+    /// Calls that never got a result.
+    fn flush(&mut self) {
+        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        open.sort_by(|a, b| a.at.time.cmp(&b.at.time));
+        open.into_iter().for_each(|open| self.result(open, Happened::NoResult, Some(false)));
+    }
+
+    fn prompts(&mut self, entry: &Entry<'_>) {
+        let (prompt, happened) = match (entry.submitted(), entry.blocked_prompt()) {
+            (Some(prompt), _) => (prompt, Happened::Submitted),
+            (None, Some(prompt)) => (prompt.into(), Happened::BlockedByHook),
+            (None, None) => return,
+        };
+        if let Some(id) = task_of(&prompt) {
+            self.running.remove(id);
+        }
+        if !is_notification(&prompt) {
+            self.written.clear();
+            self.written_names.clear();
+            (self.blocks, self.was_blocked) = (0, false);
+        }
+        self.seen.prompts += u64::from(!self.is_early);
+        let at = self.at(EventKind::UserPromptSubmit, None, &prompt);
+        let fields = Map::from_iter([("prompt".to_owned(), json!(prompt))]);
+        let event = self.event(EventKind::UserPromptSubmit, fields);
+        if let Some(judged) = event.and_then(|event| self.judge(&event, false)) {
+            self.note(at, &judged, happened, None);
+        }
+    }
+
+    /// The first prompt of an agent says whether it has a step.
+    fn task(&mut self, entry: &Entry<'_>) {
+        if !self.has_prompt
+            && let Some(prompt) = entry.prompt()
+        {
+            self.has_prompt = true;
+            self.is_gated = self.replayer.has_gates() && replay::is_gated(&prompt);
+        }
+    }
+
+    fn call(&mut self, id: &str, name: &str, input: &str) {
+        self.seen.tool_calls += u64::from(!self.is_early);
+        let Ok(input) = serde_json::from_str::<Map<String, Value>>(input) else {
+            self.unjudged(format!("the input of a call of {name} is no object"));
+            return;
+        };
+        let at = self.at(EventKind::PreToolUse, Some(name), &self.detail(name, &input));
+        let text = |field: &str| input.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let starts = tools::starts_agent(name).then(|| text("subagent_type"));
+        let fields = Map::from_iter([
+            ("tool_name".to_owned(), json!(name)),
+            ("tool_use_id".to_owned(), json!(id)),
+            ("tool_input".to_owned(), Value::Object(input)),
+        ]);
+        let Some(event) = self.event(EventKind::PreToolUse, fields) else { return };
+        let is_gated = self.is_gated && replay::concerns_scope(&event);
+        self.seen.not_replayed.scopes += u64::from(is_gated && !self.is_early);
+        let judged = self.judge(&event, is_gated);
+        let writes = if self.replayer.asks_for_files() { replay::written(&event) } else { Vec::new() };
+        let event = self.replayer.has_permissions().then_some(event);
+        if self.open.len() >= MAX_OPEN {
+            self.flush();
+        }
+        let is_early = self.is_early;
+        let open = Open { at, judged, event, writes, starts, was_asked: false, is_early };
+        if let Some(before) = self.open.insert(id.to_owned(), open) {
+            self.result(before, Happened::NoResult, Some(false));
+        }
+    }
+
+    fn result(&mut self, open: Open, happened: Happened, asked: Option<bool>) {
+        if happened == Happened::Ran {
+            for file in open.writes {
+                if self.written.len() < MAX_WRITTEN && self.written_names.insert(file.clone()) {
+                    self.written.push(file);
+                }
+            }
+        }
+        if open.is_early {
+            return;
+        }
+        let Some(judged) = open.judged else { return };
+        let is_denied = judged.would == replay::Would::Denied;
+        self.note(open.at.clone(), &judged, happened, asked);
+        let Some(event) = open.event.filter(|_| !is_denied) else { return };
+        match asked {
+            Some(true) => self.request(event, open.at, happened),
+            Some(false) => {}
+            None => self.seen.not_replayed.requests += 1,
+        }
+    }
+
+    /// What the user was asked about, as the rules for permissions would have answered.
+    fn request(&mut self, event: Event, at: At, happened: Happened) {
+        let kind = EventKind::PermissionRequest;
+        let mut fields = event.fields;
+        fields.insert("hook_event_name".into(), json!(kind.name()));
+        self.seen.requests += 1;
+        match Event::of(kind, fields) {
+            Ok(event) => {
+                if let Some(judged) = self.judge(&event, false) {
+                    let at = At { event: kind.name(), ..at };
+                    self.note(at, &judged, happened, Some(true));
+                }
+            }
+            Err(error) => self.unjudged(error.to_string()),
+        }
+    }
+
+    /// Where a file of the project is, without the project.
+    pub(super) fn shown<'p>(&self, path: &'p str) -> &'p str {
+        let root = self.thread.root.as_deref().unwrap_or(Path::new(&self.cwd));
+        Path::new(path).strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(path)
+    }
+}
+
+fn happened(fate: Fate) -> Happened {
+    match fate {
+        Fate::Ran => Happened::Ran,
+        Fate::Failed => Happened::Failed,
+        Fate::DeniedByHook => Happened::DeniedByHook,
+        Fate::RejectedByUser => Happened::RejectedByUser,
+        Fate::NotPermitted => Happened::NotPermitted,
+    }
+}
