@@ -247,30 +247,42 @@ impl<'a> Walk<'a> {
             return;
         }
         let Some(judged) = open.judged else { return };
+        // What a hook denied when the user was to be asked, no hook had denied before.
+        let before = match (happened, asked) {
+            (Happened::DeniedByHook, Some(true)) => Happened::NotPermitted,
+            _ => happened,
+        };
         let is_denied = judged.would == replay::Would::Denied;
-        self.note(open.at.clone(), &judged, happened, asked);
-        let Some(event) = open.event.filter(|_| !is_denied) else { return };
-        match asked {
-            Some(true) => self.request(event, open.at, happened),
-            Some(false) => {}
-            None => self.seen.not_replayed.requests += 1,
+        self.note(open.at.clone(), &judged, before, asked);
+        if is_denied {
+            return;
+        }
+        match (asked, open.event) {
+            (Some(true), event) => self.request(event, open.at, happened),
+            (None, Some(_)) => self.seen.not_replayed.requests += 1,
+            (None, None) | (Some(false), _) => {}
         }
     }
 
-    /// What the user was asked about, as the rules for permissions would have answered.
-    fn request(&mut self, event: Event, at: At, happened: Happened) {
+    /// What the user was asked about, as the rules for permissions would have answered; without an event there are none.
+    fn request(&mut self, event: Option<Event>, at: At, happened: Happened) {
         let kind = EventKind::PermissionRequest;
-        let mut fields = event.fields;
-        fields.insert("hook_event_name".into(), json!(kind.name()));
         self.seen.requests += 1;
-        match Event::of(kind, fields) {
-            Ok(event) => {
-                if let Some(judged) = self.judge(&event, false) {
-                    let at = At { event: kind.name(), ..at };
-                    self.note(at, &judged, happened, Some(true));
+        let judged = match event.map(|event| event.fields) {
+            Some(mut fields) => {
+                fields.insert("hook_event_name".into(), json!(kind.name()));
+                match Event::of(kind, fields) {
+                    Ok(event) => self.judge(&event, false),
+                    Err(error) => {
+                        self.unjudged(error.to_string());
+                        None
+                    }
                 }
             }
-            Err(error) => self.unjudged(error.to_string()),
+            None => Some(Judged::default()),
+        };
+        if let Some(judged) = judged {
+            self.note(At { event: kind.name(), ..at }, &judged, happened, Some(true));
         }
     }
 

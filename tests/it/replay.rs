@@ -382,17 +382,43 @@ fn permission_requests_are_answered_as_in_the_hook() {
 }
 
 #[test]
+fn a_hook_that_denied_a_permission_did_not_deny_the_call_before() {
+    let test = Test::stop().config("{}");
+    let mut transcripts = Transcripts::of(&test.root(), "session-1");
+    let rejected = json!({"toolDenialKind": "permission-rule", "permissionDecision": {"source": "hook", "reasonCode": "hook:PermissionRequest"}});
+    transcripts
+        .calls(MAIN, "t1", "Bash", json!({"command": "curl example.com"}))
+        .line(MAIN, result("t1", "denied", &rejected));
+    let events = |test: &Test| {
+        let (_, stdout, _) = run_in(&test.root(), &["replay", "--json"]);
+        let all: Value = serde_json::from_str(&stdout).unwrap();
+        let shown = |event: &Value| {
+            let text = |field: &str| event[field].as_str().unwrap().to_owned();
+            format!("{} {}, {}, {}", text("event"), text("decision"), text("happened"), event["differs"])
+        };
+        all["events"].as_array().unwrap().iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(events(&test), ["PermissionRequest allowed, denied by a hook, true"]);
+    let test = test.config("permissionRequest: {deny: ['Bash(curl*)']}");
+    assert_eq!(events(&test), ["PermissionRequest denied, denied by a hook, false"]);
+}
+
+#[test]
 fn stops_and_prompts_are_decided_as_in_the_hook() {
     let config = "stop: {infinite: true, infiniteMessage: go on}\nmaxBlocks: 2\nuserPromptSubmit: {slashCommands: {commands: {ship: [{run: 'true'}]}}}";
-    let test = Test::stop().config(config);
+    let test = Test::event("Stop").config(config).without("agent_id").without("agent_type");
+    let test = test.payload("stop_hook_active", false).run().status(2).again().run().status(2).again();
+    let test = test.run().status(0).again();
     let mut all = Transcripts::of(&test.root(), "session-1");
     let feedback = json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "Stop hook feedback:\ngo on"}});
     let slash = "<command-message>ship</command-message>\n<command-name>/ship</command-name>\n<command-args>now</command-args>";
     all.prompt(MAIN, "one")
         .says(MAIN, "First.")
-        .line(MAIN, feedback)
+        .line(MAIN, feedback.clone())
         .says(MAIN, "Second.")
-        .says(MAIN, "Third, without an end before it.")
+        .says(MAIN, "The same turn: nothing says that it stopped before this.")
+        .line(MAIN, feedback.clone())
+        .says(MAIN, "Third: it was blocked as often as it may be.")
         .prompt(MAIN, slash)
         .says(MAIN, "Shipped.")
         .prompt(MAIN, "<local-command-stdout>of a command of Claude Code</local-command-stdout>")
@@ -402,11 +428,10 @@ fn stops_and_prompts_are_decided_as_in_the_hook() {
     ----- stdout
     TIME                 SESSION   AGENT  EVENT  WOULD BE  HAPPENED           WHAT  RULE
     2026-01-31T12:00:02  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
-    2026-01-31T12:00:05  session-  main   Stop   blocked   stopped *                stop.infinite in .conclaude.yaml:1
-    * something else than would be decided now
+    2026-01-31T12:00:05  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
 
-    0 tool calls (0 asked about), 2 prompts and 2 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
-    would be: 0 denied, 0 asked, 2 blocked, 0 permitted; 1 differ from what happened
+    0 tool calls (0 asked about), 2 prompts and 3 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
+    would be: 0 denied, 0 asked, 2 blocked, 0 permitted; 0 differ from what happened
 
     rules that matched
          2 blocked  stop.infinite in .conclaude.yaml:1
@@ -519,16 +544,17 @@ fn what_claude_code_really_writes_is_understood() {
     2026-11-17T02:43:30  transcri  main   UserPromptSubmit   allowed    blocked by a hook *     deploy now
     2026-11-17T02:46:12  transcri  main   PermissionRequest  permitted  rejected by the user *  Write greeting.txt                 permissionRequest.allow "Write" in .conclaude.yaml:2
     2026-11-17T02:46:19  transcri  main   PermissionRequest  permitted  rejected by the user *  Write other.txt                    permissionRequest.allow "Write" in .conclaude.yaml:2
+    2026-11-17T04:00:06  transcri  main   PermissionRequest  denied     denied by a hook        Bash exit 3                        permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
     * something else than would be decided now
 
-    12 tool calls (4 asked about), 10 prompts and 9 stops in 1 session (1 transcript, 0.1 MB in [DURATION])
-    would be: 2 denied, 1 asked, 0 blocked, 3 permitted; 4 differ from what happened
+    13 tool calls (5 asked about), 10 prompts and 9 stops in 1 session (1 transcript, 0.1 MB in [DURATION])
+    would be: 3 denied, 1 asked, 0 blocked, 3 permitted; 4 differ from what happened
 
     rules that matched
        3 permitted  permissionRequest.allow "Write" in .conclaude.yaml:2
+          2 denied  permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
           1 denied  preToolUse.toolUsageValidation "Bash *push*" in .conclaude.yaml:1
            1 asked  preToolUse.toolUsageValidation "Bash rm *" in .conclaude.yaml:1
-          1 denied  permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
 
     note: links, directories and globs of shell commands are resolved on today's disk
     "#);

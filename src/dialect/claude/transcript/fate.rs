@@ -66,7 +66,8 @@ impl<'a> Entry<'a> {
         match (self.tool_denial_kind.text(), fate) {
             // What a hook asks about is refused without another hook where nobody can be asked.
             (Some(REJECTED), _) => Some(reason != Some("hook:PreToolUse")),
-            (Some(_), _) | (None, Fate::DeniedByHook) => Some(false),
+            (Some(_), _) => Some(reason == Some("hook:PermissionRequest")),
+            (None, Fate::DeniedByHook) => Some(false),
             (None, Fate::RejectedByUser) => Some(true),
             (None, _) => source.map(|source| source.starts_with("user")),
         }

@@ -127,6 +127,8 @@ fn a_result_says_what_became_of_its_call_and_whether_the_user_was_asked() {
             (Ran, Some(true)),
             (Ran, Some(false)),
             (Ran, Some(false)),
+            // By a hook at PermissionRequest.
+            (DeniedByHook, Some(true)),
         ]
     );
     let older = r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected"}]}}"#;
