@@ -1,3 +1,5 @@
+mod hidden;
+
 use std::process::Command;
 
 use super::*;
@@ -17,8 +19,10 @@ impl Repository {
 
     fn git(&self, arguments: &[&str]) {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
-        let status =
-            Command::new("git").args(identity).args(arguments).current_dir(self.path()).status().unwrap();
+        let mut git = Command::new("git");
+        // Not with the developer's hooks, signatures and rules.
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        let status = git.args(identity).args(arguments).current_dir(self.path()).status().unwrap();
         assert!(status.success(), "{arguments:?}");
     }
 
@@ -184,29 +188,6 @@ fn what_was_only_staged_before_and_after_does_not_count() {
 }
 
 #[test]
-fn what_git_was_told_not_to_look_at_is_seen_in_every_version_of_the_index() {
-    for version in ["2", "3", "4"] {
-        for flag in ["--assume-unchanged", "--skip-worktree"] {
-            let repository = Repository::new();
-            for name in ["a", "b", "packages/long-name-of-a-file", "packages/y", "packages/z"] {
-                repository.write(name, "1");
-            }
-            repository.commit();
-            repository.git(&["update-index", "--index-version", version]);
-            let index = std::fs::read(repository.path().join(".git/index")).unwrap();
-            let names: Vec<String> = index::parse(&index).unwrap().keys().map(|name| name_of(name)).collect();
-            assert_eq!(names, ["a", "b", "packages/long-name-of-a-file", "packages/y", "packages/z"]);
-            let baseline = repository.baseline();
-            repository.git(&["update-index", flag, "packages/y", "packages/z"]);
-            assert_eq!(repository.changed(&baseline), Vec::<String>::new(), "{version} {flag}");
-            repository.write("packages/z", "2");
-            std::fs::remove_file(repository.path().join("packages/y")).unwrap();
-            assert_eq!(repository.changed(&baseline), ["packages/y", "packages/z"], "{version} {flag}");
-        }
-    }
-}
-
-#[test]
 fn an_index_that_is_not_understood_is_listed_by_git() {
     let repository = Repository::new();
     repository.write("a", "1");
@@ -257,44 +238,6 @@ fn branches_are_read_from_packed_refs() {
     assert_eq!(repository.baseline().head, baseline.head);
     repository.git(&["checkout", "-q", "--detach"]);
     assert_eq!(repository.baseline().head, baseline.head);
-}
-
-#[test]
-fn only_rules_of_the_tree_as_they_were_hide_files() {
-    let repository = Repository::new();
-    repository.write(".gitignore", "/target/\n*.log\n!keep.log\n");
-    repository.write("web/.gitignore", "dist\n");
-    repository.write("a", "1");
-    repository.write("target/forced", "1");
-    repository.git(&["add", "-f", "target/forced"]);
-    repository.commit();
-    let baseline = repository.baseline();
-    for hidden in ["target/x", "target/deep/er", "x.log", "web/y.log", "web/dist/bundle"] {
-        repository.write(hidden, "2");
-    }
-    assert_eq!(repository.changed(&baseline), Vec::<String>::new());
-    repository.write(".gitignore", "*\n");
-    repository.write("web/new/.gitignore", "*\n");
-    for seen in ["keep.log", "dist", "web/new/x", "target/forced"] {
-        repository.write(seen, "2");
-    }
-    std::fs::remove_file(repository.path().join("web/.gitignore")).unwrap();
-    let seen = [
-        ".gitignore",
-        "dist",
-        "keep.log",
-        "target/forced",
-        "web/.gitignore",
-        "web/new/.gitignore",
-        "web/new/x",
-    ];
-    assert_eq!(repository.changed(&baseline), seen);
-    repository.write("target/staged", "2");
-    repository.git(&["add", "-f", "target/staged"]);
-    assert!(
-        repository.changed(&baseline).contains(&"target/staged".to_owned()),
-        "hidden, but to be committed"
-    );
 }
 
 #[test]
@@ -350,156 +293,4 @@ fn names_that_are_not_utf8_are_told_apart() {
     let baseline = repository.baseline();
     std::fs::write(path(0xff), "1").unwrap();
     assert_eq!(repository.changed(&baseline), ["a\u{fffd}#61ff"]);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_folder_laid_out_like_a_bare_repository_is_not_used_as_one() {
-    let repository = Repository::new();
-    repository.write("a", "1");
-    let ran = repository.path().join(".git/ran");
-    let config = format!(
-        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"touch {}; false\"\n",
-        ran.display()
-    );
-    for (name, content) in
-        [("HEAD", "ref: refs/heads/main\n"), ("config", config.as_str()), ("objects/x", ""), ("refs/x", "")]
-    {
-        repository.write(&format!("inner/{name}"), content);
-    }
-    let work = repository.path().join("inner");
-    let baseline = take(&work, None);
-    std::fs::write(work.join("new"), "1").unwrap();
-    repository.write("a", "2");
-    assert_eq!(changed(&baseline, &work), ["../a", "new"]);
-    assert!(!ran.exists());
-    let status =
-        Command::new("git").args(["-c", "safe.bareRepository=all", "status"]).current_dir(&work).output();
-    assert!(status.is_ok() && ran.exists(), "git itself uses it");
-}
-
-#[cfg(unix)]
-#[test]
-fn further_ways_to_hide_a_write_are_seen() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    type Way = (&'static str, fn(&Repository), &'static [&'static str]);
-    let ways: [Way; 9] = [
-        (
-            "through a hard link in an ignored folder",
-            |repository| {
-                repository.write("target/y", "");
-                std::fs::remove_file(repository.path().join("target/y")).unwrap();
-                let (from, to) = (repository.path().join("lib/x"), repository.path().join("target/y"));
-                std::fs::hard_link(from, to).unwrap();
-                repository.write("target/y", "2");
-            },
-            &["lib/x"],
-        ),
-        (
-            "in a folder that only looks like a repository",
-            |repository| repository.write("lib/.git/evil", "2"),
-            &["lib/.git/evil"],
-        ),
-        (
-            "in a folder that nobody may read",
-            |repository| {
-                repository.write("new/evil", "2");
-                let mode = std::fs::Permissions::from_mode(0o000);
-                std::fs::set_permissions(repository.path().join("new"), mode).unwrap();
-            },
-            // Root may read it all the same.
-            &["new/", "new/evil"],
-        ),
-        (
-            "in the place of a folder",
-            |repository| {
-                std::fs::remove_dir_all(repository.path().join("lib")).unwrap();
-                symlink("/tmp", repository.path().join("lib")).unwrap();
-            },
-            &["lib", "lib/x"],
-        ),
-        (
-            "with a replaced commit",
-            |repository| {
-                repository.write("lib/x", "2");
-                repository.commit();
-                repository.git(&["replace", "HEAD~1", "HEAD"]);
-                repository.write("lib/x", "1");
-            },
-            &["lib/x"],
-        ),
-        (
-            "with another work tree",
-            |repository| {
-                repository.git(&["config", "core.worktree", "/tmp"]);
-                repository.write("lib/x", "2");
-            },
-            &[".git/config", "lib/x"],
-        ),
-        (
-            "in a repository that claims to be bare",
-            |repository| {
-                repository.git(&["config", "core.bare", "true"]);
-                repository.write("lib/x", "2");
-            },
-            &[".git/config", "lib/x"],
-        ),
-        (
-            "as an executable",
-            |repository| {
-                let mode = std::fs::Permissions::from_mode(0o755);
-                std::fs::set_permissions(repository.path().join("lib/x"), mode).unwrap();
-            },
-            &["lib/x"],
-        ),
-        (
-            "in a FIFO",
-            |repository| {
-                let path = repository.path().join("lib/fifo");
-                assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
-            },
-            &["lib/fifo"],
-        ),
-    ];
-    for (way, hide, expected) in ways {
-        let repository = Repository::new();
-        repository.write(".gitignore", "/target/\n");
-        repository.write("lib/x", "1");
-        repository.commit();
-        let baseline = repository.baseline();
-        hide(&repository);
-        let changed = repository.changed(&baseline);
-        let mode = PermissionsExt::from_mode(0o755);
-        let _ = std::fs::set_permissions(repository.path().join("new"), mode);
-        assert!(
-            !changed.is_empty() && changed.iter().all(|path| expected.contains(&path.as_str())),
-            "{way}: {changed:?}"
-        );
-    }
-}
-
-#[test]
-fn a_repository_that_was_made_inside_the_project_does_not_take_its_place() {
-    let repository = Repository::new();
-    repository.write("web/a", "1");
-    repository.commit();
-    let work = repository.path().join("web");
-    let baseline = take(&work, None);
-    repository.write("root", "2");
-    repository.git(&["init", "-q", "web"]);
-    let now = take(&work, Some(&baseline));
-    assert_eq!(baseline.changed_until(&now, &work), Err(GONE.to_owned()));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_folder_deeper_than_paths_can_be_is_seen() {
-    let repository = Repository::new();
-    let baseline = repository.baseline();
-    let half = vec!["d".repeat(200); 15].join("/");
-    std::fs::create_dir_all(repository.path().join(&half)).unwrap();
-    repository.write(&format!("new/{half}/evil"), "2");
-    std::fs::rename(repository.path().join("new"), repository.path().join(&half).join("new")).unwrap();
-    let changed = repository.changed(&baseline);
-    assert_eq!(changed.len(), 1, "{changed:?}");
 }

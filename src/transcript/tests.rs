@@ -101,24 +101,32 @@ fn a_folder_or_a_missing_file_is_an_error_not_a_hang() {
     assert!(last_agent_call(Path::new("/does/not/exist"), None).is_err());
 }
 
+/// Gives one byte more each time.
+pub(super) struct Slowly<'a>(&'a [u8], usize);
+
+impl<'a> Slowly<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Slowly(text.as_bytes(), 0)
+    }
+}
+
+impl Read for Slowly<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.1 += 1;
+        let length = self.1.min(room.len()).min(self.0.len());
+        let (now, later) = self.0.split_at(length);
+        room[..length].copy_from_slice(now);
+        self.0 = later;
+        Ok(length)
+    }
+}
+
 #[test]
 fn a_text_is_found_wherever_the_pieces_of_a_file_part_it() {
-    /// Gives one byte more each time.
-    struct Slowly<'a>(&'a [u8], usize);
-    impl Read for Slowly<'_> {
-        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-            self.1 += 1;
-            let length = self.1.min(room.len()).min(self.0.len());
-            let (now, later) = self.0.split_at(length);
-            room[..length].copy_from_slice(now);
-            self.0 = later;
-            Ok(length)
-        }
-    }
     for at in 0..40 {
         let text = format!("{}needle{}", "n".repeat(at), "e".repeat(40 - at));
-        assert!(holds(&mut Slowly(text.as_bytes(), 0), b"needle"), "{at}");
-        assert!(!holds(&mut Slowly(text.replace('d', "x").as_bytes(), 0), b"needle"), "{at}");
+        assert!(holds(&mut Slowly::new(&text), b"needle"), "{at}");
+        assert!(!holds(&mut Slowly::new(&text.replace('d', "x")), b"needle"), "{at}");
     }
     let far = format!("{}needle", "x".repeat((256 << 10) - 3));
     assert!(holds(&mut far.as_bytes(), b"needle"));

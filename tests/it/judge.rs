@@ -1,47 +1,19 @@
 //! The judge, asked over real HTTP on loopback.
 
-use insta::assert_snapshot;
-use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::sync::mpsc::{Receiver, channel};
 
+use insta::assert_snapshot;
+
+use crate::common::server::{Reply, Request, Server};
 use crate::common::snapshot::pretty;
 use crate::common::workflow::{MARKERS, codes, done, todo, with};
 use crate::common::{Test, scratch};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// A server that answers every request with this, and gives away what it was asked.
-struct Api {
-    url: String,
-    requests: Receiver<(String, Value)>,
-}
-
-fn api(status: &'static str, body: String) -> Api {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let (sender, requests) = channel();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let (mut head, mut length) = (String::new(), 0);
-            loop {
-                let mut line = String::new();
-                if reader.read_line(&mut line).unwrap() <= 2 {
-                    break;
-                }
-                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                    length = value.trim().parse().unwrap();
-                }
-                head.push_str(&line);
-            }
-            let mut asked = vec![0; length];
-            reader.read_exact(&mut asked).unwrap();
-            sender.send((head, serde_json::from_slice(&asked).unwrap())).unwrap();
-            let mut stream = stream;
-            write!(stream, "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).unwrap();
-        }
-    });
-    Api { url, requests }
+/// A server that answers every request with this.
+fn api(status: &'static str, body: String) -> Server {
+    let body: &'static str = body.leak();
+    Server::answering(move |_, _| Reply::Says(status, "", body))
 }
 
 fn says(text: &str) -> String {
@@ -62,7 +34,7 @@ fn stop(url: &str, more: &str) -> Test {
 fn a_judge_that_agrees_allows_the_stop_and_is_given_what_it_needs() {
     let api = api("200 OK", says("{\"continue\": true}"));
     let done = stop(&api.url, "").run().silent();
-    let (head, mut asked) = api.requests.try_recv().unwrap();
+    let Request { head, body: mut asked, .. } = api.received().remove(0);
     // The rest of the head is curl's.
     let ours = ["POST", "x-api-key", "anthropic-version", "content-type"];
     let head = head.lines().filter(|line| ours.iter().any(|name| line.starts_with(name)));
@@ -141,7 +113,7 @@ fn a_judge_gets_the_end_of_a_long_transcript_only() {
     }
     std::fs::write(&path, text).unwrap();
     test.run().silent();
-    let (_, asked) = api.requests.try_recv().unwrap();
+    let asked = api.received().remove(0).body;
     let content = asked["messages"][0]["content"].as_str().unwrap();
     let end = content.split_once("<end-of-transcript>").unwrap().1;
     let (end, _) = end.split_once("</end-of-transcript>").unwrap();
@@ -160,7 +132,7 @@ fn a_judge_that_refuses_adds_a_block() {
     ✗ JUDGE_REFUSED: no test for the error path → do what the judge asks for, then finish again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
-    assert_eq!(api.requests.try_recv().unwrap().1["model"], "claude-sonnet-5");
+    assert_eq!(api.received().remove(0).body["model"], "claude-sonnet-5");
     assert_eq!(done.audit()[0]["judge"]["error"], "no test for the error path");
 }
 
@@ -174,7 +146,7 @@ fn a_judge_never_removes_a_block_and_is_not_asked_about_one() {
     ✗ FAILED_PHASE GREEN_UNIT: its outcome is FAIL → fix what failed and record the phase again, or set state.status to FAILED with a failure_reason
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
-    assert!(api.requests.try_recv().is_err());
+    assert!(api.received().is_empty());
 }
 
 #[test]
@@ -233,7 +205,7 @@ fn ad_hoc_agents_and_honest_failures_are_not_judged() {
     let mut step = done();
     step["state"] = json!({"status": "FAILED", "failure_reason": "stuck"});
     stop(&api.url, "").step(&step).run().message();
-    assert!(api.requests.try_recv().is_err());
+    assert!(api.received().is_empty());
 }
 
 #[test]
@@ -288,7 +260,7 @@ fn the_judge_of_the_call_is_asked_about_the_criteria_of_the_call() {
     ✗ JUDGE_REFUSED: it greets in English → do what the judge asks for, then finish again
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
-    let (_, asked) = api.requests.try_recv().unwrap();
+    let asked = api.received().remove(0).body;
     let content = asked["messages"][0]["content"].as_str().unwrap();
     let criteria = content
         .split_once("<acceptance-criteria>")

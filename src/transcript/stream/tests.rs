@@ -1,10 +1,10 @@
 use std::io::Write;
 
 use super::*;
+use crate::transcript::tests::Slowly;
 
-/// What is given of a text: the kinds of its lines, and the counts.
-fn read(text: &[u8]) -> (Vec<String>, Counts) {
-    let mut stream = Stream::of(text);
+/// The kinds of the lines that are given.
+fn kinds<R: Read>(stream: &mut Stream<R>) -> Vec<String> {
     let mut kinds = Vec::new();
     stream
         .each(|entry| {
@@ -12,7 +12,13 @@ fn read(text: &[u8]) -> (Vec<String>, Counts) {
             Ok(())
         })
         .unwrap();
-    (kinds, stream.counts)
+    kinds
+}
+
+/// What is given of a text: the kinds of its lines, and the counts.
+fn read(text: &[u8]) -> (Vec<String>, Counts) {
+    let mut stream = Stream::of(text);
+    (kinds(&mut stream), stream.counts)
 }
 
 #[test]
@@ -65,16 +71,8 @@ fn a_line_over_32_mb_is_skipped_in_bounded_memory() {
     let text = |bytes: u64| line.chain(Long(bytes)).chain(&b"\n"[..]).chain(&line[..]);
     for (bytes, too_long) in [(MAX_LINE_BYTES - 1, 0), (MAX_LINE_BYTES + (1 << 20), 1), (200 << 20, 1)] {
         let mut stream = Stream::of(text(bytes));
-        let (mut lines, mut largest) = (0, 0);
-        stream
-            .each(|_| {
-                lines += 1;
-                Ok(())
-            })
-            .unwrap();
-        largest = largest.max(stream.buffer.len() as u64);
-        assert_eq!((lines, stream.counts.too_long), (2, too_long), "{bytes}");
-        assert!(largest <= MAX_LINE_BYTES * 2);
+        assert_eq!((kinds(&mut stream).len(), stream.counts.too_long), (2, too_long), "{bytes}");
+        assert!(stream.buffer.len() as u64 <= MAX_LINE_BYTES * 2);
         assert_eq!(stream.counts.bytes, bytes + 1 + 2 * line.len() as u64);
     }
     let mut endless = Stream::of(Long(40 << 20));
@@ -87,14 +85,7 @@ fn a_growing_file_is_read_on_from_where_it_ended() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let read_on = |path: &Path, position| {
         let mut stream = Stream::open_at(path, position).unwrap();
-        let mut lines = 0;
-        stream
-            .each(|_| {
-                lines += 1;
-                Ok(())
-            })
-            .unwrap();
-        (lines, stream.position())
+        (kinds(&mut stream).len(), stream.position())
     };
     write!(file, "{{\"type\":\"user\"}}\n{{\"type\":\"us").unwrap();
     let (lines, position) = read_on(file.path(), 0);
@@ -105,28 +96,10 @@ fn a_growing_file_is_read_on_from_where_it_ended() {
 
 #[test]
 fn lines_are_whole_however_the_pieces_of_a_file_part_them() {
-    /// Gives one byte more each time.
-    struct Slowly<'a>(&'a [u8], usize);
-    impl Read for Slowly<'_> {
-        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-            self.1 += 1;
-            let length = self.1.min(room.len()).min(self.0.len());
-            let (now, later) = self.0.split_at(length);
-            room[..length].copy_from_slice(now);
-            self.0 = later;
-            Ok(length)
-        }
-    }
     let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "y".repeat(3 * BUFFER_BYTES));
     let text = format!("{{\"type\":\"user\"}}\n{long}{}", "{\"type\":\"system\"}\n".repeat(200));
-    let mut stream = Stream::of(Slowly(text.as_bytes(), 0));
-    let mut kinds = Vec::new();
-    stream
-        .each(|entry| {
-            kinds.push(entry.kind.text().unwrap().to_owned());
-            Ok(())
-        })
-        .unwrap();
+    let mut stream = Stream::of(Slowly::new(&text));
+    let kinds = kinds(&mut stream);
     assert_eq!((kinds.len(), kinds[1].as_str(), kinds[201].as_str()), (202, "user", "system"));
     assert_eq!(stream.counts.problems(), [""; 0]);
     assert_eq!(stream.buffer.len(), BUFFER_BYTES, "what a long line took is given back");

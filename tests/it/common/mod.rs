@@ -23,6 +23,7 @@ pub(crate) mod desktop;
 pub(crate) mod environment;
 pub(crate) mod outcome;
 pub(crate) mod program;
+pub(crate) mod server;
 pub(crate) mod snapshot;
 pub(crate) mod trail;
 pub(crate) mod transcripts;

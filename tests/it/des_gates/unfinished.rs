@@ -1,0 +1,56 @@
+//! Agents that never stop.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::worked;
+use crate::common::Test;
+use crate::common::workflow::{MARKERS, todo};
+
+#[test]
+fn unfinished_agents_are_recorded_and_shown_once() {
+    let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again().agent_files(MARKERS).then("Stop");
+    // Still running in the background: not yet.
+    let running = json!([{"id": "a1b2c3", "type": "subagent", "status": "running"}]);
+    let done = test.payload("background_tasks", running).run().silent();
+    let done = done.again().without("background_tasks").run().silent();
+    let killed = json!([{"id": "a1b2c3", "type": "subagent", "status": "killed"}]);
+    let done = done.again().payload("background_tasks", killed).run();
+    assert_snapshot!(done.message(), @"conclaude: ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done");
+    let record = done.audit().pop().unwrap();
+    assert_eq!((record["event"].as_str(), record["decision"].as_str()), (Some("Stop"), Some("unfinished")));
+    let records = done.audit().len();
+    let done = done.again().run().silent();
+    assert_eq!(done.audit().len(), records);
+    done.again().then("SessionEnd").run().silent();
+}
+
+#[test]
+fn the_end_of_a_session_records_unfinished_agents_too() {
+    let test =
+        Test::stop().step(&todo()).call_agent(MARKERS).run().again().agent_files(MARKERS).then("SessionEnd");
+    let done = test.run().silent();
+    assert_eq!(done.audit().pop().unwrap()["decision"], "unfinished");
+}
+
+#[test]
+fn agents_that_stopped_or_never_started_are_not_unfinished() {
+    let stopped = worked(|test| test).run().silent();
+    stopped.again().then("Stop").payload("background_tasks", json!([])).run().silent();
+    let never = Test::stop().step(&todo()).call_agent(MARKERS).run();
+    never.again().then("Stop").payload("background_tasks", json!([])).run().silent();
+}
+
+#[test]
+fn an_agent_that_is_resumed_and_never_stops_is_unfinished() {
+    let stopped = worked(|test| test).run().silent();
+    let resumed = stopped
+        .again()
+        .then("SubagentStart")
+        .payload("agent_id", "a1b2c3")
+        .payload("agent_type", "coder")
+        .run()
+        .silent();
+    let done = resumed.again().then("Stop").payload("background_tasks", json!([])).run();
+    assert_snapshot!(done.message(), @"conclaude: ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done");
+}
