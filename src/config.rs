@@ -6,8 +6,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::EventKind;
+use crate::event::{Blocking, EventKind};
 use crate::yaml::{self, Node, Spanned};
 
 use bounded::MAX_NAMES;
@@ -305,7 +304,7 @@ impl ConclaudeConfig {
     fn blocks_only_where_possible(&self) -> bool {
         self.sections
             .iter()
-            .all(|(event, section)| abilities::blocking(*event) != Blocking::Never || !section.may_block())
+            .all(|(event, section)| event.blocking() != Blocking::Never || !section.may_block())
     }
 
     /// What is valid but probably a mistake.

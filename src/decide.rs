@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::claude::abilities::{self, Blocking};
+use crate::event::Blocking;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::Plan;
@@ -164,7 +164,7 @@ pub(crate) fn decide(
     count: impl FnOnce() -> io::Result<Count>,
 ) -> Decided {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
-    match abilities::blocking(plan.event) {
+    match plan.event.blocking() {
         Blocking::Tool if wants_block => {
             let reason = messages::deny_reason(plan, outcomes);
             Decided::of(

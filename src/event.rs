@@ -18,6 +18,27 @@ pub enum Subject {
     Nothing,
 }
 
+/// What a block of an event does in the client. Which it is, the client's dialect says (`EventKind::blocking`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocking {
+    /// Nothing that is answered holds the client up.
+    Never,
+    /// It makes an agent continue, so it is counted: nothing else would end it.
+    Stop,
+    /// It keeps the tool from being used.
+    Tool,
+    /// It refuses the permission.
+    Permission,
+    /// It keeps from happening what the event announces.
+    Action,
+    /// It shows the reason to the model beside the tool's result.
+    Feedback,
+    /// It shows the reason to the model and nothing more: a block would end the agent's turn here, without the checks of its stop.
+    Context,
+    /// It keeps a worktree from being made, whose path is the answer otherwise.
+    Worktree,
+}
+
 /// When an event is registered with the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registered {

@@ -2,8 +2,7 @@
 
 use crate::agent::Agent;
 use crate::config::Reaction;
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::EventKind;
+use crate::event::{Blocking, EventKind};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Command, Gate, Plan, Untrusted, Written};
 use crate::text::{clean, clean_line, count, indent, visible};
@@ -148,7 +147,7 @@ pub(crate) fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
         EventKind::WorktreeCreate => "conclaude: the worktree is not created",
         _ => "conclaude: after this tool call",
     };
-    let fix = match abilities::blocking(plan.event) {
+    let fix = match plan.event.blocking() {
         Blocking::Feedback | Blocking::Context => "\nFix what is marked ✗.",
         _ => "",
     };

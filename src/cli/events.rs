@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
 use super::table;
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::{ALL, EventKind, Registered, Subject};
+use crate::event::{ALL, Blocking, EventKind, Registered, Subject};
 use crate::exit::Exit;
 use crate::plan::environment;
 
@@ -62,7 +61,7 @@ fn as_json(event: EventKind) -> Value {
         "section": event.row().section,
         "compares": compares(event),
         "block": block(event),
-        "context": abilities::takes_context(event),
+        "context": event.takes_context(),
         "registered": registered(event),
         "variables": variables,
     })
@@ -81,7 +80,7 @@ fn list(out: &mut Out<'_>) -> io::Result<Exit> {
 }
 
 fn show(out: &mut Out<'_>, event: EventKind) -> io::Result<()> {
-    let context = if abilities::takes_context(event) { "yes" } else { "no" };
+    let context = if event.takes_context() { "yes" } else { "no" };
     let about = [
         ("section", event.row().section),
         ("patterns compare", compares(event).unwrap_or("nothing: use a plain list, or `*`")),
@@ -115,7 +114,7 @@ fn compares(event: EventKind) -> Option<&'static str> {
 
 /// What a failure that blocks does.
 fn block(event: EventKind) -> Option<&'static str> {
-    match (abilities::blocking(event), event) {
+    match (event.blocking(), event) {
         (Blocking::Never, _) => None,
         (_, EventKind::TaskCompleted) => Some("the task stays open, up to maxBlocks"),
         (Blocking::Stop, _) => Some("the agent goes on, up to maxBlocks"),

@@ -11,6 +11,7 @@ use super::NameGlob;
 use super::bounded::NOT_BLANK;
 use super::section::{CommandMap, EventConfig};
 use crate::dialect::claude::notation::ToolPattern;
+use crate::dialect::claude::tools;
 use crate::pattern::MatchMode;
 use crate::yaml::Located;
 
@@ -100,7 +101,7 @@ impl PermissionRequestConfig {
         let denied = || self.deny.iter().flatten().map(|rule| &rule.value.0.pattern.pattern);
         let tools: Option<Vec<Vec<&str>>> = allowed.chain(denied()).map(ToolPattern::tools).collect();
         // A shell command can touch a file as well.
-        let shell = denied().any(ToolPattern::is_about_files).then_some("Bash");
+        let shell = denied().any(ToolPattern::is_about_files).then_some(tools::SHELL);
         tools.map(|tools| tools.concat().into_iter().chain(shell).collect())
     }
 }

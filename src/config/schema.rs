@@ -41,8 +41,7 @@ mod tests {
         ConclaudeConfig, EventConfig, MessageDisplayConfig, PermissionRequestConfig, PreToolUseConfig,
         StopConfig, UserPromptSubmitConfig,
     };
-    use crate::dialect::claude::abilities::{self, Blocking};
-    use crate::event::EventKind;
+    use crate::event::{Blocking, EventKind};
 
     /// The schema of the structs, with a section for every event that has commands. Where an event cannot be blocked, its
     /// section does not accept `block`.
@@ -71,7 +70,7 @@ mod tests {
             definitions["WarnOnlyEventConfig"]["properties"]["commands"].clone();
         definitions.insert("WorktreeCreateConfig".into(), definitions["EventConfig"].clone());
         let sections = crate::event::ALL.iter().map(|&event| {
-            let can_block = abilities::blocking(event) != Blocking::Never;
+            let can_block = event.blocking() != Blocking::Never;
             let definition = match event {
                 EventKind::PreToolUse => "PreToolUseConfig",
                 EventKind::Stop => "StopConfig",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
-use crate::dialect::claude::{abilities, fields};
+use crate::dialect::claude::fields;
 use crate::event::{EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
 
@@ -281,7 +281,7 @@ impl CommandConfig {
                 None => remark,
             });
         };
-        if self.context == Some(true) && !abilities::takes_context(event) {
+        if self.context == Some(true) && !event.takes_context() {
             let why = format!("Claude is given nothing at {event}");
             add("context", format!("{section}: `context` has no effect"), why, None);
         }

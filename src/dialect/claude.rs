@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 
 use crate::decide::{Decision, HookResult};
 use crate::error::HookError;
-use crate::event::{EventKind, Subject};
+use crate::event::{Blocking, EventKind, Subject};
 use crate::exit::Exit;
 use crate::text::{LIMIT, clean, head_and_tail};
 use crate::types::{Event, PayloadError};
 
-pub mod abilities;
+mod abilities;
 pub mod fields;
 pub(crate) mod names;
 pub(crate) mod notation;
@@ -18,8 +18,6 @@ pub(crate) mod prompt;
 pub(crate) mod sample;
 pub(crate) mod tools;
 pub mod transcript;
-
-use abilities::Blocking;
 
 /// Reads and checks the payload of the event that was called.
 ///
@@ -157,7 +155,7 @@ impl Answer {
     /// A block, in the way that the event takes it.
     #[must_use]
     pub fn blocked(event: EventKind, reason: &str) -> Answer {
-        match abilities::blocking(event) {
+        match event.blocking() {
             Blocking::Tool => Answer::deny(event, reason),
             Blocking::Permission => Answer::refuse_permission(event, reason),
             Blocking::Context => Answer::context(event, reason),
@@ -235,8 +233,8 @@ impl Answer {
     #[must_use]
     pub fn failure(event: EventKind, what: &str) -> Answer {
         let stderr = fit(&format!("conclaude: {what}"));
-        let shown = abilities::is_shown(event)
-            .then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
+        let shown =
+            event.is_shown().then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
         Answer { exit: Exit::Failure, stdout: shown.unwrap_or_default(), stderr }
     }
 }

@@ -6,7 +6,6 @@ use super::context::{Context, concerns};
 use super::{after_blocks, config_error, delivery, record, remember, unread};
 use crate::audit::Record;
 use crate::decide::{Decided, Decision, HookResult};
-use crate::dialect::claude::abilities;
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
 use crate::outcome::Outcome;
@@ -101,7 +100,7 @@ fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
 
 /// Whether nobody would see a message at this event: then it is shown at the next one where the user does.
 pub(super) fn is_shown_later(context: &Context<'_>, plan: &Plan) -> bool {
-    is_inside_agent(context, plan) || (context.agent.is_none() && !abilities::is_shown(plan.event))
+    is_inside_agent(context, plan) || (context.agent.is_none() && !plan.event.is_shown())
 }
 
 /// What Claude is given, within what an answer holds.

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::stdio;
 use crate::dialect::claude::Answer;
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::EventKind;
+use crate::event::{Blocking, EventKind};
 use crate::plan::Plan;
 
 /// Something that was planned may block.
@@ -35,7 +34,7 @@ pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
 
 /// From here on the plan says whether a panic must block.
 pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
-    let may_block = match abilities::blocking(plan.event) {
+    let may_block = match plan.event.blocking() {
         Blocking::Stop => is_first_stop,
         Blocking::Never => false,
         _ => true,

@@ -14,7 +14,7 @@ use crate::decide::{Decision, HookResult};
 use crate::des::call::Call;
 use crate::des::context::{TranscriptPaths, remembered};
 use crate::des::markers::Markers;
-use crate::dialect::claude::{self, abilities};
+use crate::dialect::claude;
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
 use crate::log;
@@ -60,7 +60,7 @@ pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
     match event {
         EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit => {
             log::warn(|| error.to_string());
-            let message = abilities::is_shown(event).then(|| format!("conclaude: {error}"));
+            let message = event.is_shown().then(|| format!("conclaude: {error}"));
             Ok(HookResult { message, ..HookResult::success() })
         }
         _ => Err(error),

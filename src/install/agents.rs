@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::scope::Scope;
+use crate::dialect::claude::tools::can_write;
 use crate::files;
 use crate::root::claude_folder;
 use crate::yaml::{self, Node};
@@ -12,9 +13,6 @@ const MAX_DEPTH: usize = 8;
 
 /// An agent's file is never this large.
 const MAX_BYTES: u64 = 4 << 20;
-
-/// The tools with which an agent changes files. A shell could, but agents that only look around have one too.
-const WRITING: [&str; 5] = ["Write", "Edit", "MultiEdit", "NotebookEdit", "*"];
 
 /// What an agent's file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,12 +70,10 @@ fn agent(text: &str) -> Option<Agent> {
         _ => written.to_owned(),
     };
     let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty())?;
-    let writes = |tools: &[String]| tools.iter().any(|tool| WRITING.contains(&tool.as_str()));
-    let allowed = tools(lines, "tools").is_none_or(|tools| writes(&tools));
     let denied = tools(lines, "disallowedTools").unwrap_or_default();
-    let is_denied = ["Write", "Edit"].iter().all(|tool| denied.iter().any(|one| one == tool));
+    let has_tools = can_write(tools(lines, "tools").as_deref(), &denied);
     let plans = value(lines, "permissionMode").is_some_and(|(mode, _)| mode == "plan");
-    Some(Agent { name, can_write: allowed && !is_denied && !plans })
+    Some(Agent { name, can_write: has_tools && !plans })
 }
 
 /// The value of a key of the frontmatter, and the lines behind it. Only its own line is read as YAML: descriptions often are

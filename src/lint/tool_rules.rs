@@ -56,7 +56,7 @@ impl Dead<'_> {
     /// What a tool without a command, or without a file, is never asked.
     fn commands(&self, rule: &ToolRuleConfig) -> Option<Remark> {
         let tool = rule.tool.as_str();
-        if rule.command_pattern.is_some() && !matches(tool, "Bash") {
+        if rule.command_pattern.is_some() && !matches(tool, tools::SHELL) {
             let remark =
                 self.remark("commandPattern", format!("{KEY}: this rule for `{tool}` never matches"));
             return Some(remark.because("only `Bash` has a command to compare").help("write `tool: Bash`"));

@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::environment::{self, Variable};
 use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
-use crate::dialect::claude::abilities::{self, Blocking};
-use crate::event::{EventKind, Subject};
+use crate::event::{Blocking, EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
 use crate::pattern::{self, MatchMode, Pattern, PatternError};
 use crate::rule::Rule;
@@ -204,7 +203,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         EventKind::Stop | EventKind::WorktreeCreate => Reaction::Block,
         _ => Reaction::Warn,
     };
-    let default_on_timeout = match abilities::blocking(event) {
+    let default_on_timeout = match event.blocking() {
         Blocking::Stop => Reaction::Block,
         _ => Reaction::Warn,
     };
@@ -227,7 +226,7 @@ fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {
         timeout: config.timeout.map(|seconds| Duration::from_secs(seconds.get().into())),
         on_failure: config.on_failure.unwrap_or(default_on_failure),
         on_timeout: config.on_timeout.or(config.on_failure).unwrap_or(default_on_timeout),
-        answers: abilities::blocking(event) == Blocking::Worktree
-            || (config.context == Some(true) && abilities::takes_context(event)),
+        answers: event.blocking() == Blocking::Worktree
+            || (config.context == Some(true) && event.takes_context()),
     }
 }

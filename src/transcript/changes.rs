@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Said, bounded_line};
-use crate::dialect::claude::tools;
+use crate::dialect::claude::tools::{self, Use};
 use crate::{files, shell};
 
 /// The files that were changed, as they were named, without the calls that failed or were denied; on request since the last prompt of
@@ -71,8 +71,12 @@ fn of_tool(block: &Value) -> Option<String> {
 
 /// The files that a shell command writes.
 fn of_shell(block: &Value, cwd: &str, home: Option<&str>) -> Vec<String> {
-    let command = || (text(block, "name")? == "Bash").then(|| text(block.get("input")?, "command")).flatten();
-    let files = command().map(|command| shell::written_files(&command, home)).unwrap_or_default();
+    let used = || {
+        let name = block.get("name")?.as_str()?;
+        Some(tools::what(name, block.get("input")?.as_object()?))
+    };
+    let Some(Use::Shell(command)) = used() else { return Vec::new() };
+    let files = shell::written_files(command, home);
     files.into_iter().map(|file| Path::new(cwd).join(file).to_string_lossy().into_owned()).collect()
 }
 

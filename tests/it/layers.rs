@@ -18,6 +18,7 @@ const LAYERS: &[&str] = &[
     "dialect::claude::fields",
     "dialect::claude::notation",
     "dialect::claude::prompt",
+    "dialect::claude::tools",
     "types",
     "agent",
     "config",

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use conclaude::dialect::claude::abilities::is_shown;
 use conclaude::event;
 use insta::assert_snapshot;
 
@@ -27,7 +26,7 @@ fn in_every_event_it_is_exit_1_and_shown_where_claude_code_shows_it() {
         let name = event.name();
         let done = panic_at("event", Test::event(name).stdin(capture(&format!("{name}.json"))));
         answers.entry(done.snapshot().replace(name, "[EVENT]")).or_default().push(name);
-        let expected = is_shown(*event) || matches!(name, "SubagentStop" | "PreToolUse");
+        let expected = event.is_shown() || matches!(name, "SubagentStop" | "PreToolUse");
         assert_eq!(!done.stdout.is_empty(), expected, "{name}");
         assert!(!done.has(".conclaude"), "{name}: nothing is written");
     }

@@ -133,8 +133,8 @@ fn is_stop(event: EventKind) -> bool {
 fn tool(event: EventKind, request: &Request) -> io::Result<(String, Map<String, Value>)> {
     let named = request.tool.clone();
     if let Some(command) = &request.command {
-        let tool = named.unwrap_or_else(|| "Bash".into());
-        if tool != "Bash" {
+        let tool = named.unwrap_or_else(|| tools::SHELL.into());
+        if tool != tools::SHELL {
             return Err(error(format!(
                 "--command is the command of Bash, and the tool is {tool}: use --input"
             )));

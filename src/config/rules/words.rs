@@ -6,9 +6,8 @@ use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::config::permissions::ToolPatternText;
 use crate::config::prompts::RegexText;
 use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob};
-use crate::dialect::claude::abilities::{self, Blocking};
 use crate::dialect::claude::notation::ToolPattern;
-use crate::event::{self, EventKind};
+use crate::event::{self, Blocking, EventKind};
 use crate::text::{most_similar, nearest};
 use crate::yaml::Node;
 
@@ -274,7 +273,7 @@ fn choice_help(text: &str, choices: &[&str]) -> Option<String> {
 
 /// The sections of events that can be blocked by a command.
 fn blockable() -> Vec<&'static str> {
-    let blockable = event::ALL.iter().filter(|event| abilities::blocking(**event) != Blocking::Never);
+    let blockable = event::ALL.iter().filter(|event| event.blocking() != Blocking::Never);
     blockable.map(|event| event.row().section).collect()
 }
 

@@ -12,6 +12,12 @@ pub(crate) enum Use<'a> {
     Other,
 }
 
+/// The tool that runs shell commands.
+pub(crate) const SHELL: &str = "Bash";
+
+/// The tool that starts agents.
+pub(crate) const AGENT: &str = "Agent";
+
 /// The tools with a file, and the field that names it.
 const FILE_TOOLS: [(&str, &str, Access); 6] = [
     ("Write", "file_path", Access::Write),
@@ -111,6 +117,24 @@ pub(crate) const MCP: &str = "mcp__";
 /// What was called otherwise once.
 pub(crate) const RENAMED: [(&str, &str); 1] = [("Task", "Agent")];
 
+/// The name of a tool today; in a matcher it means the former one too.
+pub(crate) fn current_name(tool: &str) -> &str {
+    RENAMED.iter().find(|(former, _)| *former == tool).map_or(tool, |(_, current)| current)
+}
+
+/// The name that a tool had before.
+pub(crate) fn former_name(tool: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(_, current)| *current == tool).map(|(former, _)| *former)
+}
+
+/// Whether the lists of an agent's file leave it a tool that changes files. A shell could, but agents that only look around
+/// have one too.
+pub(crate) fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
+    let writes = |tool: &String| tool == "*" || written_field(tool).is_some();
+    let is_denied = ["Write", "Edit"].iter().all(|tool| denied.iter().any(|one| one == tool));
+    allowed.is_none_or(|tools| tools.iter().any(writes)) && !is_denied
+}
+
 /// Whether a call of this tool may name files or a command, as far as that is known.
 pub(crate) fn may_touch_files(tool: &str) -> bool {
     !KNOWN.contains(&tool) || WRITING.contains(&tool) || READING.contains(&tool)
@@ -119,7 +143,7 @@ pub(crate) fn may_touch_files(tool: &str) -> bool {
 /// What a call of a tool does.
 pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
-    if tool == "Bash" {
+    if tool == SHELL {
         return field("command").map_or(Use::Other, Use::Shell);
     }
     let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);

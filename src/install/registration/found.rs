@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::dialect::claude::tools;
 use crate::event::EventKind;
 use crate::files;
 use crate::install::scope::{Scope, is_users_own};
@@ -93,7 +94,9 @@ pub(super) fn covers(has: &[Option<&str>], wants: Option<&str>) -> bool {
     let globs: Vec<Pattern> = has.iter().flatten().flat_map(|matcher| globs_of(matcher)).collect();
     let matches = |glob: &Pattern, name| glob.matches(name, None).unwrap_or(false);
     let is_named = |name| names.contains(&name) || globs.iter().any(|glob| matches(glob, name));
-    alternatives(wants).into_iter().all(|name| is_named(name) || (name == "Agent" && is_named("Task")))
+    alternatives(wants)
+        .into_iter()
+        .all(|name| is_named(name) || tools::former_name(name).is_some_and(is_named))
 }
 
 /// What a matcher of ours was made from: names, and where it is a regular expression also patterns.

@@ -1,7 +1,7 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{ConclaudeConfig, DesConfig, EventConfig};
-use crate::dialect::claude::{abilities, fields, tools};
+use crate::dialect::claude::{fields, tools};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
@@ -37,7 +37,7 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
 /// Whether commands of the event may have something to show that nobody sees there. After a session's end nobody would see it
 /// later, either.
 fn is_unseen(event: EventKind) -> bool {
-    let is_seen = abilities::is_shown(event) && fields::agent(event).is_empty();
+    let is_seen = event.is_shown() && fields::agent(event).is_empty();
     !is_seen && event != EventKind::SessionEnd
 }
 
@@ -82,11 +82,11 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     let ours: Vec<String> = match event {
         EventKind::PreToolUse => {
             let guarded = config.guards.tools(tools::READING, tools::WRITING)?;
-            let gated: &[&str] = if gates_on { &["Agent"] } else { &[] };
+            let gated: &[&str] = if gates_on { &[tools::AGENT] } else { &[] };
             let written = if gates_on { tools::WRITING } else { &[] };
             gated.iter().chain(written).copied().chain(guarded).map(str::to_owned).collect()
         }
-        EventKind::PostToolUse => vec!["Agent".into()],
+        EventKind::PostToolUse => vec![tools::AGENT.into()],
         EventKind::PermissionRequest => config.permissions.tools()?.into_iter().map(str::to_owned).collect(),
         _ => Vec::new(),
     };
@@ -102,8 +102,7 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     };
     let mut names: Vec<String> = Vec::new();
     for name in ours.into_iter().chain(theirs) {
-        // Claude Code's name for both is the newer one.
-        let name = if name == "Task" { "Agent".to_owned() } else { name };
+        let name = tools::current_name(&name).to_owned();
         if !names.contains(&name) {
             names.push(name);
         }
