@@ -707,7 +707,7 @@ fn broken_or_unusual_settings_are_refused_and_untouched() {
     1 | bogus: 1
       | ^^^^^ not a key of this section
       |
-      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, and events in camelCase, such as `subagentStop`
+      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `report`, and events in camelCase, such as `subagentStop`
     ");
 }
 
