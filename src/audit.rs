@@ -26,8 +26,8 @@ mod verify;
 mod writer;
 
 pub use query::Filter;
-pub(crate) use read::Mark;
 pub use read::{Entry, Reader, last_session};
+pub(crate) use read::{Mark, newest};
 pub use stats::Stats;
 pub use trace::TraceParent;
 pub use verify::{Verdict, verify};

@@ -36,7 +36,8 @@ mod telemetry;
 
 pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub(crate) use cases::{
-    Case, Ended, FILE_NAMES as TEST_FILES, Fields, Said, TestFile, schema_text as test_schema_text,
+    Case, CommandResult, Ended, FILE_NAMES as TEST_FILES, Fields, Said, TestFile,
+    schema_text as test_schema_text,
 };
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
@@ -53,7 +54,7 @@ pub use patterns::{FileGlob, NameGlob};
 pub(crate) use permissions::{
     AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
-pub(crate) use prompts::UserPromptSubmitConfig;
+pub(crate) use prompts::{ContextRuleConfig, UserPromptSubmitConfig};
 pub use remark::Remark;
 pub use report::{PriceConfig, PriceTable, ReportConfig};
 pub(crate) use rules::Problem;

@@ -102,8 +102,8 @@ pub(crate) fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -
 
 /// A request as the rules saw it, for whoever explains an answer.
 pub(crate) struct Permitted {
-    /// Every rule, and whether it matches.
-    pub(crate) rules: Vec<(record::Rule, bool)>,
+    /// Every rule, and why it does not match, where it does not.
+    pub(crate) rules: Vec<(record::Rule, Option<String>)>,
     /// Why the user is asked, where that is so.
     pub(crate) asked: Option<String>,
 }
@@ -111,8 +111,9 @@ pub(crate) struct Permitted {
 /// What each rule says to a request.
 pub(crate) fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Permitted {
     let examined = Examined::new(request, home);
-    let deny = rules.deny.iter().map(|rule| (rule.named(), rule.denies(&examined).is_some()));
-    let allow = rules.allow.iter().map(|rule| (rule.named(), rule.allows(&examined)));
+    let why_not = |rule: &Rule, is_match: bool| (!is_match).then(|| rule.why_not(&examined));
+    let deny = rules.deny.iter().map(|rule| (rule.named(), why_not(rule, rule.denies(&examined).is_some())));
+    let allow = rules.allow.iter().map(|rule| (rule.named(), why_not(rule, rule.allows(&examined))));
     let asked = match answer(rules, request, home) {
         Answer::Ask(why) => Some(why),
         Answer::Allow(_) | Answer::Deny(_) => None,

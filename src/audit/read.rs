@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chain::Chain;
+use super::chain::{Chain, Link};
 use super::end::End;
 use super::lines::Lines;
 use super::{Filter, Trail};
@@ -199,6 +199,56 @@ impl<'a> Reader<'a> {
         }
         Some(Entry { line: line.to_owned(), record, doubt })
     }
+}
+
+/// The newest record. Of a long trail only the end is read: whether that follows the record before it, and is ours, is known then.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(crate) fn newest(trail: &Trail) -> io::Result<Option<Entry>> {
+    let last_of = |mut reader: Reader<'_>| {
+        let mut last = None;
+        reader.each(&Filter::default(), |entry| {
+            last = Some(entry.clone());
+            Ok(())
+        })?;
+        io::Result::Ok(last)
+    };
+    match before_newest(trail)?.map(last_of).transpose()?.flatten() {
+        None => last_of(Reader::new(trail)),
+        found => Ok(found),
+    }
+}
+
+/// Goes on before the newest line; none where that takes reading more than the end.
+fn before_newest(trail: &Trail) -> io::Result<Option<Reader<'_>>> {
+    let mut at = None;
+    for number in trail.files()?.into_iter().rev() {
+        let Some((offset, before)) = trail.last_two(number)? else { continue };
+        let (file, before) = match (at, before) {
+            (None, Some(before)) => ((number, offset), before),
+            // It is the only one of its file, and the one before it the last of another.
+            (None, None) => {
+                at = Some((number, offset));
+                continue;
+            }
+            (Some(at), _) => {
+                let mut lines = Lines::open(&trail.file(number), offset)?;
+                let Some(line) = lines.next()? else { return Ok(None) };
+                (at, line.text.into_owned())
+            }
+        };
+        let Some(link) = Link::read(&before) else { return Ok(None) };
+        let mut reader = Reader::new(trail);
+        reader.at = file;
+        if file.1 > 0 {
+            let keep = before.floor_char_boundary(before.len().saturating_sub(LAST_BYTES));
+            reader.last = before.get(keep..).unwrap_or_default().as_bytes().to_vec();
+        }
+        reader.chain = Chain::after(link.seq, link.hash.to_owned());
+        return Ok(Some(reader));
+    }
+    Ok(None)
 }
 
 /// The trail may be moved between listing its files and opening them.

@@ -81,6 +81,28 @@ impl Trail {
         Ok(0)
     }
 
+    /// The last line of a file: where it starts, and the line before it. None if it has none, or they are longer than records.
+    pub(super) fn last_two(&self, number: u64) -> io::Result<Option<(u64, Option<String>)>> {
+        let mut file = files::open_regular(&self.file(number))?;
+        for size in TAIL_BYTES.map(|size| size * 2) {
+            let Bytes { start, bytes } = Bytes::tail_of(&mut file, size)?;
+            let newline = |end: usize| bytes.get(..end)?.iter().rposition(|byte| *byte == b'\n');
+            let Some(end) = newline(bytes.len()) else { continue };
+            let (from, before) = match newline(end) {
+                Some(at) => (at + 1, Some((newline(at), at))),
+                None => (0, None),
+            };
+            let is_cut = start > 0 && before.is_none_or(|(newline, _)| newline.is_none());
+            if !is_cut {
+                let line =
+                    |(newline, at): (Option<usize>, usize)| bytes.get(newline.map_or(0, |at| at + 1)..at);
+                let line = before.and_then(line).map(|line| String::from_utf8_lossy(line).into_owned());
+                return Ok(Some((start + from as u64, line)));
+            }
+        }
+        Ok(None)
+    }
+
     fn quarantine(&self, mut truncated: Vec<u8>) -> io::Result<()> {
         truncated.push(b'\n');
         let path = self.folder.join(super::TRUNCATED);

@@ -56,6 +56,9 @@ pub(super) struct Request {
     /// A payload of Claude Code as it came on stdin; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "tool", "file", "command", "input"])]
     payload: Option<PathBuf>,
+    /// The folder in which it happens, such as a worktree or a part of the project [default: this one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,

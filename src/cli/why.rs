@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::out::Out;
-use crate::audit::{Entry, Filter, Reader, Trail};
+use crate::audit::{Entry, Filter, Reader, Trail, newest};
 use crate::exit::Exit;
 
 mod print;
@@ -46,23 +46,35 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
 
 /// The record with this number, or the newest.
 fn find(trail: &Trail, number: Option<u64>) -> io::Result<Entry> {
+    let Some(number) = number else {
+        return newest(trail)?.ok_or_else(|| {
+            io::Error::other(format!(
+                "there are no records in {}: `conclaude explain EVENT` shows what would happen",
+                trail.folder().display()
+            ))
+        });
+    };
+    numbered(trail, number)
+}
+
+fn numbered(trail: &Trail, number: u64) -> io::Result<Entry> {
     let mut reader = Reader::new(trail);
     let mut found: Option<Entry> = None;
     let mut last = 0;
     reader.each(&Filter::default(), |entry| {
         let seq = entry.record.get("seq").and_then(Value::as_u64).unwrap_or(0);
         last = last.max(seq);
-        if number.is_none_or(|wanted| wanted == seq) {
+        if number == seq {
             found = Some(entry.clone());
         }
         Ok(())
     })?;
     found.ok_or_else(|| {
-        io::Error::other(match number {
-            Some(number) if last > 0 => format!(
+        io::Error::other(match last {
+            1.. => format!(
                 "there is no record {number}: the newest is {last}, and `conclaude audit show` lists them"
             ),
-            _ => format!(
+            0 => format!(
                 "there are no records in {}: `conclaude explain EVENT` shows what would happen",
                 trail.folder().display()
             ),

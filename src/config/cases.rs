@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::IntoDeserializer as _;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
@@ -57,7 +58,8 @@ pub(crate) struct Case {
     pub(crate) payload: Option<Fields>,
     /// The files that were changed, for commands with `files` at a stop.
     pub(crate) changed: Option<Vec<NonBlank>>,
-    /// How commands end, by their `run`: an exit code, or `timeout`. Commands are not executed. Default: 0.
+    /// How commands end, by their `run`: an exit code, or `timeout`; or that as `exit`, with what they print as `stdout` and
+    /// `stderr`. Commands are not executed. Default: 0, and nothing is printed.
     pub(crate) results: Option<Results>,
     /// What is expected.
     pub(crate) expect: Expect,
@@ -189,9 +191,65 @@ pub(crate) enum Ended {
     TimesOut,
 }
 
-/// How commands end, by their `run`, in the order of the file.
+impl Default for Ended {
+    fn default() -> Ended {
+        Ended::Exits(0)
+    }
+}
+
+/// How a command ends, and what it prints.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CommandResult {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) exit: Ended,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) stdout: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) stderr: String,
+}
+
+/// As everywhere in these files, `null` equals absent.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// The results of commands, by their `run`, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Results(pub(crate) Vec<(String, Ended)>);
+pub(crate) struct Results(pub(crate) Vec<(String, CommandResult)>);
+
+/// What stands for a command in the file.
+struct Given(CommandResult);
+
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EndOrMore;
+        impl<'de> de::Visitor<'de> for EndOrMore {
+            type Value = CommandResult;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an exit code from 0 to 255, `timeout`, or `exit`, `stdout` and `stderr`")
+            }
+
+            fn visit_u64<E: de::Error>(self, code: u64) -> Result<CommandResult, E> {
+                let exit = Ended::deserialize(code.into_deserializer())?;
+                Ok(CommandResult { exit, ..CommandResult::default() })
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<CommandResult, E> {
+                let exit = Ended::deserialize(word.into_deserializer())?;
+                Ok(CommandResult { exit, ..CommandResult::default() })
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<CommandResult, A::Error> {
+                CommandResult::deserialize(de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_any(EndOrMore).map(Given)
+    }
+}
 
 impl<'de> Deserialize<'de> for Ended {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -223,13 +281,13 @@ impl<'de> Deserialize<'de> for Results {
             type Value = Results;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a mapping of commands to exit codes")
+                f.write_str("a mapping of commands to how they end")
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
                 let mut all = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    all.push(entry);
+                while let Some((run, Given(result))) = map.next_entry()? {
+                    all.push((run, result));
                 }
                 Ok(Results(all))
             }
@@ -249,9 +307,18 @@ impl JsonSchema for Results {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let code = json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 });
+        let timeout = json_schema!({ "type": "string", "enum": ["timeout"] });
         json_schema!({
             "type": "object",
-            "additionalProperties": { "anyOf": [code, { "type": "string", "enum": ["timeout"] }] },
+            "additionalProperties": { "anyOf": [code, timeout, {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "exit": { "anyOf": [code, timeout], "description": "How it ends. Default: 0." },
+                    "stdout": { "type": "string", "description": "What it prints." },
+                    "stderr": { "type": "string", "description": "What it prints on stderr." },
+                },
+            }] },
         })
     }
 }

@@ -150,7 +150,7 @@ impl CommandConfig {
 }
 
 /// What a command that failed or timed out does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reaction {
     /// The failure is logged and shown; the event proceeds.

@@ -22,7 +22,7 @@ impl Whom {
     }
 
     /// Why a rule does not count for an agent.
-    pub(super) fn other(agent: &str) -> String {
+    pub(crate) fn other(agent: &str) -> String {
         format!("is for other agents than {agent}")
     }
 }

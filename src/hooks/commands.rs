@@ -15,7 +15,7 @@ use crate::text::LIMIT;
 use crate::{log, messages, notify};
 
 /// The most of one stream that is shown, and the least that is worth showing.
-const MAX_SHOWN: usize = 4_000;
+pub(super) const MAX_SHOWN: usize = 4_000;
 const MIN_SHOWN: usize = 200;
 
 /// Both streams of a command that has ended.

@@ -18,7 +18,7 @@ use crate::messages;
 use crate::outcome::{CommandRun, Evidence, Outcome};
 use crate::permission::Permitted;
 use crate::plan::{Action, Command, Plan};
-use crate::process::Status;
+use crate::process::{Captured, Status};
 use crate::rule::Rule;
 
 mod not_run;
@@ -31,6 +31,13 @@ use not_run::not_run;
 pub(crate) enum End {
     Exits(i32),
     TimesOut,
+}
+
+/// What a command might print.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Printed<'a> {
+    pub(crate) stdout: &'a str,
+    pub(crate) stderr: &'a str,
 }
 
 /// An event as it would be handled.
@@ -137,6 +144,15 @@ impl Rehearsal {
 
     /// What would be answered if the commands ended so, and the agent had been blocked so often.
     pub(crate) fn answer(&self, end: impl Fn(&Command) -> End, count: Count) -> Answered {
+        self.answer_to(|command| (end(command), Printed::default()), count)
+    }
+
+    /// The same if they printed something.
+    pub(crate) fn answer_to<'p>(
+        &self,
+        end: impl Fn(&Command) -> (End, Printed<'p>),
+        count: Count,
+    ) -> Answered {
         let event = self.plan.event;
         let mut outcomes = Vec::new();
         for (step, checks) in self.plan.steps.iter().zip(&self.checks) {
@@ -171,22 +187,27 @@ impl Rehearsal {
 }
 
 /// The outcome of a command that was not run, if it ended so.
-fn played(command: &Command, end: End) -> Outcome {
+fn played(command: &Command, (end, printed): (End, Printed<'_>)) -> Outcome {
     let status = match end {
         End::Exits(code) => Status::Exited(code),
         End::TimesOut => Status::TimedOut(command.timeout.unwrap_or_default()),
     };
+    let is_success = status.is_success();
+    let excerpt = |name, text: &str, is_shown: bool| {
+        let captured = is_shown.then(|| Captured::given(name, text, commands::MAX_SHOWN));
+        captured.and_then(|captured| captured.excerpt(command.max_lines))
+    };
     let run = CommandRun {
         command: command.clone(),
-        is_success: status.is_success(),
+        is_success,
         is_timeout: end == End::TimesOut,
         status: status.describe(),
         exit_code: status.code(),
         started: jiff::Timestamp::UNIX_EPOCH,
         duration: Duration::ZERO,
-        stdout: None,
-        stderr: None,
-        answer: None,
+        stdout: excerpt("stdout", printed.stdout, command.show_stdout.applies(is_success)),
+        stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
+        answer: excerpt("stdout", printed.stdout, command.answers && is_success),
     };
     let verdict = commands::verdict(&run, || false);
     let message = messages::of_command(&run, verdict);

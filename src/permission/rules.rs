@@ -10,6 +10,7 @@ use crate::dialect::claude::notation::{Input, ToolPattern};
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, GlobError, Kind};
 use crate::guard::{CommandPattern, Origin, Sources, Touch, Whom};
+use crate::messages::short;
 use crate::rule as record;
 use crate::shell::Access;
 use crate::text::clean_line;
@@ -200,6 +201,69 @@ impl Rule {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
             }
         }
+    }
+
+    /// Why a rule that does not match does not, in words that follow its name.
+    pub(super) fn why_not(&self, examined: &Examined<'_>) -> String {
+        let request = examined.request;
+        let tool = clean_line(request.tool);
+        if !self.whom.is(request.agent) {
+            return Whom::other(&clean_line(request.agent));
+        }
+        let is_of_files = matches!(self.compared, Compared::File { .. });
+        if !self.tool.names(request.tool) && !(is_of_files && examined.script.is_some()) {
+            return format!("is for another tool than {tool}");
+        }
+        match &self.compared {
+            Compared::Nothing => format!("is for another tool than {tool}"),
+            Compared::Command(_) if self.is_denial() => match &examined.script {
+                Some((_, text)) => format!("does not match `{}`, nor a command in it", short(text)),
+                None => "does not match: there is no command".into(),
+            },
+            Compared::Command(pattern) => {
+                let script = examined.script.as_ref().map(|(script, _)| script);
+                let why = script.and_then(|script| command::allowed(&[pattern], script).err());
+                match why {
+                    Some(why) => format!(
+                        "does not allow it alone: {}",
+                        why.replace("no rule allows", "it does not match")
+                    ),
+                    None => "does not match: there is no command".into(),
+                }
+            }
+            Compared::File { .. } if !self.is_denial() && examined.script.is_some() => {
+                format!("is for tools of files, and not for what {tool} does to them")
+            }
+            Compared::File { writes, .. } => {
+                let is_meant = |touch: &&Touch| examined.script.is_none() || touches(touch.access, *writes);
+                let names: Vec<String> = examined
+                    .effects
+                    .touches
+                    .iter()
+                    .filter(is_meant)
+                    .map(|touch| clean_line(touch.shown()))
+                    .collect();
+                match names.as_slice() {
+                    [] => format!(
+                        "does not match: no file is known to be {}",
+                        if *writes { "written" } else { "read" }
+                    ),
+                    names => format!("does not cover {}", names.join(", ")),
+                }
+            }
+            Compared::Domain(_) => match host::of(request.input) {
+                Some(host) => format!("does not match {host}"),
+                None => "does not match: the host of its URL cannot be told".into(),
+            },
+            Compared::Field { name, .. } => match field(request, name) {
+                Some(value) => format!("does not match its `{name}`, {:?}", short(value)),
+                None => format!("does not match: there is no `{name}`"),
+            },
+        }
+    }
+
+    fn is_denial(&self) -> bool {
+        self.origin.key.ends_with("deny")
     }
 
     /// The pattern of commands that it allows to whoever asks.

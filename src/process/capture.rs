@@ -163,6 +163,13 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// A stream of a command that is not executed.
+    pub(crate) fn given(name: &'static str, text: &str, limit: usize) -> Captured {
+        let mut capture = Capture::new(name, Keep::Shown(limit));
+        capture.push(text.as_bytes(), &mut |_| Err(io::Error::other("no command was executed")));
+        capture.finish()
+    }
+
     fn note(&mut self, saved: Saved) {
         (self.file, self.saved) = match saved {
             Saved::NotYet => (None, None),

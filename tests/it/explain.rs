@@ -516,9 +516,11 @@ fn rules_for_permissions_say_which_matches_or_why_the_user_is_asked() {
       · worktreeFence is not compared: no file is written
 
     Rules for permissions
-      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git
+        status -s`, nor a command in it
       ✓ permissionRequest.allow "Bash(git status*)" in .conclaude.yaml:2 matches
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not match
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for another tool than
+        Bash
 
     Commands, in this order
       none runs
@@ -545,10 +547,12 @@ fn rules_for_permissions_say_which_matches_or_why_the_user_is_asked() {
       · worktreeFence is not compared: no file is written
 
     Rules for permissions
-      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git
+        status && make`, nor a command in it
       · permissionRequest.allow "Bash(git status*)" in .conclaude.yaml:2 does not
-        match
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 does not match
+        allow it alone: it does not match `make`
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for another tool than
+        Bash
       ? the user is asked: no rule allows `make`
 
     Commands, in this order
@@ -579,7 +583,7 @@ fn a_prompt_shows_the_context_that_is_added_and_what_is_not() {
         .conclaude.yaml:3 matches
       · the context for "release"
          userPromptSubmit.contextRules "release" in .conclaude.yaml:4 does not match
-         the prompt
+         the prompt "deploy it"
       · ./ship
          userPromptSubmit.slashCommands.commands "ship" in .conclaude.yaml:5 does
          not match: it is for slash commands of that name
@@ -741,4 +745,154 @@ fn explain_decides_as_the_hook_does() {
         compared.insert(word);
     }
     assert_eq!(compared.len(), 3, "denied, asked and allowed");
+}
+
+#[test]
+fn an_event_happens_in_the_folder_that_is_named() {
+    let test = Test::stop()
+        .config("preToolUse: {uneditableFiles: ['/part/*.lock']}")
+        .file("part/a.lock", "")
+        .file("text", "");
+    let denied = |arguments: &[&str]| {
+        let shown = explained(&test, arguments);
+        shown.contains("uneditableFiles \"/part/*.lock\" in .conclaude.yaml:1 covers part/a.lock")
+    };
+    let event = ["PreToolUse", "--file", "a.lock"];
+    assert!(!denied(&event));
+    assert!(denied(&[&event[..], &["--cwd", "part"]].concat()));
+    let test = test.file("payload.json", &json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/nowhere", "tool_name": "Write", "tool_input": {"file_path": "a.lock"}}).to_string());
+    let shown = explained(&test, &["--payload", "payload.json", "--cwd", "part"]);
+    assert!(shown.contains("covers part/a.lock") && !shown.contains("/nowhere"), "{shown}");
+    let errors = [&["--cwd", "none"], &["--cwd", "text"]]
+        .map(|wrong: &[&str; 2]| run_in(&test.root(), &[&["explain"], &event[..], &wrong[..]].concat()).2);
+    assert_snapshot!(errors.concat(), @"
+    conclaude: --cwd none: No such file or directory (os error 2)
+    conclaude: --cwd text is no folder
+    ");
+}
+
+#[test]
+fn each_rule_for_permissions_that_does_not_match_says_why() {
+    let config = "permissionRequest:
+  allow: ['Bash(git *)', 'Edit(src/**)', 'WebFetch(domain:docs.rs)', {pattern: Read, agent: tester}, 'Agent(coder)']
+  deny: ['Bash(rm *)', 'Read(.env*)', Write]
+";
+    let test = Test::stop().config(config);
+    let rules = |arguments: &[&str]| {
+        let shown = explained(&test, &[&["PermissionRequest"], arguments].concat());
+        let from = shown.find("Rules for permissions").unwrap();
+        shown[from..shown.find("\nCommands, in").unwrap()].to_owned()
+    };
+    let all = [
+        rules(&["--command", "git status && make > out"]),
+        rules(&["--tool", "Edit", "--file", "docs/a.md"]),
+        rules(&["--tool", "WebFetch", "--input", r#"{"url": "https://example.com/a"}"#]),
+        rules(&["--tool", "Agent", "--input", r#"{"subagent_type": "reviewer"}"#]),
+    ];
+    assert_snapshot!(all.join("\n"), @r#"
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git
+        status && make > out`, nor a command in it
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 does not match: no
+        file is known to be read
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        Bash
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 does not allow it
+        alone: `make` writes to a file by a redirection
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for tools of
+        files, and not for what Bash does to them
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
+        for another tool than Bash
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
+        tool than Bash
+      ? the user is asked: `make` writes to a file by a redirection
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
+        than Edit
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
+        tool than Edit
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        Edit
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
+        tool than Edit
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 does not cover
+        docs/a.md
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
+        for another tool than Edit
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
+        tool than Edit
+      ? the user is asked: no rule matches
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
+        than WebFetch
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
+        tool than WebFetch
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        WebFetch
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
+        tool than WebFetch
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for another
+        tool than WebFetch
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 does
+        not match example.com
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
+        tool than WebFetch
+      ? the user is asked: no rule matches
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
+        than Agent
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
+        tool than Agent
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        Agent
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
+        tool than Agent
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for another
+        tool than Agent
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
+        for another tool than Agent
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 does not match
+        its `subagent_type`, "reviewer"
+      ? the user is asked: no rule matches
+    "#);
+}
+
+#[test]
+fn a_context_rule_that_does_not_match_says_why() {
+    let config = "userPromptSubmit:
+  contextRules:
+    - {pattern: Deploy, prompt: x}
+    - {pattern: release, prompt: x}
+    - {pattern: deploy, prompt: x, enabled: false}
+";
+    let test = Test::stop().config(config);
+    let shown = explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]);
+    let from = shown.find("Commands, in").unwrap();
+    assert_snapshot!(&shown[from..], @r#"
+    Commands, in this order
+      none runs
+      · the context for "Deploy"
+         userPromptSubmit.contextRules "Deploy" in .conclaude.yaml:3 does not match
+         the prompt "deploy it"; with `caseInsensitive: true` it would
+      · the context for "release"
+         userPromptSubmit.contextRules "release" in .conclaude.yaml:4 does not match
+         the prompt "deploy it"
+      · the context for "deploy"
+         userPromptSubmit.contextRules "deploy" in .conclaude.yaml:5 is switched off
+         by `enabled: false`
+
+    Answer
+      allowed (exit 0)
+    "#);
 }

@@ -1,8 +1,11 @@
 //! `conclaude run`: the commands of the config by hand and in CI.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use insta::assert_snapshot;
 
-use crate::common::{Test, run_in};
+use crate::common::{Test, conclaude_in, run_in};
 
 fn git(test: &Test, arguments: &[&str]) {
     let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];
@@ -229,4 +232,59 @@ fn a_timeout_is_a_failure_that_blocks_and_a_folder_outside_is_refused() {
     ⚠ `touch ran` could not be started: its `cwd` link leads out of [ROOT], to /tmp in [DURATION]
     2 commands: 1 failed, 1 failed and would only warn
     ");
+}
+
+#[test]
+fn the_same_command_at_both_stops_runs_once_and_fails_as_at_the_stricter() {
+    let config = "
+stop:
+  commands:
+    - {run: 'echo x >> count; exit 1', onFailure: warn}
+    - {run: 'echo $CONCLAUDE_EVENT'}
+subagentStop:
+  commands:
+    '*':
+      - {run: 'echo x >> count; exit 1', onFailure: block}
+      - {run: 'echo $CONCLAUDE_EVENT'}
+      - {run: 'echo x >> count; exit 1', timeout: 5}
+";
+    let test = repository(config);
+    assert_snapshot!(test.shows(&["run"]), @"
+    exit 1
+    ----- stdout
+    stop
+    ✗ `echo x >> count; exit 1` exited with code 1 in [DURATION]
+    ✓ `echo $CONCLAUDE_EVENT` in [DURATION]
+    subagentStop
+    - `echo x >> count; exit 1` skipped: it ran at `stop`, above
+    ✓ `echo $CONCLAUDE_EVENT` in [DURATION]
+    ⚠ `echo x >> count; exit 1` exited with code 1 in [DURATION]
+    5 commands: 2 passed, 1 failed, 1 failed and would only warn, 1 skipped
+    ");
+    assert_eq!(std::fs::read_to_string(test.root().join("count")).unwrap(), "x\nx\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_commands_with_all_that_they_started() {
+    use std::io::{BufRead, BufReader};
+    let script = "exec 3> alive; sleep 300 & echo here >&3; trap '' TERM; wait";
+    let test = Test::event("Stop")
+        .config(&format!("stop: {{commands: [{{run: \"{script}\"}}, {{run: 'touch next'}}]}}"));
+    let alive = test.root().join("alive");
+    assert!(test.program("mkfifo").arg(&alive).status().unwrap().success());
+    let mut command = conclaude_in(&test.root());
+    let child = command.arg("run").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = BufReader::new(std::fs::File::open(&alive).unwrap());
+    let mut line = String::new();
+    pipe.read_line(&mut line).unwrap();
+    let started = std::time::Instant::now();
+    assert!(test.program("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    // Each of them held the pipe open as long as it lived.
+    pipe.read_line(&mut line).unwrap();
+    assert!(started.elapsed() < Duration::from_secs(200), "they ended by themselves");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "conclaude: interrupted by SIGINT\n");
+    assert!(!test.root().join("next").exists(), "the next one is not started");
 }

@@ -225,7 +225,7 @@ fn a_file_that_is_none_is_reported_with_every_line() {
      --> .conclaude.test.yaml:4:32
       |
     4 |   - {event: Stop, results: {x: 256}, expect: {runs: x, blocks: 5}}
-      |                                ^^^ expected a whole number from 0 to 255 or `timeout`
+      |                                ^^^ expected a whole number from 0 to 255 or `timeout` or a mapping of keys to values
 
     error: invalid value for `runs`: the text "x"
      --> .conclaude.test.yaml:4:53
@@ -361,4 +361,76 @@ fn cases_may_share_what_they_have_in_common() {
     );
     let (code, stdout, stderr) = run_in(&test.root(), &["test"]);
     assert_eq!(code, Some(0), "{stdout}{stderr}");
+}
+
+#[test]
+fn what_commands_print_can_be_given_and_expected() {
+    let config = "sessionStart: {commands: [{run: ./notes, context: true}]}\nstop: {commands: [{run: npm test}, {run: ./slow, timeout: 5}]}\n";
+    let cases = r#"cases:
+  - name: notes
+    event: SessionStart
+    results: {./notes: {stdout: "the API is frozen\n"}}
+    expect: {context: the API is frozen, allows: true}
+  - name: notes that fail are none
+    event: SessionStart
+    results: {./notes: {exit: 1, stdout: the API is frozen, stderr: no network}}
+    expect: {context: false, shows: no network}
+  - name: what failed is shown
+    event: Stop
+    results: {npm test: {exit: 1, stdout: "3 of 7 failed", stderr: null}, ./slow: {exit: timeout}}
+    expect: {blocks: 3 of 7 failed}
+  - name: something else
+    event: SessionStart
+    results: {./notes: {exit: 0, stdout: fine}}
+    expect: {context: frozen}
+"#;
+    let test = project(cases).config(config);
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    .conclaude.test.yaml
+      ✓ notes
+      ✓ notes that fail are none
+      ✓ what failed is shown
+      ✗ something else (line 14)
+          - context: frozen
+          + context: fine
+    1 of 4 cases failed
+    ");
+    let test = project(
+        "cases: [{name: a, event: Stop, results: {x: {exit: 300, out: x}, y: {stdout: 1}, z: []}, expect: {allows: true}}]\n",
+    );
+    assert_snapshot!(test.shows(&["test"]), @r#"
+    exit 1
+    ----- stdout
+    error: invalid value for `exit`: the number 300
+     --> .conclaude.test.yaml:1:52
+      |
+    1 | cases: [{name: a, event: Stop, results: {x: {exit: 300, out: x}, y: {stdout: 1}, z: []}, expect: {allows: true}}]
+      |                                                    ^^^ expected a whole number from 0 to 255 or `timeout`
+
+    error: unknown key `out` in `x`
+     --> .conclaude.test.yaml:1:57
+      |
+    1 | cases: [{name: a, event: Stop, results: {x: {exit: 300, out: x}, y: {stdout: 1}, z: []}, expect: {allows: true}}]
+      |                                                         ^^^ not a key of this section
+      |
+      = help: allowed here: `exit`, `stdout`, `stderr`
+
+    error: invalid value for `stdout`: the number 1
+     --> .conclaude.test.yaml:1:78
+      |
+    1 | cases: [{name: a, event: Stop, results: {x: {exit: 300, out: x}, y: {stdout: 1}, z: []}, expect: {allows: true}}]
+      |                                                                              ^ expected text
+      |
+      = help: quote it to make it text: "1"
+
+    error: invalid value for `z`: a list
+     --> .conclaude.test.yaml:1:85
+      |
+    1 | cases: [{name: a, event: Stop, results: {x: {exit: 300, out: x}, y: {stdout: 1}, z: []}, expect: {allows: true}}]
+      |                                                                                     ^^ expected a whole number from 0 to 255 or `timeout` or a mapping of keys to values
+
+    error: .conclaude.test.yaml is no file of cases: 4 problems
+    "#);
 }

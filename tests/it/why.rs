@@ -168,3 +168,39 @@ fn json_has_the_record_and_today() {
         "conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock"
     );
 }
+
+#[test]
+fn of_a_long_trail_only_the_end_is_read_for_the_newest_record() {
+    let deny = |test: Test| {
+        let answer = test.payload("tool_input", json!({"file_path": "Cargo.lock"})).run();
+        answer.tool("deny");
+        answer.again()
+    };
+    let test = Test::event("PreToolUse").config(CONFIG).payload("tool_name", "Write");
+    let test = deny(deny(deny(test)));
+    let newest = |test: &Test| {
+        let (code, stdout, stderr) = run_in(&test.root(), &["why", "--json"]);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""));
+        let shown: Value = serde_json::from_str(&stdout).unwrap();
+        (shown["record"]["seq"].clone(), shown["tampered"].clone())
+    };
+    assert_eq!(newest(&test), (json!(3), Value::Null));
+    // A file for each record.
+    let file = |number: u32| test.root().join(format!(".conclaude/audit/audit-{number:010}.jsonl"));
+    let (first, second, third) = (file(1), file(2), file(3));
+    let all = std::fs::read_to_string(&first).unwrap();
+    for (path, line) in [&first, &second, &third].into_iter().zip(all.split_inclusive('\n')) {
+        std::fs::write(path, line).unwrap();
+    }
+    assert_eq!(newest(&test), (json!(3), Value::Null));
+    // What cannot be read is not read.
+    std::fs::remove_file(&first).unwrap();
+    std::fs::create_dir(&first).unwrap();
+    assert_eq!(newest(&test), (json!(3), Value::Null));
+    // That it does not follow the one before it is seen.
+    let lines = std::fs::read_to_string(&third).unwrap();
+    std::fs::write(&second, lines.replace("\"seq\":3", "\"seq\":2")).unwrap();
+    assert_eq!(newest(&test).1, "record 3 does not follow the one before it: one of them was replaced");
+    std::fs::write(&third, lines.replace("denied", "allowed")).unwrap();
+    assert_eq!(newest(&test).1, "record 3 was changed: its hash does not fit its content");
+}

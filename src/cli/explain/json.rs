@@ -101,7 +101,8 @@ fn guards(rehearsal: &Rehearsal, guarded: &Guarded) -> Value {
 }
 
 fn permissions(permitted: &Permitted) -> Value {
-    let rules = permitted.rules.iter().map(|(rule, is_match)| json!({"rule": rule, "matches": is_match}));
+    let rules = permitted.rules.iter();
+    let rules = rules.map(|(rule, why)| json!({"rule": rule, "matches": why.is_none(), "why": why}));
     json!({"rules": rules.collect::<Vec<_>>(), "asked": permitted.asked})
 }
 

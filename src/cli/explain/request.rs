@@ -32,7 +32,7 @@ pub(in crate::cli) struct Asked {
 impl Asked {
     pub(super) fn of(request: &Request) -> io::Result<Asked> {
         match &request.payload {
-            Some(path) => of_payload(path, request.event.as_deref()),
+            Some(path) => of_payload(path, request),
             None => of_arguments(request),
         }
     }
@@ -55,7 +55,7 @@ fn error(what: impl Into<String>) -> io::Error {
     io::Error::other(what.into())
 }
 
-fn of_payload(path: &Path, typed: Option<&str>) -> io::Result<Asked> {
+fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
     let text = if path == Path::new("-") {
         let mut text = String::new();
         io::stdin().take(MAX_BYTES).read_to_string(&mut text)?;
@@ -65,7 +65,7 @@ fn of_payload(path: &Path, typed: Option<&str>) -> io::Result<Asked> {
     };
     let mut payload = object(&text, &format!("the payload {}", path.display()))?;
     let own = payload.get("hook_event_name").and_then(Value::as_str).map(str::to_owned);
-    let event = match (typed, &own) {
+    let event = match (&request.event, &own) {
         (Some(typed), _) => event::named(typed)?,
         (None, Some(own)) => event::named(own)?,
         (None, None) => return Err(error("the payload has no `hook_event_name`: name the event")),
@@ -73,16 +73,30 @@ fn of_payload(path: &Path, typed: Option<&str>) -> io::Result<Asked> {
     payload.insert("hook_event_name".into(), event.name().into());
     let mut notes = Vec::new();
     let cwd = payload.get("cwd").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if !Path::new(&cwd).is_dir() {
-        let here = here()?;
+    if request.cwd.is_some() {
+        payload.insert("cwd".into(), folder(request)?.into());
+    } else if !Path::new(&cwd).is_dir() {
+        let here = folder(request)?;
         notes.push(format!("its folder {cwd:?} is not here: {here} is taken instead"));
         payload.insert("cwd".into(), here.into());
     }
     Ok(Asked { event, payload, changed: None, notes })
 }
 
-fn here() -> io::Result<String> {
-    Ok(std::env::current_dir()?.to_string_lossy().into_owned())
+/// The folder in which the event happens.
+fn folder(request: &Request) -> io::Result<String> {
+    let folder = match &request.cwd {
+        None => std::env::current_dir()?,
+        Some(named) => {
+            let real =
+                named.canonicalize().map_err(|why| error(format!("--cwd {}: {why}", named.display())))?;
+            if !real.is_dir() {
+                return Err(error(format!("--cwd {} is no folder", named.display())));
+            }
+            real
+        }
+    };
+    Ok(folder.to_string_lossy().into_owned())
 }
 
 fn of_arguments(request: &Request) -> io::Result<Asked> {
@@ -106,7 +120,7 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
         }
         false => (None, Map::new(), other_fields(event, request)?),
     };
-    let cwd = here()?;
+    let cwd = folder(request)?;
     if event == EventKind::PostToolBatch {
         let (tool, input) = self::tool(event, request)?;
         given.insert("tool_calls".into(), json!([{"tool_name": tool, "tool_input": input}]));

@@ -110,11 +110,11 @@ fn short(name: &str) -> &str {
 }
 
 pub(super) fn permissions(out: &mut Out<'_>, permitted: &Permitted) -> io::Result<()> {
-    for (rule, is_match) in &permitted.rules {
-        let (mark, word) = match (is_match, rule.key.ends_with("deny")) {
-            (true, true) => ((BAD, "✗"), "matches"),
-            (true, false) => ((GOOD, "✓"), "matches"),
-            (false, _) => ((FAINT, "·"), "does not match"),
+    for (rule, why_not) in &permitted.rules {
+        let (mark, word) = match (why_not, rule.key.ends_with("deny")) {
+            (None, true) => ((BAD, "✗"), "matches"),
+            (None, false) => ((GOOD, "✓"), "matches"),
+            (Some(why), _) => ((FAINT, "·"), why.as_str()),
         };
         marked(out, 2, Some(mark), &format!("{rule} {word}"))?;
     }

@@ -37,6 +37,8 @@ pub(super) struct Planned {
 pub(super) struct OneCommand {
     pub(super) run: String,
     pub(super) parts: Vec<Command>,
+    /// The section at which the same has run before.
+    pub(super) ran_at: Option<&'static str>,
 }
 
 pub(super) fn plan(
@@ -71,7 +73,42 @@ pub(super) fn plan(
             payload,
         })
     });
-    planned.collect()
+    let mut planned = planned.collect::<io::Result<Vec<Planned>>>()?;
+    once(&mut planned);
+    Ok(planned)
+}
+
+/// What several events run in the same way runs at the first of them, and fails there as at the strictest.
+fn once(planned: &mut [Planned]) {
+    for at in 1..planned.len() {
+        let (before, after) = planned.split_at_mut(at);
+        let Some(later) = after.first_mut() else { continue };
+        for command in later.commands.iter_mut().filter(|command| !command.parts.is_empty()) {
+            let first = before.iter_mut().find_map(|event| {
+                let section = event.event.row().section;
+                Some((
+                    section,
+                    event.commands.iter_mut().find(|other| is_same(&other.parts, &command.parts))?,
+                ))
+            });
+            let Some((section, first)) = first else { continue };
+            for (first, again) in first.parts.iter_mut().zip(command.parts.drain(..)) {
+                first.on_failure = first.on_failure.max(again.on_failure);
+                first.on_timeout = first.on_timeout.max(again.on_timeout);
+            }
+            command.ran_at = Some(section);
+        }
+    }
+}
+
+/// Whether they do the same: a script that looks at its event may not.
+fn is_same(some: &[Command], others: &[Command]) -> bool {
+    let how = |one: &Command| (one.script.clone(), one.shell.clone(), one.cwd.clone(), one.timeout);
+    some.len() == others.len()
+        && some
+            .iter()
+            .zip(others)
+            .all(|(one, other)| how(one) == how(other) && !one.script.contains("CONCLAUDE_"))
 }
 
 fn asks_for_files(request: &Request, events: &[EventKind], config: &ConclaudeConfig) -> bool {
@@ -92,7 +129,8 @@ fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
 
 fn one_command(selected: &Command, plan: &Plan) -> OneCommand {
     let is_same = |one: &&Command| one.rule == selected.rule && one.run == selected.run;
-    OneCommand { run: selected.run.clone(), parts: plan.commands().filter(is_same).cloned().collect() }
+    let parts = plan.commands().filter(is_same).cloned().collect();
+    OneCommand { run: selected.run.clone(), parts, ran_at: None }
 }
 
 fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec<u8>> {

@@ -52,11 +52,11 @@ impl Report {
 
     pub(super) fn skipped(&mut self, command: &OneCommand) -> io::Result<()> {
         self.skipped += 1;
-        writeln!(
-            self.out,
-            "{FAINT}-{FAINT:#} `{}` {FAINT}skipped: its `files` match nothing that has changed{FAINT:#}",
-            short(&command.run)
-        )
+        let why = match command.ran_at {
+            Some(section) => format!("it ran at `{section}`, above"),
+            None => "its `files` match nothing that has changed".into(),
+        };
+        writeln!(self.out, "{FAINT}-{FAINT:#} `{}` {FAINT}skipped: {why}{FAINT:#}", short(&command.run))
     }
 
     /// Runs a command, and prints what came of it.

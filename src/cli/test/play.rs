@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::config::{Case, Ended, Fields, NonBlank};
+use crate::config::{Case, CommandResult, Ended, Fields, NonBlank};
 use crate::decide::{Count, Word};
 use crate::dialect::claude::sample::Sample;
 use crate::event::EventKind;
 use crate::hooks::Environment;
-use crate::hooks::rehearse::{Answered, End, Rehearsal, rehearse};
+use crate::hooks::rehearse::{Answered, End, Printed, Rehearsal, rehearse};
 use crate::plan::Command;
 
 /// What an event came to, as cases expect it.
@@ -62,12 +62,15 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
     if let Some(error) = &rehearsal.config_error {
         return Err(error.to_string());
     }
-    let end = |command: &Command| match result(case, command) {
-        None => End::Exits(0),
-        Some(Ended::Exits(code)) => End::Exits(code),
-        Some(Ended::TimesOut) => End::TimesOut,
+    let end = |command: &Command| {
+        let Some(result) = result(case, command) else { return (End::Exits(0), Printed::default()) };
+        let end = match result.exit {
+            Ended::Exits(code) => End::Exits(code),
+            Ended::TimesOut => End::TimesOut,
+        };
+        (end, Printed { stdout: &result.stdout, stderr: &result.stderr })
     };
-    Ok(actual(event, case, &rehearsal, rehearsal.answer(end, Count::Blocks(1))))
+    Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
 }
 
 /// What is not given is filled in as Claude Code would.
@@ -85,9 +88,9 @@ fn payload(case: &Case, folder: &str) -> Map<String, Value> {
     sample.payload()
 }
 
-fn result(case: &Case, command: &Command) -> Option<Ended> {
+fn result<'a>(case: &'a Case, command: &Command) -> Option<&'a CommandResult> {
     let results = case.results.iter().flat_map(|results| &results.0);
-    results.into_iter().find(|(run, _)| run.trim() == command.run.trim()).map(|(_, ended)| *ended)
+    results.into_iter().find(|(run, _)| run.trim() == command.run.trim()).map(|(_, result)| result)
 }
 
 fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answered) -> Actual {

@@ -1,8 +1,11 @@
 //! What the config has for an event and does not run, each with its reason.
 
-use crate::config::EventConfig;
+use serde_json::Value;
+
+use crate::config::{ContextRuleConfig, EventConfig};
 use crate::event::EventKind;
 use crate::hooks::context::Context;
+use crate::messages::short;
 use crate::plan::{Action, Plan, Unmatched, WhyNot};
 use crate::rule::Rule;
 
@@ -31,17 +34,18 @@ fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
     }
     let prompts = &context.config.settings.prompts;
     let mut found = Vec::new();
-    for (number, rule) in prompts.rules() {
+    let prompt = context.event.fields.get("prompt").and_then(Value::as_str).unwrap_or_default();
+    for (number, rule) in prompts.context_rules.iter().flatten().enumerate() {
         let keys = ["userPromptSubmit", "contextRules", &number.to_string()];
         let pattern = rule.value.pattern.as_str();
         let script = format!("the context for {pattern:?}");
-        found.push((located(context, &keys, 2, pattern), script, "does not match the prompt"));
+        found.push((located(context, &keys, 2, pattern), script, why_no_context(&rule.value, prompt)));
     }
     for (pattern, commands) in prompts.slash_commands.iter().flat_map(EventConfig::entries) {
         for (index, command) in commands.iter().enumerate() {
             let (pattern, index) = (pattern.as_str(), index.to_string());
             let keys = ["userPromptSubmit", "slashCommands", "commands", pattern, &index];
-            let why = "does not match: it is for slash commands of that name";
+            let why = "does not match: it is for slash commands of that name".to_owned();
             found.push((located(context, &keys, 3, pattern), command.run.as_str().to_owned(), why));
         }
     }
@@ -54,13 +58,21 @@ fn of_prompts(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
         })
     };
     found.retain(|(rule, ..)| !is_planned(rule));
-    let not_run = |(rule, script, why): (Rule, String, &str)| NotRun {
-        rule,
-        script,
-        reason: WhyNot::Pattern,
-        why: why.to_owned(),
-    };
+    let not_run =
+        |(rule, script, why): (Rule, String, String)| NotRun { rule, script, reason: WhyNot::Pattern, why };
     found.into_iter().map(not_run).collect()
+}
+
+fn why_no_context(rule: &ContextRuleConfig, prompt: &str) -> String {
+    if !rule.is_enabled() {
+        return "is switched off by `enabled: false`".into();
+    }
+    let in_any_case = ContextRuleConfig { case_insensitive: Some(true), ..rule.clone() };
+    let hint = match in_any_case.matches(prompt) {
+        Ok(true) => "; with `caseInsensitive: true` it would",
+        _ => "",
+    };
+    format!("does not match the prompt {:?}{hint}", short(prompt))
 }
 
 /// The rule below these keys of the config, of which so many name it.
