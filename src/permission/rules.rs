@@ -210,8 +210,10 @@ impl Rule {
         if !self.whom.is(request.agent) {
             return Whom::other(&clean_line(request.agent));
         }
-        let is_of_files = matches!(self.compared, Compared::File { .. });
-        if !self.tool.names(request.tool) && !(is_of_files && examined.script.is_some()) {
+        // What a shell command does to files is compared whatever tool the rule names.
+        let is_compared =
+            self.tool.names(request.tool) || self.compares_files(request) && examined.script.is_some();
+        if !is_compared {
             return format!("is for another tool than {tool}");
         }
         match &self.compared {
