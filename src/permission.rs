@@ -121,6 +121,14 @@ pub(crate) fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>
     Permitted { rules: deny.chain(allow).collect(), asked }
 }
 
+/// The rules that match a request.
+pub(crate) fn matching(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Vec<record::Rule> {
+    let examined = Examined::new(request, home);
+    let deny = rules.deny.iter().filter(|rule| rule.denies(&examined).is_some());
+    let allow = rules.allow.iter().filter(|rule| rule.allows(&examined));
+    deny.chain(allow).map(Rule::named).collect()
+}
+
 /// What a rule of `deny` says, unless an inner layer may and does allow it.
 fn denial(rule: &Rule, rules: &Rules, examined: &Examined<'_>) -> Option<Said> {
     let what = rule.denies(examined)?;

@@ -26,8 +26,7 @@ impl Replayer {
             Action::Permissions(config) => {
                 let asking = Asking { event, root: &stage.root, sources: &self.sources, links: &stage.links };
                 let said = permissions::with_request(config, &asking, |rules, request, home| {
-                    let rules_seen = permission::explained(rules, request, home).rules.into_iter();
-                    matched.extend(rules_seen.filter_map(|(rule, is_match)| is_match.then_some(rule)));
+                    matched.extend(permission::matching(rules, request, home));
                     permission::answer(rules, request, home)
                 });
                 permissions::outcomes(said)

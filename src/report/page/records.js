@@ -11,7 +11,7 @@ function rowOf(at) {
 }
 function drawRows(top) {
   const scale = scaleOf();
-  rows.style.height = `${Math.ceil(Math.max(2, shown.length) * ROW * scale)}px`;
+  rows.style.height = `${Math.ceil(shown.length * ROW * scale)}px`;
   box.style.height = `${Math.min(416, Math.max(2, shown.length) * ROW)}px`;
   if (top) box.scrollTop = 0;
   const height = box.clientHeight || 400;
