@@ -760,7 +760,7 @@ fn an_event_happens_in_the_folder_that_is_named() {
     let event = ["PreToolUse", "--file", "a.lock"];
     assert!(!denied(&event));
     assert!(denied(&[&event[..], &["--cwd", "part"]].concat()));
-    let test = test.file("payload.json", &json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/nowhere", "tool_name": "Write", "tool_input": {"file_path": "a.lock"}}).to_string());
+    let test = test.file("payload.json", json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/nowhere", "tool_name": "Write", "tool_input": {"file_path": "a.lock"}}).to_string());
     let shown = explained(&test, &["--payload", "payload.json", "--cwd", "part"]);
     assert!(shown.contains("covers part/a.lock") && !shown.contains("/nowhere"), "{shown}");
     let errors = [&["--cwd", "none"], &["--cwd", "text"]]
