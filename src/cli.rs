@@ -163,7 +163,8 @@ enum Subcommand {
     /// Show what the config would have decided in sessions of the past, from Claude Code's transcripts; nothing is run
     ///
     /// Every tool call, prompt and stop is compared with the rules as in a hook. This is how a strict rule is tried on last month's work
-    /// before it is switched on. Exits with 0, or with 1 if --fail-on-block is given and anything would be denied or blocked.
+    /// before it is switched on. Exits with 0; with 1 if a transcript cannot be read, or if --fail-on-block is given and anything would be denied or
+    /// blocked.
     #[command(after_help = replay::EXAMPLES)]
     Replay {
         #[command(flatten)]

@@ -171,6 +171,7 @@ fn replay(replayer: &Replayer, thread: &Thread, since: Option<Timestamp>, read: 
         done
     });
     if let Err(error) = done {
+        walk.seen.unreadable = 1;
         walk.seen.problem(format!("{} cannot be read: {error}", thread.path.display()));
     }
     walk.finish()

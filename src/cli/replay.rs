@@ -86,7 +86,8 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     }
     out.flush()?;
     let is_blocked = seen.of(Would::Denied) + seen.of(Would::Blocked) > 0;
-    Ok(if request.fail_on_block && is_blocked { Exit::Failure } else { Exit::Success })
+    let has_failed = seen.unreadable > 0 || (request.fail_on_block && is_blocked);
+    Ok(if has_failed { Exit::Failure } else { Exit::Success })
 }
 
 /// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.

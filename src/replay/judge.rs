@@ -22,8 +22,6 @@ impl Walk<'_> {
     pub(super) fn at(&self, kind: EventKind, tool: Option<&str>, what: &str) -> At {
         At {
             time: self.time.clone(),
-            session: self.thread.session.clone(),
-            agent: self.thread.actor().to_owned(),
             event: kind.name(),
             tool: tool.map(str::to_owned),
             what: what.chars().take(MAX_WHAT).collect(),
@@ -148,7 +146,9 @@ impl Walk<'_> {
         if is_shown {
             let key = (self.thread.number, self.hits);
             self.hits += 1;
-            self.seen.keep(key, Hit { at, would, because: judged.because.clone(), happened, differs });
+            let (session, agent) = (self.thread.session.clone(), self.thread.actor().to_owned());
+            let because = judged.because.clone();
+            self.seen.keep(key, Hit { session, agent, at, would, because, happened, differs });
         }
     }
 }

@@ -52,8 +52,6 @@ impl Happened {
 #[derive(Clone, Debug)]
 pub(crate) struct At {
     pub(crate) time: Option<String>,
-    pub(crate) session: String,
-    pub(crate) agent: String,
     pub(crate) event: &'static str,
     pub(crate) tool: Option<String>,
     /// The file, the command, the prompt.
@@ -63,6 +61,8 @@ pub(crate) struct At {
 /// An event that would be denied, asked about or blocked, or for which the config decides otherwise than it went.
 #[derive(Clone, Debug)]
 pub(crate) struct Hit {
+    pub(crate) session: String,
+    pub(crate) agent: String,
     pub(crate) at: At,
     pub(crate) would: Would,
     pub(crate) because: Vec<Because>,
@@ -152,6 +152,8 @@ pub(crate) struct Seen {
     pub(crate) not_replayed: NotReplayed,
     /// Events that could not be judged.
     pub(crate) unjudged: u64,
+    /// Transcripts that could not be read.
+    pub(crate) unreadable: u64,
     pub(crate) counts: Counts,
     /// Why a transcript could not be read, or an event not be judged.
     pub(crate) problems: Vec<String>,
@@ -199,6 +201,7 @@ impl Seen {
         self.differs += other.differs;
         self.left_out += other.left_out;
         self.unjudged += other.unjudged;
+        self.unreadable += other.unreadable;
         other.would.into_iter().for_each(|(would, n)| *self.would.entry(would).or_default() += n);
         other.hits.into_iter().for_each(|(key, hit)| self.keep(key, hit));
         other.rules.into_iter().for_each(|(rule, tally)| self.rules.entry(rule).or_default().add(tally));
@@ -258,14 +261,9 @@ mod tests {
     #[test]
     fn of_very_many_hits_the_first_are_kept_whatever_the_order() {
         let hit = |number: u64| Hit {
-            at: At {
-                time: None,
-                session: number.to_string(),
-                agent: String::new(),
-                event: "Stop",
-                tool: None,
-                what: String::new(),
-            },
+            session: number.to_string(),
+            agent: String::new(),
+            at: At { time: None, event: "Stop", tool: None, what: String::new() },
             would: Would::Blocked,
             because: Vec::new(),
             happened: Happened::Stopped,

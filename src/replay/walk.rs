@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
             self.mode = Some(mode.to_owned());
         }
         if let Some(time) = entry.timestamp.text() {
-            self.time = Some(time.to_owned());
+            time.clone_into(self.time.get_or_insert_default());
             let is_early = |since| time.parse::<Timestamp>().is_ok_and(|time| time < since);
             self.is_early = self.since.is_some_and(is_early);
         }
@@ -148,8 +148,9 @@ impl<'a> Walk<'a> {
             let Some(id) = result.tool_use_id.text() else { continue };
             let Some(open) = self.open.remove(id) else { continue };
             let fate = entry.fate(result);
-            let started = open.starts.clone().zip(result.launched_agent());
-            self.running.extend(started.map(|(kind, id)| (id, kind)));
+            if let Some(kind) = &open.starts {
+                self.running.extend(result.launched_agent().map(|id| (id, kind.clone())));
+            }
             let was_asked = if open.was_asked { Some(true) } else { entry.was_asked(fate) };
             self.result(open, happened(fate), was_asked);
         }

@@ -250,6 +250,7 @@ fn json_says_the_same_as_the_table() {
         "sections": []
       },
       "not_judged": 0,
+      "not_readable": 0,
       "read": {
         "bytes": null,
         "lines": 22,
@@ -513,7 +514,7 @@ fn gates_are_replayed_as_far_as_the_prompt_says_and_the_rest_is_counted() {
     * something else than would be decided now
 
     4 tool calls (0 asked about), 1 prompt and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])
-    would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 1 differ from what happened
+    would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 1 differs from what happened
     not decided by rules: 4 events of agents with a step, whose gates cannot be replayed
 
     rules that matched
@@ -687,6 +688,24 @@ fn broken_lines_of_transcripts_are_counted_and_reported() {
     note: links, directories and globs of shell commands are resolved on today's disk
     note: 1 line of subagents in a transcript of the main thread not replayed: older versions of Claude Code wrote them there
     "#);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_transcript_that_cannot_be_read_is_an_error_beside_the_others() {
+    let test = session("{}");
+    let path = test.root().join("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let shown = test.shows(&["replay", "session-1", "pipe.jsonl"]);
+    let parts: Vec<&str> = shown
+        .lines()
+        .filter(|line| ["exit", "warning", "9 tool"].iter().any(|start| line.starts_with(start)))
+        .collect();
+    assert_snapshot!(parts.join("\n"), @"
+    exit 1
+    9 tool calls (2 asked about), 1 prompt and 2 stops in 2 sessions (3 transcripts, 0.0 MB in [DURATION])
+    warning: pipe.jsonl cannot be read: it is not a regular file
+    ");
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Value {
         "commands": commands.collect::<Vec<_>>(),
         "not_replayed": not_replayed(seen.not_replayed, &replayed.replayer.other_sections()),
         "not_judged": seen.unjudged,
+        "not_readable": seen.unreadable,
         "read": {
             "bytes": seen.counts.bytes, "lines": seen.counts.lines, "too_long": seen.counts.too_long,
             "half_written": seen.counts.unfinished, "not_json": seen.counts.malformed,
@@ -61,7 +62,7 @@ fn event(hit: &Hit) -> Value {
         json!({"rule": because.rule, "matched": because.matched, "decision": because.would.as_str()})
     });
     json!({
-        "time": at.time, "session": at.session, "agent": at.agent, "event": at.event, "tool": at.tool, "what": at.what,
+        "time": at.time, "session": hit.session, "agent": hit.agent, "event": at.event, "tool": at.tool, "what": at.what,
         "decision": hit.would.as_str(), "happened": hit.happened.as_str(), "differs": hit.differs,
         "rules": rules.collect::<Vec<_>>(),
     })

@@ -94,8 +94,8 @@ fn row(hit: &Hit) -> [String; 8] {
     };
     [
         clean_line(time),
-        short(&at.session, MAX_SESSION).trim_end_matches('…').to_owned(),
-        short(&at.agent, MAX_NAME),
+        short(&hit.session, MAX_SESSION).trim_end_matches('…').to_owned(),
+        short(&hit.agent, MAX_NAME),
         at.event.to_owned(),
         would.to_owned(),
         if hit.differs { format!("{happened} *") } else { happened.to_owned() },
@@ -122,7 +122,8 @@ fn summary(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
     let words = [Would::Denied, Would::Asked, Would::Blocked, Would::Permitted];
     let counts: Vec<String> =
         words.iter().map(|would| format!("{} {}", seen.of(*would), would.as_str())).collect();
-    writeln!(out, "would be: {}; {} differ from what happened", counts.join(", "), seen.differs)?;
+    let differ = if seen.differs == 1 { "differs" } else { "differ" };
+    writeln!(out, "would be: {}; {} {differ} from what happened", counts.join(", "), seen.differs)?;
     let undecided = [
         (Would::Depends, "where commands that can block would run"),
         (Would::Unknown, "of agents with a step, whose gates cannot be replayed"),
