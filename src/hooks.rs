@@ -34,6 +34,7 @@ pub(crate) mod rehearse;
 mod remember;
 pub(crate) mod replay;
 mod run;
+mod running;
 mod session;
 mod stdio;
 pub(crate) mod switch;

@@ -11,6 +11,7 @@ use crate::text::hex;
 use crate::{files, log};
 
 pub(crate) mod outbox;
+pub(crate) mod running;
 pub(crate) mod session;
 pub mod trust;
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::context::Context;
+use super::running;
 use crate::config::{Reaction, Show};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::Command;
@@ -32,6 +33,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     let started = Timestamp::now();
     let stdout = if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
     let kept = (stdout, keep(command.show_stderr));
+    let _running = running::start(context, &command.run, started);
     let finished = execute(command, context.input, kept, &mut |stream| output_file(context, stream));
     let run = CommandRun {
         command: command.clone(),

@@ -254,11 +254,14 @@ impl<'a> Context<'a> {
         written.map_err(HookError::Audit)
     }
 
+    pub(super) fn is_audited(&self) -> bool {
+        self.config.settings.audit.as_ref().and_then(|audit| audit.enabled) != Some(false)
+    }
+
     /// Has the trail sent after the answer, if the config names a collector that the user agreed to.
     pub(super) fn export(&self) {
         let Config { settings, origins, .. } = &self.config;
-        let is_audited = settings.audit.as_ref().and_then(|audit| audit.enabled) != Some(false);
-        if let Some(endpoint) = settings.endpoint().filter(|_| is_audited)
+        if let Some(endpoint) = settings.endpoint().filter(|_| self.is_audited())
             && origins.untrusted(&["telemetry"]).is_none()
         {
             background::note(&self.root.folder, endpoint.as_str());

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::context::Context;
 use super::gate_facts::{GateContext, called_agent};
 use super::panics;
+use super::running;
 use crate::config::{ConfigError, JudgeConfig, ScopeMode};
 use crate::des::call::Call;
 use crate::des::gates::{self, Calling, Seen, Writing};
@@ -204,7 +207,9 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
         transcript: &own.map(|path| transcript::ending(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
     };
+    let running = running::start(context, "the judge", Timestamp::now());
     let judged = judge::outcome(config, &question);
+    drop(running);
     let shown = judged.finding.clone().map(|finding| Outcome::finding(finding, context.des().blocks()));
     let (verdict, message) =
         shown.map_or((Verdict::Pass, String::new()), |shown| (shown.verdict, shown.message));

@@ -20,6 +20,7 @@ use crate::install::scope::session_folder;
 use crate::load::{self, Loaded};
 use crate::root::Root;
 use crate::store::Session;
+use crate::store::running::{self, Note, Running};
 use crate::text::clean_line;
 
 pub(super) struct Project {
@@ -151,6 +152,32 @@ impl Project {
             },
             ..self.base_record(event, &name, decision)
         })
+    }
+
+    /// Notes that a phase's command runs, for whoever watches.
+    pub(super) fn note_running(
+        &self,
+        step: &Path,
+        phase: &str,
+        command: &str,
+        started: Timestamp,
+    ) -> io::Result<Option<Note>> {
+        if self.config.audit.as_ref().and_then(|audit| audit.enabled) == Some(false) {
+            return Ok(None);
+        }
+        let (_, name) = self.step(step)?;
+        let Record { event, session, agent, step, .. } = self.base_record("des run", &name, "");
+        let running = Running {
+            event,
+            session,
+            agent,
+            step,
+            phase: Some(phase.to_owned()),
+            command: command.to_owned(),
+            started: audit::in_record(started),
+            ..Running::default()
+        };
+        Ok(running::note(&self.root.folder, &running))
     }
 
     /// What every record of a step names.

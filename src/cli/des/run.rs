@@ -72,7 +72,9 @@ pub(super) fn run(project: &Project, args: &RunArgs) -> io::Result<Exit> {
         project.record_phase(step, phase, &Change::Start)?;
     }
     let started = Timestamp::now();
+    let running = project.note_running(step, phase, &line, started)?;
     let ran = evidence::run(command);
+    drop(running);
     if let Some(problem) = &ran.problem {
         writeln!(Out::stderr(), "conclaude: {problem}")?;
     }

@@ -1,0 +1,156 @@
+//! What runs at this moment, for whoever watches: a file for each command, locked as long as the process lives that waits for
+//! it. So a file that a killed process left is known by its lock, which nobody has.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{FOLDER, make_folder};
+use crate::{files, log};
+
+/// Commands are long, but not longer than this.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// More are not looked at.
+const MAX_FILES: usize = 200;
+
+/// A command that was started, and has not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Running {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    /// The hook event, or `des run`.
+    pub(crate) event: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) phase: Option<String>,
+    pub(crate) command: String,
+    pub(crate) started: String,
+}
+
+/// Says that something runs, until it is dropped.
+pub(crate) struct Note {
+    path: PathBuf,
+    _locked: File,
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn folder(root: &Path) -> PathBuf {
+    root.join(FOLDER).join("state/running")
+}
+
+/// Notes that this runs. None where that cannot be written: nobody is to notice but who watches.
+pub(crate) fn note(root: &Path, running: &Running) -> Option<Note> {
+    write(root, running)
+        .inspect_err(|error| log::debug(|| format!("cannot note that a command runs: {error}")))
+        .ok()
+}
+
+/// It gets its name when it is whole and locked.
+fn write(root: &Path, running: &Running) -> io::Result<Note> {
+    let folder = folder(root);
+    make_folder(root, &folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+    file.as_file().try_lock()?;
+    file.as_file_mut().write_all(&serde_json::to_vec(running)?)?;
+    let name = file.path().file_name().unwrap_or_default().to_string_lossy().replace('.', "");
+    let path = folder.join(format!("{name}.json"));
+    let locked = file.persist(&path).map_err(|error| error.error)?;
+    Ok(Note { path, _locked: locked })
+}
+
+/// What runs now in the project.
+pub(crate) fn all(root: &Path) -> Vec<Running> {
+    let held = notes(root).into_iter().filter_map(|path| open(&path).ok()).filter(is_held);
+    held.filter_map(|file| read(file).ok()).collect()
+}
+
+/// Removes what killed processes left.
+pub(super) fn remove_leftovers(root: &Path) {
+    for path in notes(root) {
+        if open(&path).is_ok_and(|file| !is_held(&file)) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn notes(root: &Path) -> Vec<PathBuf> {
+    let folder = folder(root);
+    // None of them may be a link.
+    let above = folder.ancestors().take(3).all(files::is_real_folder);
+    let entries = above.then(|| fs::read_dir(&folder).ok()).flatten().into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "json")).take(MAX_FILES).collect()
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    files::no_links().read(true).open(path)
+}
+
+fn is_held(file: &File) -> bool {
+    matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+}
+
+fn read(file: File) -> io::Result<Running> {
+    let mut text = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(command: &str) -> Running {
+        Running { event: "SubagentStop".into(), command: command.into(), ..Running::default() }
+    }
+
+    #[test]
+    fn a_command_is_there_as_long_as_it_runs() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(all(root.path()), []);
+        let first = note(root.path(), &running("npm test")).unwrap();
+        let second = note(root.path(), &running("npm run lint")).unwrap();
+        let mut found = all(root.path());
+        found.sort_by(|a, b| a.command.cmp(&b.command));
+        assert_eq!(found, [running("npm run lint"), running("npm test")]);
+        drop(first);
+        assert_eq!(all(root.path()), [running("npm run lint")]);
+        drop(second);
+        assert_eq!(notes(root.path()), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_does_not_run() {
+        let root = tempfile::tempdir().unwrap();
+        let note = note(root.path(), &running("npm test")).unwrap();
+        let left = note.path.with_file_name("left.json");
+        fs::copy(&note.path, &left).unwrap();
+        assert_eq!(all(root.path()), [running("npm test")]);
+        remove_leftovers(root.path());
+        assert_eq!(notes(root.path()), [note.path.clone()]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_or_read_through_a_link() {
+        let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(root.path().join(FOLDER)).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), root.path().join(FOLDER).join("state")).unwrap();
+        assert!(note(root.path(), &running("npm test")).is_none());
+        assert_eq!(all(root.path()), []);
+    }
+}
