@@ -31,6 +31,7 @@ mod run;
 mod test;
 mod trust;
 mod validate;
+mod watch;
 mod why;
 
 const HEADING: Style = AnsiColor::Green.on_default().bold();
@@ -128,6 +129,14 @@ enum Subcommand {
     Audit {
         #[command(subcommand)]
         subcommand: audit::Subcommand,
+    },
+    /// Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
+    ///
+    /// Shows the last sessions from the audit trail and Claude Code's transcripts, and goes on with what is new; `?` lists the keys.
+    /// Changes nothing.
+    Watch {
+        #[command(flatten)]
+        request: watch::Request,
     },
     /// Explain what would happen at an event, and why: rules that match and that do not; nothing is run
     #[command(after_help = explain::EXAMPLES)]
@@ -255,6 +264,7 @@ impl Subcommand {
             Subcommand::Pack { subcommand } => subcommand.run(),
             Subcommand::Des { subcommand } => subcommand.run(),
             Subcommand::Audit { subcommand } => subcommand.run(),
+            Subcommand::Watch { request } => watch::run(request),
             Subcommand::Explain { request } => explain::run(&request),
             Subcommand::Why { request } => why::run(&request),
             Subcommand::Events { request } => events::run(&request),

@@ -44,6 +44,7 @@ pub mod store;
 pub mod text;
 pub mod transcript;
 pub mod types;
+pub(crate) mod watch;
 pub(crate) mod yaml;
 
 #[cfg(test)]

@@ -284,6 +284,18 @@ pub(crate) fn stop_signal() -> Option<&'static str> {
     platform::stop_signal()
 }
 
+/// From now on a signal that asks us to stop is only noted, for [`stop_signal`].
+pub(crate) fn note_stop_signals() {
+    #[cfg(unix)]
+    let _ = signals::register();
+}
+
+/// Becomes readable with such a signal.
+#[cfg(unix)]
+pub(crate) fn stop_pipe() -> Option<&'static io::PipeReader> {
+    signals::register()
+}
+
 /// Keeps all of both streams, up to a number of bytes.
 struct Whole {
     stdout: Vec<u8>,

@@ -210,6 +210,11 @@ impl Session {
         }
     }
 
+    /// Whether Claude Code said that it ended, and nothing of it came since.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.is_ours() && self.folder.join("ended").symlink_metadata().is_ok()
+    }
+
     /// Whether the folders above are real ones, and not symlinks.
     fn is_ours(&self) -> bool {
         let ours = self.root.join(FOLDER);

@@ -76,16 +76,22 @@ pub fn of_file(path: &Path) -> SessionFiles {
 
 /// The sessions of the project with this root: those that were started in it or below it.
 pub fn of_project(claude: &Path, root: &Path) -> Vec<SessionFiles> {
-    let name = folder_name(root);
-    let name = name.get(..MAX_FOLDER_NAME).unwrap_or(&name);
-    let folders = std::fs::read_dir(claude.join("projects")).into_iter().flatten().flatten();
-    let mut found: Vec<SessionFiles> = folders
-        .filter(|folder| folder.file_name().to_string_lossy().starts_with(name))
-        .flat_map(|folder| in_folder(&folder.path()))
+    let mut found: Vec<SessionFiles> = folders_of_project(claude, root)
+        .iter()
+        .flat_map(|folder| in_folder(folder))
         .filter(|session| session.is_of(root))
         .collect();
     found.sort_by(|a, b| a.id.cmp(&b.id));
     found
+}
+
+/// The folders in which these may be; others have the same start.
+pub(crate) fn folders_of_project(claude: &Path, root: &Path) -> Vec<PathBuf> {
+    let name = folder_name(root);
+    let name = name.get(..MAX_FOLDER_NAME).unwrap_or(&name);
+    let folders = std::fs::read_dir(claude.join("projects")).into_iter().flatten().flatten();
+    let named = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with(name));
+    named.map(|folder| folder.path()).collect()
 }
 
 /// The name of the folder in which Claude Code keeps the transcripts of a project.

@@ -52,6 +52,7 @@ const LAYERS: &[&str] = &[
     "report",
     "install",
     "lint",
+    "watch",
     "hooks",
     "replay",
     "cli",

@@ -5,11 +5,30 @@ pub(crate) fn is_notification(prompt: &str) -> bool {
     prompt.trim_start().starts_with("<task-notification>")
 }
 
-/// The agent that a prompt of Claude Code itself is about: a `<task-notification>` names it as `<task-id>`.
+/// The agent that such a prompt is about.
 pub(crate) fn task_of(prompt: &str) -> Option<&str> {
+    in_notification(prompt, "<task-id>", "</task-id>")
+}
+
+/// What it says of that agent: `completed`, `failed`, `killed`.
+pub(crate) fn task_status(prompt: &str) -> Option<&str> {
+    in_notification(prompt, "<status>", "</status>")
+}
+
+fn in_notification<'a>(prompt: &'a str, start: &str, end: &str) -> Option<&'a str> {
     let rest = prompt.trim_start().strip_prefix("<task-notification>")?;
-    let (_, rest) = rest.split_once("<task-id>")?;
-    rest.split_once("</task-id>").map(|(id, _)| id.trim())
+    let (_, rest) = rest.split_once(start)?;
+    rest.split_once(end).map(|(text, _)| text.trim())
+}
+
+/// What Claude Code adds to the transcript where the user stops it.
+pub(crate) fn is_interruption(prompt: &str) -> bool {
+    prompt.starts_with("[Request interrupted by user")
+}
+
+/// Whether it is what a command of Claude Code itself printed, or its name: nobody is asked to work.
+pub(crate) fn is_local_command(prompt: &str) -> bool {
+    ["<local-command-", "<command-name>", "<bash-"].iter().any(|start| prompt.trim_start().starts_with(start))
 }
 
 /// The name and the arguments of a slash command. A path is none.
@@ -26,10 +45,8 @@ mod tests {
 
     #[test]
     fn only_the_clients_own_notification_names_an_agent() {
-        assert_eq!(
-            task_of("<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>"),
-            Some("a1")
-        );
+        let own = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>";
+        assert_eq!((task_of(own), task_status(own)), (Some("a1"), Some("completed")));
         assert_eq!(task_of("look: <task-notification><task-id>a1</task-id>"), None);
         assert_eq!(task_of("hello"), None);
     }

@@ -1,0 +1,93 @@
+//! `watch`: a live view of the project's sessions.
+
+use std::io::{self, IsTerminal};
+use std::panic::PanicHookInfo;
+
+use super::out::Out;
+use crate::audit::Trail;
+use crate::exit::Exit;
+use crate::root::claude_folder;
+use crate::watch::{Ended, Limits, Watch};
+
+#[derive(clap::Args)]
+pub(super) struct Request {
+    /// Only this session; the start of its id is enough
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// All sessions, with fewer lines of each, instead of the last ten
+    #[arg(long, conflicts_with = "session")]
+    all: bool,
+    /// Print what there is to see now as plain text, and exit
+    #[arg(long)]
+    once: bool,
+}
+
+pub(super) fn run(request: Request) -> io::Result<Exit> {
+    let root = super::root()?;
+    let trail = Trail::of(&root.folder, None);
+    let limits = match (&request.session, request.all) {
+        (Some(_), _) => Limits::ONE,
+        (None, true) => Limits::ALL,
+        (None, false) => Limits::RECENT,
+    };
+    let watch = Watch {
+        root: &root.folder,
+        claude: claude_folder(),
+        trail: &trail,
+        limits,
+        only: request.session,
+        has_colours: Out::shows_colours(),
+    };
+    if request.once {
+        return once(&watch);
+    }
+    require_terminal()?;
+    Ok(match watch.live(report_panic)? {
+        Ended::ByUser | Ended::Closed => Exit::Success,
+        // As a shell names it.
+        Ended::BySignal("SIGHUP") => Exit::Of(129),
+        Ended::BySignal("SIGINT") => Exit::Of(130),
+        Ended::BySignal(_) => Exit::Of(143),
+    })
+}
+
+fn once(watch: &Watch<'_>) -> io::Result<Exit> {
+    let mut out = Out::stdout();
+    let lines = watch.once();
+    let is_empty = lines.is_empty();
+    for line in if is_empty { watch.nothing() } else { lines } {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()?;
+    // Who asks for one session wants that one.
+    Ok(if is_empty && watch.only.is_some() { Exit::Failure } else { Exit::Success })
+}
+
+fn require_terminal() -> io::Result<()> {
+    let problem = if !Out::is_terminal() {
+        "its output is no terminal"
+    } else if !io::stdin().is_terminal() {
+        "its input is no terminal, so it could not be quit"
+    } else if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        "this terminal (TERM=dumb) has no screen to draw on"
+    } else {
+        return Ok(());
+    };
+    let what = format!(
+        "`conclaude watch` draws on a terminal, and {problem}: `conclaude watch --once` prints what there is to see"
+    );
+    Err(io::Error::other(what))
+}
+
+/// The terminal is as it was: what happened can be read there.
+fn report_panic(info: &PanicHookInfo<'_>) {
+    let location = info.location().map(ToString::to_string).unwrap_or_default();
+    let what = info.payload_as_str().unwrap_or("no message");
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = writeln!(
+        Out::stderr(),
+        "conclaude: internal error at {location}: {what}. This is a bug in conclaude {version}; please report it with this message"
+    );
+    #[expect(clippy::exit, reason = "after a panic there is nothing to return to")]
+    std::process::exit(Exit::Failure.code().into());
+}

@@ -1,0 +1,158 @@
+//! A live view of the project's sessions: what their threads do, what was decided and why. `model` knows, `rows` and `view`
+//! show it without side effects, `app` is what the user looks at; files and the terminal are at the edge.
+
+use std::io;
+use std::panic::PanicHookInfo;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::crossterm::event::{Event, KeyEventKind};
+
+use crate::audit::Trail;
+use crate::text::{clean_line, count};
+
+mod app;
+mod model;
+mod records;
+mod rows;
+mod said;
+mod source;
+mod terminal;
+mod view;
+mod words;
+
+use app::{App, Next};
+pub(crate) use model::Limits;
+use model::Model;
+use source::Source;
+use terminal::{Taken, Woken};
+use words::Clock;
+
+/// Between two looks at the files.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// What is to be watched.
+pub(crate) struct Watch<'a> {
+    pub(crate) root: &'a Path,
+    /// Where Claude Code keeps its transcripts.
+    pub(crate) claude: Option<PathBuf>,
+    pub(crate) trail: &'a Trail,
+    pub(crate) limits: Limits,
+    /// The start of the id of the only session that is wanted.
+    pub(crate) only: Option<String>,
+    pub(crate) has_colours: bool,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    ByUser,
+    /// The terminal is gone.
+    Closed,
+    BySignal(&'static str),
+}
+
+impl<'a> Watch<'a> {
+    fn start(&self) -> (Model, Source<'a>) {
+        let model = Model::new(self.limits, self.only.clone());
+        (model, Source::new(self.root, self.claude.clone(), self.trail, self.limits.sessions))
+    }
+
+    /// What there is to see now, as plain lines; none where there is nothing.
+    pub(crate) fn once(&self) -> Vec<String> {
+        let (mut model, mut source) = self.start();
+        while source.poll(&mut model) {}
+        // What is known of sessions is asked for once all are known.
+        source.scan_again();
+        source.poll(&mut model);
+        let mut lines: Vec<String> = model.rows(&clock(), "").iter().map(rows::plain).collect();
+        lines.extend(self.notice(&model, &source));
+        lines
+    }
+
+    /// What to do where there is nothing to see.
+    pub(crate) fn nothing(&self) -> Vec<String> {
+        let trail = clean_line(&self.trail.folder().display().to_string());
+        let what = match &self.only {
+            Some(start) => format!(
+                "No session of this project has an id that starts with \"{}\": `conclaude watch --once --all` lists them.",
+                clean_line(start)
+            ),
+            None => format!(
+                "Nothing to watch yet: there is no record in {trail}, and Claude Code has no transcript of this project."
+            ),
+        };
+        vec![
+            what,
+            "Records are written at gates, guards and commands, transcripts by every session of Claude Code in this folder.".into(),
+            "`conclaude doctor` checks whether Claude Code calls conclaude here, `conclaude init` registers it.".into(),
+        ]
+    }
+
+    /// What the user should know beside the rows.
+    fn notice(&self, model: &Model, source: &Source<'_>) -> Option<String> {
+        let doubtful = || {
+            let records = count(model.doubtful, "record");
+            (model.doubtful > 0)
+                .then(|| format!("✗ {records} cannot be believed: `conclaude audit verify` names the first"))
+        };
+        source.problem.as_deref().map(|problem| format!("✗ {}", clean_line(problem))).or_else(doubtful)
+    }
+
+    /// Shows the screen until the user quits.
+    ///
+    /// # Errors
+    /// When the terminal cannot be read or written.
+    pub(crate) fn live(&self, report: fn(&PanicHookInfo<'_>)) -> io::Result<Ended> {
+        let (mut model, mut source) = self.start();
+        let mut app = App::new();
+        let mut taken = Taken::take(report)?;
+        let (project, empty) = (self.project(), self.nothing());
+        loop {
+            let has_more = source.poll(&mut model);
+            let clock = clock();
+            let rows = model.rows(&clock, &app.filter);
+            let notice = if has_more {
+                Some(format!("reading: {} so far", count(model.records, "record")))
+            } else {
+                self.notice(&model, &source)
+            };
+            let screen = view::Screen {
+                model: &model,
+                rows: &rows,
+                clock: &clock,
+                project: &project,
+                notice: notice.as_deref(),
+                empty: &empty,
+                has_colours: self.has_colours,
+            };
+            taken.screen.draw(|frame| {
+                let area = frame.area();
+                view::draw(&screen, &mut app, area, frame.buffer_mut());
+            })?;
+            match terminal::wait(if has_more { Duration::ZERO } else { PAUSE })? {
+                Woken::Signal(signal) => return Ok(Ended::BySignal(signal)),
+                Woken::Closed => return Ok(Ended::Closed),
+                Woken::Up => {}
+            }
+            while let Some(event) = terminal::next_event()? {
+                if let Event::Key(key) = event
+                    && key.kind != KeyEventKind::Release
+                    && app.key(key, &rows) == Next::Quit
+                {
+                    return Ok(Ended::ByUser);
+                }
+            }
+        }
+    }
+
+    fn project(&self) -> String {
+        clean_line(&self.root.file_name().unwrap_or_default().to_string_lossy())
+    }
+}
+
+fn clock() -> Clock {
+    Clock { now: Timestamp::now(), zone: TimeZone::system() }
+}

@@ -1,0 +1,247 @@
+//! What the user looks at: the selected row, its details, the filter. Keys come in; nothing is read or drawn here.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::rows::{Row, RowId};
+
+/// What a key asks the loop for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    GoOn,
+    Quit,
+}
+
+#[derive(Debug)]
+pub(crate) struct App {
+    selected: Option<RowId>,
+    /// Where it was, for when it is there no more.
+    at: usize,
+    /// The first row on the screen.
+    top: usize,
+    pub(crate) follows: bool,
+    pub(crate) shows_details: bool,
+    /// How many lines of the details are above the screen.
+    pub(crate) scroll: usize,
+    pub(crate) shows_help: bool,
+    pub(crate) filter: String,
+    /// The filter is being typed.
+    pub(crate) is_typing: bool,
+    /// Rows of the list on the screen, as last drawn.
+    pub(crate) page: usize,
+}
+
+/// A filter is no longer.
+const MAX_FILTER: usize = 100;
+
+impl App {
+    pub(crate) fn new() -> App {
+        App {
+            selected: None,
+            at: 0,
+            top: 0,
+            follows: true,
+            shows_details: false,
+            scroll: 0,
+            shows_help: false,
+            filter: String::new(),
+            is_typing: false,
+            page: 1,
+        }
+    }
+
+    /// The selected row among these, which may have changed.
+    pub(crate) fn selected(&mut self, rows: &[Row]) -> usize {
+        let newest = |rows: &[Row]| {
+            let dated = rows.iter().enumerate().filter_map(|(at, row)| Some((row.came?, at)));
+            dated.max().map(|(_, at)| at)
+        };
+        let found = match (&self.selected, self.follows) {
+            (_, true) => newest(rows),
+            (Some(id), false) => rows.iter().position(|row| row.id == *id),
+            (None, false) => None,
+        };
+        self.select(rows, found.unwrap_or(self.at));
+        self.at
+    }
+
+    fn select(&mut self, rows: &[Row], at: usize) {
+        self.at = at.min(rows.len().saturating_sub(1));
+        let id = rows.get(self.at).map(|row| row.id.clone());
+        if id != self.selected {
+            self.scroll = 0;
+        }
+        self.selected = id;
+    }
+
+    /// The first row to draw, so that the selected one is among so many.
+    pub(crate) fn top(&mut self, height: usize, rows: usize) -> usize {
+        self.page = height.max(1);
+        let last = rows.saturating_sub(height);
+        let lowest = self.at.saturating_sub(height.saturating_sub(1));
+        self.top = self.top.clamp(lowest, self.at.max(lowest)).min(last.max(lowest));
+        self.top
+    }
+
+    pub(crate) fn key(&mut self, key: KeyEvent, rows: &[Row]) -> Next {
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            return if key.code == KeyCode::Char('c') { Next::Quit } else { Next::GoOn };
+        }
+        if self.is_typing {
+            self.type_filter(key.code);
+            return Next::GoOn;
+        }
+        if self.shows_help {
+            self.shows_help = false;
+            return if key.code == KeyCode::Char('q') { Next::Quit } else { Next::GoOn };
+        }
+        match key.code {
+            KeyCode::Char('q') => return Next::Quit,
+            KeyCode::Char('?') => self.shows_help = true,
+            KeyCode::Char('/') => self.is_typing = true,
+            KeyCode::Char('f') => self.follows = !self.follows,
+            KeyCode::Enter => self.shows_details = !self.shows_details,
+            KeyCode::Esc if self.shows_details => self.shows_details = false,
+            KeyCode::Esc => self.filter.clear(),
+            code => self.move_by_key(code, rows),
+        }
+        Next::GoOn
+    }
+
+    fn type_filter(&mut self, code: KeyCode) {
+        match code {
+            KeyCode::Esc => {
+                self.filter.clear();
+                self.is_typing = false;
+            }
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Backspace => drop(self.filter.pop()),
+            KeyCode::Char(c) if self.filter.chars().count() < MAX_FILTER => self.filter.push(c),
+            _ => {}
+        }
+    }
+
+    fn move_by_key(&mut self, code: KeyCode, rows: &[Row]) {
+        let last = rows.len().saturating_sub(1);
+        // A page of what is looked at.
+        let to = match (code, self.shows_details) {
+            (KeyCode::PageUp, true) => {
+                self.scroll = self.scroll.saturating_sub(self.page);
+                return;
+            }
+            (KeyCode::PageDown, true) => {
+                self.scroll = self.scroll.saturating_add(self.page);
+                return;
+            }
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.at.saturating_sub(1),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.at + 1,
+            (KeyCode::PageUp, false) => self.at.saturating_sub(self.page),
+            (KeyCode::PageDown, false) => self.at + self.page,
+            (KeyCode::Home | KeyCode::Char('g'), _) => 0,
+            (KeyCode::End | KeyCode::Char('G'), _) => last,
+            _ => return,
+        };
+        self.follows = false;
+        self.select(rows, to.min(last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::super::model::Mark;
+    use super::*;
+
+    fn rows(numbers: &[u64]) -> Vec<Row> {
+        let row = |number: &u64| Row {
+            id: RowId::Line(*number),
+            depth: 2,
+            mark: Mark::None,
+            time: None,
+            text: number.to_string(),
+            right: String::new(),
+            came: Some(Timestamp::from_second(i64::try_from(*number).unwrap()).unwrap()),
+        };
+        numbers.iter().map(row).collect()
+    }
+
+    fn press(app: &mut App, rows: &[Row], codes: &[KeyCode]) -> Next {
+        codes.iter().map(|code| app.key(KeyEvent::from(*code), rows)).last().unwrap()
+    }
+
+    #[test]
+    fn the_newest_row_is_followed_until_another_is_selected() {
+        let mut app = App::new();
+        assert_eq!(app.selected(&rows(&[1, 5, 3])), 1);
+        assert_eq!(app.selected(&rows(&[1, 5, 6, 3])), 2);
+        press(&mut app, &rows(&[1, 5, 6, 3]), &[KeyCode::Up]);
+        assert!(!app.follows);
+        assert_eq!(app.selected(&rows(&[0, 1, 5, 6, 9, 3])), 2, "the same row, wherever it is now");
+        assert_eq!(app.selected(&rows(&[0, 1])), 1, "it is gone: the one that is there now");
+        press(&mut app, &rows(&[0, 1]), &[KeyCode::Char('f')]);
+        assert_eq!(app.selected(&rows(&[7, 1])), 0);
+        assert_eq!(app.selected(&[]), 0);
+    }
+
+    #[test]
+    fn keys_move_within_the_rows() {
+        let (mut app, rows) = (App::new(), rows(&[1, 2, 3, 4, 5, 6, 7, 8]));
+        app.selected(&rows);
+        app.top(3, rows.len());
+        for (code, at, top) in [
+            (KeyCode::Home, 0, 0),
+            (KeyCode::Up, 0, 0),
+            (KeyCode::Char('j'), 1, 0),
+            (KeyCode::PageDown, 4, 2),
+            (KeyCode::Char('k'), 3, 2),
+            (KeyCode::End, 7, 5),
+            (KeyCode::Down, 7, 5),
+            (KeyCode::PageUp, 4, 4),
+            (KeyCode::Char('g'), 0, 0),
+            (KeyCode::Char('G'), 7, 5),
+        ] {
+            press(&mut app, &rows, &[code]);
+            assert_eq!((app.selected(&rows), app.top(3, rows.len())), (at, top), "{code:?}");
+        }
+        assert_eq!(app.top(0, 0), 7, "a screen without room");
+    }
+
+    #[test]
+    fn what_is_typed_after_a_slash_is_the_filter() {
+        let (mut app, rows) = (App::new(), rows(&[1]));
+        let typed = [KeyCode::Char('/'), KeyCode::Char('q'), KeyCode::Char('f'), KeyCode::Backspace];
+        assert_eq!(press(&mut app, &rows, &typed), Next::GoOn);
+        assert_eq!((app.filter.as_str(), app.is_typing), ("q", true));
+        press(&mut app, &rows, &[KeyCode::Enter]);
+        assert_eq!((app.filter.as_str(), app.is_typing), ("q", false));
+        press(&mut app, &rows, &[KeyCode::Enter, KeyCode::Esc]);
+        assert_eq!((app.filter.as_str(), app.shows_details), ("q", false), "the details go first");
+        press(&mut app, &rows, &[KeyCode::Esc]);
+        assert_eq!(app.filter, "");
+        press(&mut app, &rows, &[KeyCode::Char('/'), KeyCode::Char('x'), KeyCode::Esc]);
+        assert_eq!((app.filter.as_str(), app.is_typing), ("", false));
+    }
+
+    #[test]
+    fn q_and_control_c_quit_wherever_the_user_is() {
+        let (mut app, rows) = (App::new(), rows(&[1]));
+        let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(press(&mut app, &rows, &[KeyCode::Char('q')]), Next::Quit);
+        assert_eq!(press(&mut app, &rows, &[KeyCode::Char('?'), KeyCode::Char('q')]), Next::Quit);
+        press(&mut app, &rows, &[KeyCode::Char('/')]);
+        assert_eq!(app.key(control_c, &rows), Next::Quit);
+        assert_eq!(press(&mut app, &rows, &[KeyCode::Esc, KeyCode::Char('?'), KeyCode::Esc]), Next::GoOn);
+        assert!(!app.shows_help);
+    }
+
+    #[test]
+    fn details_are_scrolled_by_pages_and_start_again_with_another_row() {
+        let (mut app, rows) = (App::new(), rows(&[1, 2]));
+        app.selected(&rows);
+        app.top(10, rows.len());
+        press(&mut app, &rows, &[KeyCode::Enter, KeyCode::PageDown]);
+        assert_eq!((app.scroll, app.selected(&rows)), (10, 1));
+        press(&mut app, &rows, &[KeyCode::PageUp, KeyCode::PageDown, KeyCode::Up]);
+        assert_eq!((app.scroll, app.selected(&rows)), (0, 0));
+    }
+}

@@ -1,0 +1,508 @@
+//! What is known of the project's sessions: records of the trail and lines of transcripts come in, in any order, and threads
+//! with their lines stay. Bounded: old sessions, threads and lines give way to new ones.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::records;
+use crate::dialect::claude::transcript::Entry;
+use crate::store::running::Running;
+use crate::text::{clean, clean_line};
+use crate::transcript::identity::Meta;
+
+/// How much is kept. All bounds together are some megabytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) sessions: usize,
+    pub(crate) threads: usize,
+    /// Of one thread.
+    pub(crate) lines: usize,
+}
+
+impl Limits {
+    pub(crate) const RECENT: Limits = Limits { sessions: 10, threads: 100, lines: 200 };
+    pub(crate) const ALL: Limits = Limits { sessions: 1_000, threads: 100, lines: 50 };
+    pub(crate) const ONE: Limits = Limits { sessions: 1, threads: 1_000, lines: 2_000 };
+}
+
+/// The longest text of a line, and of one of its details, in characters.
+pub(super) const MAX_TEXT: usize = 300;
+pub(super) const MAX_DETAIL: usize = 2_000;
+
+/// Tools that run at the same time in one thread.
+const MAX_OPEN_CALLS: usize = 50;
+
+/// How a line is marked, beside its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Good,
+    Bad,
+    Warning,
+    Running,
+    Quiet,
+    None,
+}
+
+/// Something that happened in a thread.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Line {
+    pub(super) number: u64,
+    pub(super) time: Timestamp,
+    pub(super) mark: Mark,
+    pub(super) text: String,
+    /// How long it took, if that is known.
+    pub(super) took: Option<i64>,
+    pub(super) details: Vec<Detail>,
+    /// What is below it: its commands.
+    pub(super) parts: Vec<Part>,
+    /// The tool call that it is about.
+    pub(super) call: Option<String>,
+    /// It is from a transcript: a record of the same call says more.
+    pub(super) is_said: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) mark: Mark,
+    pub(super) text: String,
+    pub(super) took: Option<i64>,
+    pub(super) details: Vec<Detail>,
+}
+
+/// A named value of the details; without a name a text that goes on.
+pub(super) type Detail = (&'static str, String);
+
+/// What a thread does, as far as the newest sign of it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    #[default]
+    Unknown,
+    Working,
+    Stopped,
+    Unfinished(String),
+}
+
+/// A call of a tool that has no result yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OpenCall {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) detail: String,
+    pub(super) since: Timestamp,
+}
+
+/// The main thread, or a subagent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Thread {
+    /// The agent's id; none for the main thread.
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) description: Option<String>,
+    /// The call that started it.
+    pub(super) call: Option<String>,
+    pub(super) prompt: Option<String>,
+    pub(super) started: Timestamp,
+    pub(super) last: Timestamp,
+    pub(super) state: State,
+    pub(super) since: Timestamp,
+    pub(super) open: Vec<OpenCall>,
+    pub(super) tools: u64,
+    pub(super) blocks: u64,
+    pub(super) denials: u64,
+    pub(super) step: Option<String>,
+    pub(super) lines: VecDeque<Line>,
+    pub(super) left_out: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Session {
+    pub(super) id: String,
+    /// The last prompt.
+    pub(super) title: Option<String>,
+    pub(super) has_ended: bool,
+    pub(super) threads: Vec<Thread>,
+    pub(super) left_out: u64,
+    /// What of its transcripts could not be read.
+    pub(super) problems: Vec<String>,
+}
+
+/// A step file as it is now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StepState {
+    pub(crate) status: String,
+    /// Name, status and outcome.
+    pub(crate) phases: Vec<(String, String, Option<String>)>,
+    pub(crate) finished: usize,
+    /// The one that is in progress, or the next.
+    pub(crate) current: Option<String>,
+}
+
+/// Which step of which agent.
+pub(crate) type StepKey = (Option<String>, String);
+
+pub(crate) struct Model {
+    limits: Limits,
+    /// The start of the id of the only session that is wanted.
+    only: Option<String>,
+    pub(super) sessions: Vec<Session>,
+    pub(super) running: Vec<Running>,
+    pub(super) steps: BTreeMap<StepKey, StepState>,
+    /// The newest sign of a session that was left out: what is older is left out too.
+    pub(super) left_out: Option<Timestamp>,
+    /// The steps of calls that no agent is known of yet, by call.
+    steps_of_calls: BTreeMap<String, String>,
+    next_number: u64,
+    pub(crate) records: u64,
+    pub(crate) doubtful: u64,
+}
+
+impl Model {
+    pub(crate) fn new(limits: Limits, only: Option<String>) -> Model {
+        Model {
+            limits,
+            only,
+            sessions: Vec::new(),
+            running: Vec::new(),
+            steps: BTreeMap::new(),
+            left_out: None,
+            steps_of_calls: BTreeMap::new(),
+            next_number: 0,
+            records: 0,
+            doubtful: 0,
+        }
+    }
+
+    pub(crate) fn is_wanted(&self, session: &str) -> bool {
+        self.only.as_ref().is_none_or(|start| session.starts_with(start))
+    }
+
+    pub(crate) fn only(&self) -> Option<&str> {
+        self.only.as_deref()
+    }
+
+    /// Takes a record of the trail.
+    pub(crate) fn record(&mut self, record: &Value, doubt: Option<&str>) {
+        self.records += 1;
+        self.doubtful += u64::from(doubt.is_some());
+        let text = |name: &str| record.get(name).and_then(Value::as_str);
+        let session = text("session").unwrap_or_default();
+        let Some(time) = text("time").and_then(|time| time.parse().ok()) else { return };
+        if !self.is_wanted(session) || !self.make_room(session, time) {
+            return;
+        }
+        let (step, call) = (text("step"), record.pointer("/tool/use_id").and_then(Value::as_str));
+        let agent = match text("agent_id") {
+            Some(id) => Some(id.to_owned()),
+            None => self.agent_at_work(session, text("agent"), step, text("event")),
+        };
+        if let (None, Some(call), Some(step)) = (&agent, call, step)
+            && text("event") == Some("PreToolUse")
+        {
+            self.note_step(session, call, step);
+        }
+        let number = self.number();
+        let lines = self.limits.lines;
+        let Some(thread) = self.thread(session, agent.as_deref(), time) else { return };
+        if let (Some(name), Some(_)) = (text("agent"), &agent) {
+            thread.name.get_or_insert_with(|| cut(name, MAX_TEXT));
+        }
+        if let Some(step) = step.filter(|_| agent.is_some() || text("event").is_some_and(is_des)) {
+            thread.step = Some(cut(step, MAX_TEXT));
+        }
+        thread.take_decision(text("event").unwrap_or_default(), text("decision").unwrap_or_default(), time);
+        let line = records::line(number, time, record, doubt);
+        thread.add(line, lines);
+    }
+
+    /// Whether there is room for a sign of this time of the session: the session whose last sign is the oldest gives way.
+    fn make_room(&mut self, session: &str, time: Timestamp) -> bool {
+        if self.sessions.iter().any(|known| known.id == session) {
+            return true;
+        }
+        if self.left_out.is_some_and(|newest| time <= newest) {
+            return false;
+        }
+        if self.sessions.len() < self.limits.sessions {
+            return true;
+        }
+        let oldest = self.sessions.iter().enumerate().min_by_key(|(_, session)| session.last());
+        let Some((at, last)) = oldest.map(|(at, session)| (at, session.last())) else { return true };
+        if last > time {
+            self.left_out = self.left_out.max(Some(time));
+            return false;
+        }
+        self.left_out = self.left_out.max(Some(last));
+        self.sessions.remove(at);
+        true
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// The thread of this agent, or the main thread; none where there is no room.
+    fn thread(&mut self, session: &str, agent: Option<&str>, time: Timestamp) -> Option<&mut Thread> {
+        if !self.make_room(session, time) {
+            return None;
+        }
+        let max = self.limits.threads;
+        let at = match self.sessions.iter().position(|known| known.id == session) {
+            Some(at) => at,
+            None => {
+                self.sessions.push(Session { id: session.to_owned(), ..Session::default() });
+                self.sessions.len() - 1
+            }
+        };
+        let session = self.sessions.get_mut(at)?;
+        let at = match session.threads.iter().position(|known| known.id.as_deref() == agent) {
+            Some(at) => at,
+            None => session.add_thread(agent, time, max),
+        };
+        let thread = session.threads.get_mut(at)?;
+        thread.started = thread.started.min(time);
+        thread.last = thread.last.max(time);
+        Some(thread)
+    }
+
+    /// The agent of a record that names none by its id: the newest of that name, and on that step.
+    fn agent_at_work(
+        &self,
+        session: &str,
+        agent: Option<&str>,
+        step: Option<&str>,
+        event: Option<&str>,
+    ) -> Option<String> {
+        // At a call the name is that of the agent that is called.
+        if !event.is_some_and(is_des) {
+            return None;
+        }
+        let name = agent?;
+        let threads = &self.sessions.iter().find(|known| known.id == session)?.threads;
+        let fits = |thread: &&Thread| {
+            thread.name.as_deref() == Some(name) && (thread.step.is_none() || thread.step.as_deref() == step)
+        };
+        threads.iter().filter(|thread| thread.id.is_some()).filter(fits).next_back()?.id.clone()
+    }
+
+    /// A gated call that was let through: the agent that it starts works on this step.
+    fn note_step(&mut self, session: &str, call: &str, step: &str) {
+        let step = cut(step, MAX_TEXT);
+        let mut sessions = self.sessions.iter_mut().filter(|known| known.id == session);
+        let threads = sessions.next().map(|session| &mut session.threads).into_iter().flatten();
+        match threads.into_iter().find(|thread| thread.call.as_deref() == Some(call)) {
+            Some(thread) => thread.step = Some(step),
+            None => {
+                self.steps_of_calls.insert(call.to_owned(), step);
+                if self.steps_of_calls.len() > self.limits.threads {
+                    self.steps_of_calls.pop_first();
+                }
+            }
+        }
+    }
+
+    /// Takes what Claude Code wrote beside the transcript of an agent.
+    pub(crate) fn meta(&mut self, session: &str, agent: &str, meta: &Meta, time: Timestamp) {
+        let step = meta.tool_use_id.as_ref().and_then(|call| self.steps_of_calls.remove(call));
+        let Some(thread) = self.thread(session, Some(agent), time) else { return };
+        let text = |text: &Option<String>| {
+            text.as_deref().map(|text| cut(text, MAX_TEXT)).filter(|text| !text.trim().is_empty())
+        };
+        thread.name = text(&meta.agent_type).or(thread.name.take());
+        thread.description = text(&meta.description).or(thread.description.take());
+        thread.call = meta.tool_use_id.clone().or(thread.call.take());
+        thread.step = step.or(thread.step.take());
+    }
+
+    /// Takes a line of a transcript.
+    pub(crate) fn entry(&mut self, session: &str, agent: Option<&str>, entry: &Entry<'_>) {
+        let Some(time) = entry.timestamp.text().and_then(|time| time.parse().ok()) else { return };
+        if !self.is_wanted(session) {
+            return;
+        }
+        let (number, lines) = (self.number(), self.limits.lines);
+        let Some(thread) = self.thread(session, agent, time) else { return };
+        let said = thread.take_entry(number, time, entry);
+        if let Some(line) = said.line {
+            thread.add(line, lines);
+        }
+        if let Some((agent, state)) = said.of_agent
+            && let Some(thread) = self.thread(session, Some(&agent), time)
+        {
+            thread.change(state, time);
+        }
+        if let Some(title) = said.title
+            && let Some(session) = self.sessions.iter_mut().find(|known| known.id == session)
+        {
+            session.title = Some(title);
+        }
+    }
+
+    /// What of a session's transcripts was not read.
+    pub(crate) fn problems(&mut self, session: &str, problems: Vec<String>) {
+        if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
+            session.problems = problems;
+        }
+    }
+
+    pub(crate) fn ended(&mut self, session: &str, has_ended: bool) {
+        if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
+            session.has_ended = has_ended;
+        }
+    }
+
+    pub(crate) fn set_running(&mut self, running: Vec<Running>) {
+        self.running = running
+            .into_iter()
+            .filter(|one| self.is_wanted(one.session.as_deref().unwrap_or_default()))
+            .collect();
+        for one in self.running.clone() {
+            let Ok(time) = one.started.parse() else { continue };
+            let agent = self.agent_of(&one);
+            // What runs makes its thread known, also before anything is recorded of it.
+            if let Some(thread) =
+                self.thread(one.session.as_deref().unwrap_or_default(), agent.as_deref(), time)
+                && agent.is_some()
+                && let Some(name) = &one.agent
+            {
+                thread.name.get_or_insert_with(|| cut(name, MAX_TEXT));
+            }
+        }
+    }
+
+    /// The thread that a running command belongs to.
+    pub(super) fn agent_of(&self, running: &Running) -> Option<String> {
+        let session = running.session.as_deref().unwrap_or_default();
+        running.agent_id.clone().or_else(|| {
+            self.agent_at_work(
+                session,
+                running.agent.as_deref(),
+                running.step.as_deref(),
+                Some(&running.event),
+            )
+        })
+    }
+
+    pub(crate) fn session_ids(&self) -> impl Iterator<Item = &str> {
+        self.sessions.iter().map(|session| session.id.as_str())
+    }
+
+    /// The steps of the threads that are shown.
+    pub(crate) fn step_keys(&self) -> BTreeSet<StepKey> {
+        let threads = self.sessions.iter().flat_map(|session| &session.threads);
+        threads.filter_map(|thread| Some((thread.id.clone(), thread.step.clone()?))).collect()
+    }
+
+    pub(crate) fn set_step(&mut self, key: StepKey, step: Option<StepState>) {
+        match step {
+            Some(step) => drop(self.steps.insert(key, step)),
+            None => drop(self.steps.remove(&key)),
+        }
+    }
+}
+
+/// Whether a record is one of `conclaude des`.
+fn is_des(event: &str) -> bool {
+    event.starts_with("des ")
+}
+
+impl Session {
+    pub(super) fn last(&self) -> Timestamp {
+        self.threads.iter().map(|thread| thread.last).max().unwrap_or(Timestamp::MIN)
+    }
+
+    pub(super) fn started(&self) -> Timestamp {
+        self.threads.iter().map(|thread| thread.started).min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Where the new thread is. The agent whose last sign is the oldest gives way; the main thread stays.
+    fn add_thread(&mut self, agent: Option<&str>, time: Timestamp, max: usize) -> usize {
+        if self.threads.len() >= max {
+            let agents = self.threads.iter().enumerate().filter(|(_, thread)| thread.id.is_some());
+            if let Some((at, _)) = agents.min_by_key(|(_, thread)| thread.last) {
+                self.threads.remove(at);
+                self.left_out += 1;
+            }
+        }
+        let id = agent.map(str::to_owned);
+        let thread = Thread { id, started: time, last: time, since: Timestamp::MIN, ..Thread::default() };
+        // The main thread comes first.
+        let at = if agent.is_none() { 0 } else { self.threads.len() };
+        self.threads.insert(at, thread);
+        at
+    }
+}
+
+impl Thread {
+    /// The newest sign of what it does counts.
+    pub(super) fn change(&mut self, state: State, time: Timestamp) {
+        if time >= self.since {
+            (self.state, self.since) = (state, time);
+        }
+    }
+
+    fn take_decision(&mut self, event: &str, decision: &str, time: Timestamp) {
+        self.blocks += u64::from(decision == "blocked");
+        self.denials += u64::from(decision == "denied");
+        let state = match (event, decision) {
+            (_, "unfinished") => State::Unfinished("the audit trail says so".into()),
+            ("Stop" | "SubagentStop", "blocked") => State::Working,
+            ("Stop" | "SubagentStop", "interrupted") => return,
+            ("Stop" | "SubagentStop", _) => State::Stopped,
+            ("SubagentStart" | "UserPromptSubmit", _) => State::Working,
+            _ => return,
+        };
+        self.change(state, time);
+    }
+
+    fn add(&mut self, line: Line, max: usize) {
+        if let Some(call) = &line.call {
+            let is_same = |known: &Line| known.call.as_deref() == Some(call);
+            if line.is_said && self.lines.iter().any(is_same) {
+                return;
+            }
+            self.lines.retain(|known| !known.is_said || !is_same(known));
+        }
+        let after = self.lines.iter().rposition(|known| known.time <= line.time).map_or(0, |at| at + 1);
+        self.lines.insert(after, line);
+        if self.lines.len() > max {
+            self.lines.pop_front();
+            self.left_out += 1;
+        }
+    }
+
+    pub(super) fn open_call(&mut self, call: OpenCall) {
+        self.tools += 1;
+        if self.open.len() == MAX_OPEN_CALLS {
+            self.open.remove(0);
+        }
+        self.open.push(call);
+    }
+}
+
+/// A text of others on one line, cleaned and with at most so many characters.
+pub(super) fn cut(text: &str, max: usize) -> String {
+    shorten(clean_line(start(text, max)), max)
+}
+
+/// The same with its lines.
+pub(super) fn cut_lines(text: &str, max: usize) -> String {
+    shorten(clean(start(text, max)).replace('\t', " "), max)
+}
+
+/// What is behind this is cut in any case, and need not be cleaned.
+fn start(text: &str, max: usize) -> &str {
+    text.char_indices().nth(max * 8).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
+fn shorten(text: String, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! A record of the trail as a line: what was decided and why, and below it the commands that ran.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::model::{Detail, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
+use super::said::named;
+use super::words::step_name;
+
+/// Findings, commands and skips of one record beyond this are only counted.
+const MAX_PARTS: usize = 50;
+
+pub(super) fn line(number: u64, time: Timestamp, record: &Value, doubt: Option<&str>) -> Line {
+    let decision = text(record, "decision");
+    let parts = list(record, "commands").take(MAX_PARTS).map(command).collect();
+    Line {
+        number,
+        time,
+        mark: if doubt.is_some() { Mark::Bad } else { mark_of(decision) },
+        text: cut(&summary(record, doubt), MAX_TEXT),
+        took: took(record),
+        details: details(record, doubt),
+        parts,
+        call: record.pointer("/tool/use_id").and_then(Value::as_str).map(str::to_owned),
+        is_said: false,
+    }
+}
+
+/// What a decision means for whoever looks.
+fn mark_of(decision: &str) -> Mark {
+    match decision {
+        "allowed" | "PASS" | "DONE" => Mark::Good,
+        "blocked" | "denied" | "unfinished" | "FAIL" | "FAILED" | "allowed_despite_failure" => Mark::Bad,
+        "warned" | "asked" | "allowed_failed" | "interrupted" | "PARTIAL" => Mark::Warning,
+        _ => Mark::None,
+    }
+}
+
+/// How long an event or a run took, in milliseconds.
+fn took(record: &Value) -> Option<i64> {
+    if let Some(ran) = record.pointer("/evidence/duration_ms") {
+        return ran.as_i64();
+    }
+    let time = |name: &str| text(record, name).parse::<Timestamp>().ok();
+    let (started, ended) = (time("started")?, time("time")?);
+    Some((ended.as_millisecond() - started.as_millisecond()).max(0))
+}
+
+/// One line: what, decision, why.
+fn summary(record: &Value, doubt: Option<&str>) -> String {
+    let mut what = text(record, "event").to_owned();
+    if let Some(tool) = record.get("tool") {
+        what = format!("{what} {}", tool_of(tool));
+    }
+    let agent =
+        Some(text(record, "agent")).filter(|name| !name.is_empty() && record.get("agent_id").is_none());
+    if let Some(agent) = agent.filter(|_| record.get("tool").is_some()) {
+        what = format!("{what} of {agent}");
+    }
+    // An agent's own step is shown with the agent.
+    let is_own = record.get("agent_id").is_some();
+    let step = Some(text(record, "step")).filter(|_| !is_own).map(step_name);
+    let phase = Some(text(record, "phase")).filter(|phase| !phase.is_empty());
+    if let Some(about) = phase.or(step).filter(|about| !about.is_empty()) {
+        what = format!("{what} {about}");
+    }
+    let mut line = format!("{what} {}", in_words(text(record, "decision")));
+    if let Some((count, max)) = blocks(record) {
+        line = format!("{line} ({count} of {max})");
+    }
+    if let Some(doubt) = doubt {
+        return format!("{line}: tampered with here: {doubt}");
+    }
+    match why(record) {
+        Some(why) => format!("{line}: {why}"),
+        None => line,
+    }
+}
+
+fn in_words(decision: &str) -> &str {
+    match decision {
+        "allowed_failed" => "allowed with an admitted failure",
+        "allowed_despite_failure" => "allowed after the last block",
+        "unfinished" => "never stopped",
+        "IN_PROGRESS" => "in progress",
+        other => other,
+    }
+}
+
+/// The first reason that counts.
+fn why(record: &Value) -> Option<String> {
+    let weighs = |one: &&Value| matches!(text(one, "verdict"), "block" | "ask" | "warn");
+    let finding = list(record, "findings").find(|one| text(one, "verdict") == "block");
+    let finding = finding.or_else(|| list(record, "findings").find(weighs));
+    let command = list(record, "commands").find(weighs);
+    let of_finding = |finding: &Value| {
+        let phase = Some(text(finding, "phase")).filter(|phase| !phase.is_empty());
+        let code = text(finding, "code");
+        match (code, phase) {
+            // What a guard denies, its message says.
+            ("GUARD_DENIED" | "GUARD_ASKS", _) => text(finding, "what").to_owned(),
+            (code, Some(phase)) => format!("{code} {phase}: {}", text(finding, "what")),
+            (code, None) => format!("{code}: {}", text(finding, "what")),
+        }
+    };
+    let reason = Some(text(record, "reason").to_owned()).filter(|reason| !reason.is_empty());
+    let config = || record.pointer("/config_error/message").and_then(Value::as_str).map(str::to_owned);
+    let judge =
+        || record.pointer("/judge/error").and_then(Value::as_str).map(|why| format!("the judge: {why}"));
+    let ran = || {
+        let evidence = record.get("evidence")?;
+        let code = evidence.get("exit_code").and_then(Value::as_i64)?;
+        Some(format!("`{}` exited with code {code}", text(evidence, "command")))
+    };
+    finding
+        .map(of_finding)
+        .or_else(|| command.map(|command| format!("`{}` {}", text(command, "run"), text(command, "status"))))
+        .or(reason)
+        .or_else(judge)
+        .or_else(config)
+        .or_else(ran)
+}
+
+fn command(command: &Value) -> Part {
+    let mark = match text(command, "verdict") {
+        "pass" | "grant" => Mark::Good,
+        "block" => Mark::Bad,
+        _ => Mark::Warning,
+    };
+    let (run, status) = (text(command, "run"), text(command, "status"));
+    let mut details = vec![("command", cut_lines(run, MAX_DETAIL)), ("status", cut(status, MAX_DETAIL))];
+    details.push(("then", cut(text(command, "verdict"), MAX_TEXT)));
+    details.extend(rule(command));
+    push(&mut details, "matched", text(command, "matched"));
+    push(&mut details, "started", text(command, "started"));
+    let text = match status {
+        "exited with code 0" => format!("`{run}` passed"),
+        status => format!("`{run}` {status}"),
+    };
+    let took = command.get("duration_ms").and_then(Value::as_i64);
+    Part { mark, text: cut(&text, MAX_TEXT), took, details }
+}
+
+fn details(record: &Value, doubt: Option<&str>) -> Vec<Detail> {
+    let mut details = Vec::new();
+    push(&mut details, "tampered", doubt.unwrap_or_default());
+    for name in
+        ["event", "decision", "agent", "agent_id", "session", "permission_mode", "step", "phase", "reason"]
+    {
+        push(&mut details, name, text(record, name));
+    }
+    if let Some(tool) = record.get("tool") {
+        push(&mut details, "tool", &tool_of(tool));
+    }
+    if let Some((count, max)) = blocks(record) {
+        push(&mut details, "blocks", &format!("{count} of {max}"));
+    }
+    for finding in list(record, "findings").take(MAX_PARTS) {
+        let (code, phase) = (text(finding, "code"), text(finding, "phase"));
+        let found = format!("{} {phase}: {}", code, text(finding, "what")).replace(" :", ":");
+        details.push(("found", cut_lines(&found, MAX_DETAIL)));
+        push(&mut details, "fix", text(finding, "fix"));
+        details.extend(rule(finding));
+        push(&mut details, "matched", text(finding, "matched"));
+    }
+    for command in list(record, "commands").take(MAX_PARTS) {
+        let ms = command.get("duration_ms").and_then(Value::as_i64).unwrap_or_default();
+        let (run, status) = (text(command, "run"), text(command, "status"));
+        push(&mut details, "command", &format!("`{run}` {status} in {}", super::words::took(ms)));
+    }
+    for skip in list(record, "skipped").take(MAX_PARTS) {
+        push(&mut details, "skipped", &format!("{}: {}", text(skip, "what"), text(skip, "why")));
+    }
+    for name in ["config_error", "evidence", "judge"] {
+        if let Some(value) = record.get(name) {
+            push(&mut details, name, &value.to_string());
+        }
+    }
+    if let Some(seq) = record.get("seq").and_then(Value::as_u64) {
+        details.push(("record", format!("{seq}; `conclaude why {seq}` explains it")));
+    }
+    details
+}
+
+fn push(details: &mut Vec<Detail>, name: &'static str, value: &str) {
+    if !value.is_empty() {
+        details.push((name, cut_lines(value, MAX_DETAIL)));
+    }
+}
+
+/// The rule of a finding or a command, with its file and line.
+fn rule(of: &Value) -> Option<Detail> {
+    let rule = of.get("rule")?;
+    let mut shown = text(rule, "key").to_owned();
+    if let Some(pattern) = rule.get("pattern").and_then(Value::as_str) {
+        shown = format!("{shown} \"{pattern}\"");
+    }
+    if let Some(file) = rule.get("file").and_then(Value::as_str) {
+        let line = rule.get("line").and_then(Value::as_u64);
+        shown = format!("{shown} in {file}{}", line.map(|line| format!(":{line}")).unwrap_or_default());
+    }
+    Some(("rule", cut(&shown, MAX_DETAIL)))
+}
+
+fn tool_of(tool: &Value) -> String {
+    let file = Some(text(tool, "file")).filter(|file| !file.is_empty());
+    named(text(tool, "name"), file.unwrap_or(text(tool, "command")))
+}
+
+fn blocks(record: &Value) -> Option<(u64, u64)> {
+    let number = |name: &str| record.pointer(&format!("/blocks/{name}")).and_then(Value::as_u64);
+    Some((number("count")?, number("max")?))
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    record.get(name).and_then(Value::as_array).into_iter().flatten()
+}

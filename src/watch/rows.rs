@@ -1,0 +1,383 @@
+//! What is known, as rows: sessions, in each its threads, in each what happened and what runs.
+
+use jiff::Timestamp;
+
+use super::model::{
+    Detail, Line, MAX_TEXT, Mark, Model, Part, Session, State, StepState, Thread, cut, cut_lines,
+};
+use super::said::named;
+use super::words::{Clock, elapsed, step_name, took};
+use crate::store::running::Running;
+use crate::text::count;
+
+/// A thread without a sign for so long is not said to be at work.
+const STILL_WORKING: i64 = 10 * 60 * 1_000;
+
+/// The same row the next time, whatever comes before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RowId {
+    Session(String),
+    /// Session and agent.
+    Thread(String, Option<String>),
+    Line(u64),
+    /// The line and the number of its command.
+    Part(u64, usize),
+    /// When it was started, and what it is.
+    Running(String, String),
+    LeftOut(String, Option<String>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) id: RowId,
+    pub(crate) depth: usize,
+    pub(crate) mark: Mark,
+    pub(crate) time: Option<String>,
+    pub(crate) text: String,
+    /// What is shown at the end of the row: a duration, a date.
+    pub(crate) right: String,
+    /// When it came, for whoever follows the newest.
+    pub(crate) came: Option<Timestamp>,
+}
+
+/// How many there are, for the head of the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) sessions: usize,
+    pub(crate) agents: usize,
+    pub(crate) working: usize,
+}
+
+impl Model {
+    /// All rows that hold the text, with what they belong to and what belongs to them.
+    pub(crate) fn rows(&self, clock: &Clock, wanted: &str) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for session in self.sorted() {
+            rows.push(session_row(session, clock));
+            let mut threads: Vec<&Thread> = session.threads.iter().collect();
+            threads.sort_by_key(|thread| (thread.id.is_some(), thread.started));
+            for thread in threads {
+                self.add_thread(&mut rows, session, thread, clock);
+            }
+        }
+        if wanted.is_empty() { rows } else { filtered(rows, &wanted.to_lowercase()) }
+    }
+
+    fn sorted(&self) -> Vec<&Session> {
+        let mut sessions: Vec<&Session> = self.sessions.iter().collect();
+        sessions.sort_by_key(|session| session.started());
+        sessions
+    }
+
+    pub(crate) fn totals(&self, clock: &Clock) -> Totals {
+        let agents = || {
+            let of =
+                |session: &'_ Session| session.threads.iter().filter(|thread| thread.id.is_some()).count();
+            self.sessions.iter().map(of).sum()
+        };
+        let is_working =
+            |session: &Session, thread: &&Thread| self.state(session, thread, clock).0 == Mark::Running;
+        let working = self
+            .sessions
+            .iter()
+            .map(|session| session.threads.iter().filter(|thread| is_working(session, thread)).count())
+            .sum();
+        Totals { sessions: self.sessions.len(), agents: agents(), working }
+    }
+
+    fn add_thread(&self, rows: &mut Vec<Row>, session: &Session, thread: &Thread, clock: &Clock) {
+        let key = (session.id.clone(), thread.id.clone());
+        rows.push(self.thread_row(session, thread, clock));
+        if thread.left_out > 0 {
+            rows.push(Row {
+                id: RowId::LeftOut(key.0, key.1),
+                depth: 2,
+                mark: Mark::None,
+                time: None,
+                text: format!("{} left out: `conclaude audit show`", count(thread.left_out, "earlier line")),
+                right: String::new(),
+                came: None,
+            });
+        }
+        for line in &thread.lines {
+            rows.push(line_row(line, clock));
+            rows.extend(line.parts.iter().enumerate().map(|(at, part)| part_row(line.number, at, part)));
+        }
+        rows.extend(self.running_in(session, thread).map(|running| running_row(running, clock)));
+    }
+
+    fn running_in<'a>(
+        &'a self,
+        session: &'a Session,
+        thread: &'a Thread,
+    ) -> impl Iterator<Item = &'a Running> {
+        self.running.iter().filter(move |running| {
+            running.session.as_deref().unwrap_or_default() == session.id
+                && self.agent_of(running) == thread.id
+        })
+    }
+
+    /// What a thread does, in words, and since when.
+    fn state(&self, session: &Session, thread: &Thread, clock: &Clock) -> (Mark, String, Option<Timestamp>) {
+        let mut running = self.running_in(session, thread);
+        if let Some(first) = running.next() {
+            let more = running.count();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let text = format!("{} runs `{}`{more}", first.event, cut(&first.command, MAX_TEXT));
+            return (Mark::Running, text, first.started.parse().ok());
+        }
+        let is_agent = thread.id.is_some();
+        match &thread.state {
+            State::Unfinished(why) => (Mark::Bad, format!("never stopped: {why}"), None),
+            State::Stopped if session.has_ended && !is_agent => (Mark::Quiet, "session ended".into(), None),
+            State::Stopped if is_agent => (Mark::Good, "stopped".into(), None),
+            State::Stopped => (Mark::Quiet, "waits for a prompt".into(), Some(thread.since)),
+            _ if session.has_ended && is_agent => {
+                (Mark::Bad, "never stopped: the session ended".into(), None)
+            }
+            _ if session.has_ended => (Mark::Quiet, "session ended".into(), None),
+            _ if session.id.is_empty() => (Mark::None, String::new(), None),
+            _ if clock.since(thread.last) > STILL_WORKING => (Mark::Quiet, "quiet".into(), Some(thread.last)),
+            _ => match thread.open.last() {
+                Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),
+                None => (Mark::Running, "at work".into(), Some(thread.started)),
+            },
+        }
+    }
+
+    fn thread_row(&self, session: &Session, thread: &Thread, clock: &Clock) -> Row {
+        let (mark, state, since) = self.state(session, thread, clock);
+        let name = if session.id.is_empty() { "by hand".into() } else { thread.name() };
+        let mut parts = vec![name, state];
+        parts.extend(self.step_of(thread).map(|(name, step)| progress(name, step)));
+        if thread.blocks > 0 {
+            parts.push(count(thread.blocks, "block"));
+        }
+        if thread.denials > 0 {
+            parts.push(count(thread.denials, "denial"));
+        }
+        parts.retain(|part| !part.is_empty());
+        let lasted = thread.last.as_millisecond() - thread.started.as_millisecond();
+        let right = match since {
+            Some(since) => elapsed(clock.since(since)),
+            None if thread.id.is_some() => took(lasted.max(0)),
+            None => String::new(),
+        };
+        Row {
+            id: RowId::Thread(session.id.clone(), thread.id.clone()),
+            depth: 1,
+            mark,
+            time: None,
+            text: parts.join(" · "),
+            right,
+            came: Some(thread.started),
+        }
+    }
+
+    /// The step that a thread works on, and the file as it is now.
+    fn step_of<'a>(&'a self, thread: &'a Thread) -> Option<(&'a str, Option<&'a StepState>)> {
+        let step = thread.step.as_deref()?;
+        let state = self.steps.get(&(thread.id.clone(), step.to_owned()));
+        Some((step_name(step), state))
+    }
+
+    /// All that is known of a row.
+    pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {
+        match id {
+            RowId::Session(id) => {
+                self.sessions.iter().find(|one| one.id == *id).map(|one| session_details(one, clock))
+            }
+            RowId::Thread(session, agent) | RowId::LeftOut(session, agent) => self
+                .sessions
+                .iter()
+                .find(|one| one.id == *session)
+                .and_then(|one| Some((one, one.threads.iter().find(|thread| thread.id == *agent)?)))
+                .map(|(session, thread)| self.thread_details(session, thread, clock)),
+            RowId::Line(number) => self.line(*number).map(|line| {
+                let head = [("time", clock.date(line.time))].into_iter();
+                let took = line.took.map(|ms| ("took", took(ms)));
+                head.chain(took).chain(line.details.iter().cloned()).collect()
+            }),
+            RowId::Part(number, at) => self.line(*number).and_then(|line| line.parts.get(*at)).map(|part| {
+                let took = part.took.map(|ms| ("took", took(ms)));
+                part.details.iter().cloned().chain(took).collect()
+            }),
+            RowId::Running(started, command) => self
+                .running
+                .iter()
+                .find(|one| one.started == *started && one.command == *command)
+                .map(running_details),
+        }
+        .unwrap_or_default()
+    }
+
+    fn line(&self, number: u64) -> Option<&Line> {
+        let threads = self.sessions.iter().flat_map(|session| &session.threads);
+        threads.flat_map(|thread| &thread.lines).find(|line| line.number == number)
+    }
+
+    fn thread_details(&self, session: &Session, thread: &Thread, clock: &Clock) -> Vec<Detail> {
+        let (_, state, since) = self.state(session, thread, clock);
+        let since = since.map(|since| format!(" {}", elapsed(clock.since(since)))).unwrap_or_default();
+        let mut details = vec![("thread", thread.name()), ("state", format!("{state}{since}"))];
+        let mut push = |name, value: Option<String>| details.extend(value.map(|value| (name, value)));
+        push("agent id", thread.id.as_deref().map(|id| cut(id, MAX_TEXT)));
+        push("started", Some(clock.date(thread.started)));
+        push("last sign", Some(clock.date(thread.last)));
+        push("tool calls", Some(thread.tools.to_string()));
+        push("blocks", Some(thread.blocks.to_string()));
+        push("denials", Some(thread.denials.to_string()));
+        push("step file", thread.step.clone());
+        if let Some((_, Some(step))) = self.step_of(thread) {
+            push("step", Some(format!("{}, {} of {} phases", step.status, step.finished, step.phases.len())));
+            for (phase, status, outcome) in &step.phases {
+                let outcome = outcome.as_deref().map(|outcome| format!(": {outcome}")).unwrap_or_default();
+                push("phase", Some(format!("{phase} {status}{outcome}")));
+            }
+        }
+        push("prompt", thread.prompt.clone());
+        details
+    }
+}
+
+impl Thread {
+    pub(super) fn name(&self) -> String {
+        let Some(id) = &self.id else { return "main thread".into() };
+        let name = self.name.clone().unwrap_or_else(|| cut(id, MAX_TEXT));
+        match &self.description {
+            Some(description) => format!("{name} \"{description}\""),
+            None => name,
+        }
+    }
+}
+
+fn progress(name: &str, step: Option<&StepState>) -> String {
+    let Some(step) = step else { return format!("step {name}") };
+    let phases = format!("step {name} {}/{}", step.finished, step.phases.len());
+    match &step.current {
+        Some(phase) => format!("{phases} {phase}"),
+        None => format!("{phases} {}", step.status),
+    }
+}
+
+fn session_row(session: &Session, clock: &Clock) -> Row {
+    let id: String = cut(&session.id, MAX_TEXT).chars().take(8).collect();
+    let title = session.title.as_deref().unwrap_or_default();
+    let text = match (session.id.is_empty(), title) {
+        (true, _) => "without a session".to_owned(),
+        (false, "") => format!("session {id}"),
+        (false, title) => format!("session {id} · {title}"),
+    };
+    let is_open = !session.has_ended && clock.since(session.last()) <= STILL_WORKING;
+    Row {
+        id: RowId::Session(session.id.clone()),
+        depth: 0,
+        mark: if is_open { Mark::Running } else { Mark::Quiet },
+        time: None,
+        text,
+        right: clock.date(session.started()),
+        came: None,
+    }
+}
+
+fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
+    let agents = session.threads.iter().filter(|thread| thread.id.is_some()).count() as u64;
+    let mut details = vec![
+        ("session", cut(&session.id, MAX_TEXT)),
+        ("started", clock.date(session.started())),
+        ("last sign", clock.date(session.last())),
+        ("agents", (agents + session.left_out).to_string()),
+    ];
+    if session.has_ended {
+        details.push(("state", "ended".into()));
+    }
+    if session.left_out > 0 {
+        details.push(("left out", count(session.left_out, "older agent")));
+    }
+    details.extend(session.title.iter().map(|title| ("prompt", title.clone())));
+    details.extend(session.problems.iter().map(|problem| ("not read", cut(problem, MAX_TEXT))));
+    details
+}
+
+fn line_row(line: &Line, clock: &Clock) -> Row {
+    Row {
+        id: RowId::Line(line.number),
+        depth: 2,
+        mark: line.mark,
+        time: Some(clock.time(line.time)),
+        text: line.text.clone(),
+        right: line.took.map(took).unwrap_or_default(),
+        came: Some(line.time),
+    }
+}
+
+fn part_row(number: u64, at: usize, part: &Part) -> Row {
+    Row {
+        id: RowId::Part(number, at),
+        depth: 3,
+        mark: part.mark,
+        time: None,
+        text: part.text.clone(),
+        right: part.took.map(took).unwrap_or_default(),
+        came: None,
+    }
+}
+
+fn running_row(running: &Running, clock: &Clock) -> Row {
+    let started = running.started.parse().ok();
+    Row {
+        id: RowId::Running(running.started.clone(), running.command.clone()),
+        depth: 2,
+        mark: Mark::Running,
+        time: started.map(|time| clock.time(time)),
+        text: format!("{} runs `{}`", cut(&running.event, MAX_TEXT), cut(&running.command, MAX_TEXT)),
+        right: started.map(|time| elapsed(clock.since(time))).unwrap_or_default(),
+        came: started,
+    }
+}
+
+fn running_details(running: &Running) -> Vec<Detail> {
+    let text = |text: &Option<String>| text.as_deref().map(|text| cut(text, MAX_TEXT));
+    let pairs = [
+        ("runs", Some(cut_lines(&running.command, super::model::MAX_DETAIL))),
+        ("event", Some(cut(&running.event, MAX_TEXT))),
+        ("started", Some(cut(&running.started, MAX_TEXT))),
+        ("agent", text(&running.agent)),
+        ("step file", text(&running.step)),
+        ("phase", text(&running.phase)),
+    ];
+    pairs.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The rows that hold the text, those above them that they belong to, and those below them that belong to them.
+fn filtered(rows: Vec<Row>, wanted: &str) -> Vec<Row> {
+    let mut keep = vec![false; rows.len()];
+    // The depth of the row that matched, as long as its own rows follow.
+    let mut inside: Option<usize> = None;
+    let mut above: Vec<usize> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        inside = inside.filter(|depth| row.depth > *depth);
+        above.truncate(row.depth);
+        above.resize(row.depth + 1, at);
+        let matches = row.text.to_lowercase().contains(wanted);
+        if matches && inside.is_none() {
+            inside = Some(row.depth);
+        }
+        if matches || inside.is_some() {
+            for index in &above {
+                if let Some(keep) = keep.get_mut(*index) {
+                    *keep = true;
+                }
+            }
+        }
+    }
+    rows.into_iter().zip(keep).filter_map(|(row, keep)| keep.then_some(row)).collect()
+}
+
+/// Rows as plain text, for scripts.
+pub(crate) fn plain(row: &Row) -> String {
+    let indent = "  ".repeat(row.depth);
+    let time = row.time.as_ref().map(|time| format!("{time} ")).unwrap_or_default();
+    let right = if row.right.is_empty() { String::new() } else { format!("  ({})", row.right) };
+    format!("{indent}{} {time}{}{right}", row.mark.symbol(), row.text)
+}

@@ -1,0 +1,179 @@
+//! What a line of a transcript says of its thread.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::model::{Line, MAX_DETAIL, MAX_TEXT, Mark, OpenCall, State, Thread, cut, cut_lines};
+use crate::dialect::claude::prompt;
+use crate::dialect::claude::tools::{self, Use};
+use crate::dialect::claude::transcript::{Attachment, Block, Entry};
+
+/// What follows from a line beside the state of its thread.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) line: Option<Line>,
+    /// The session is about this now.
+    pub(super) title: Option<String>,
+    /// What became of an agent in the background.
+    pub(super) of_agent: Option<(String, State)>,
+}
+
+impl Thread {
+    pub(super) fn take_entry(&mut self, number: u64, time: Timestamp, entry: &Entry<'_>) -> Said {
+        let line = |mark: Mark, text: String| Line {
+            number,
+            time,
+            mark,
+            text,
+            took: None,
+            details: Vec::new(),
+            parts: Vec::new(),
+            call: None,
+            is_said: true,
+        };
+        let mut said = Said::default();
+        if let Some(attachment) = &entry.attachment {
+            if attachment.kind.text() == Some("hook_blocking_error") && is_stop(attachment) {
+                self.change(State::Working, time);
+            }
+            said.line = failed_hook(attachment, &line);
+        }
+        if let Some(text) = entry.prompt() {
+            self.take_prompt(&text, time, &line, &mut said);
+        }
+        if entry.is("assistant") {
+            said.line = self.take_answer(entry, time, &line);
+        }
+        for (id, name, input) in entry.calls() {
+            let detail = detail_of(name, &serde_json::from_str(input.get()).unwrap_or_default());
+            let tool = cut(name, MAX_TEXT);
+            self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });
+            self.change(State::Working, time);
+        }
+        for result in entry.results() {
+            said.line = self.take_result(result, &line).or(said.line);
+            self.change(State::Working, time);
+        }
+        said
+    }
+
+    fn take_prompt(
+        &mut self,
+        text: &str,
+        time: Timestamp,
+        line: &dyn Fn(Mark, String) -> Line,
+        said: &mut Said,
+    ) {
+        if let Some(agent) = prompt::task_of(text) {
+            let state = match prompt::task_status(text) {
+                None | Some("completed") => State::Stopped,
+                Some(status) => State::Unfinished(cut(status, MAX_TEXT)),
+            };
+            said.of_agent = Some((agent.to_owned(), state));
+            self.change(State::Working, time);
+            return;
+        }
+        if prompt::is_local_command(text) {
+            return;
+        }
+        if prompt::is_interruption(text) {
+            self.open.clear();
+            self.change(State::Stopped, time);
+            said.line = Some(line(Mark::Warning, "interrupted by the user".into()));
+            return;
+        }
+        self.change(State::Working, time);
+        if self.id.is_some() {
+            // An agent's first prompt is its task.
+            self.prompt.get_or_insert_with(|| cut_lines(text, MAX_DETAIL));
+            return;
+        }
+        let details = vec![("prompt", cut_lines(text, MAX_DETAIL))];
+        said.title = Some(cut(text, MAX_TEXT));
+        said.line = Some(Line { details, ..line(Mark::None, format!("prompt: {}", cut(text, MAX_TEXT))) });
+    }
+
+    fn take_answer(
+        &mut self,
+        entry: &Entry<'_>,
+        time: Timestamp,
+        line: &dyn Fn(Mark, String) -> Line,
+    ) -> Option<Line> {
+        if entry.is_api_error_message.is_true() {
+            let text = entry.blocks().iter().find_map(|block| block.text.text()).unwrap_or("no message");
+            self.change(State::Unfinished("an error of the API".into()), time);
+            let details = vec![("error", cut_lines(text, MAX_DETAIL))];
+            return Some(Line {
+                details,
+                ..line(Mark::Bad, format!("error of the API: {}", cut(text, MAX_TEXT)))
+            });
+        }
+        let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());
+        let state = match reason {
+            None | Some("tool_use" | "pause_turn") => State::Working,
+            Some(_) => State::Stopped,
+        };
+        self.change(state, time);
+        None
+    }
+
+    fn take_result(&mut self, result: &Block<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
+        let id = result.tool_use_id.text()?;
+        let at = self.open.iter().position(|call| call.id == id)?;
+        let call = self.open.remove(at);
+        if !result.is_denied_by_hook() {
+            return None;
+        }
+        let why = result.answer(MAX_DETAIL).unwrap_or_default();
+        let what = named(&call.tool, &call.detail);
+        let text = format!("{what} denied by a hook: {}", cut(&why, MAX_TEXT));
+        let details = vec![("tool", what), ("reason", cut_lines(&why, MAX_DETAIL))];
+        Some(Line { details, call: Some(id.to_owned()), ..line(Mark::Bad, cut(&text, MAX_TEXT)) })
+    }
+}
+
+/// A tool with what it is used on.
+pub(super) fn named(tool: &str, detail: &str) -> String {
+    if detail.is_empty() { tool.to_owned() } else { format!("{tool} {detail}") }
+}
+
+fn is_stop(attachment: &Attachment<'_>) -> bool {
+    matches!(attachment.hook_event.text(), Some("Stop" | "SubagentStop"))
+}
+
+fn detail_of(tool: &str, input: &Map<String, Value>) -> String {
+    let other = || {
+        let fields = ["description", "subject", "pattern", "url", "query", "skill"];
+        fields.iter().find_map(|field| input.get(*field)?.as_str())
+    };
+    let detail = match tools::what(tool, input) {
+        Use::File { path, .. } => Some(path),
+        Use::Shell(command) => Some(command),
+        Use::Other => other(),
+    };
+    detail.map(|detail| cut(detail, MAX_TEXT)).unwrap_or_default()
+}
+
+/// A hook that failed, which Claude Code shows nobody.
+fn failed_hook(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
+    let what = match attachment.kind.text()? {
+        "hook_non_blocking_error" => match attachment.exit_code.number() {
+            Some(code) => format!("exited with code {code}, which blocks nothing"),
+            None => "failed, which blocks nothing".to_owned(),
+        },
+        "hook_cancelled" if attachment.timed_out.is_true() => "timed out".to_owned(),
+        "hook_cancelled" => "was cancelled".to_owned(),
+        _ => return None,
+    };
+    let name = attachment.hook_name.text().or(attachment.hook_event.text()).unwrap_or("a hook");
+    let text = |value: Option<&str>| cut_lines(value.unwrap_or_default(), MAX_DETAIL);
+    let details = vec![
+        ("hook", cut(name, MAX_TEXT)),
+        ("command", text(attachment.command.text())),
+        ("stderr", text(attachment.stderr.text())),
+    ];
+    let details = details.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    #[expect(clippy::cast_possible_truncation, reason = "a number of milliseconds")]
+    let took = attachment.duration_ms.number().map(|ms| ms as i64);
+    Some(Line { details, took, ..line(Mark::Warning, cut(&format!("hook {name} {what}"), MAX_TEXT)) })
+}

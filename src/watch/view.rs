@@ -1,0 +1,279 @@
+//! The screen: a head, the rows, the details of one of them, a foot. It draws what it is given.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::app::App;
+use super::model::{Detail, Mark, Model};
+use super::rows::Row;
+use super::words::Clock;
+use crate::text::count;
+
+/// What is drawn beside the rows.
+pub(crate) struct Screen<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) rows: &'a [Row],
+    pub(crate) clock: &'a Clock,
+    pub(crate) project: &'a str,
+    /// What is being read, or could not be.
+    pub(crate) notice: Option<&'a str>,
+    /// What to do where there is nothing to show.
+    pub(crate) empty: &'a [String],
+    pub(crate) has_colours: bool,
+}
+
+/// Below so many rows the details take the place of the list.
+const MIN_SPLIT: u16 = 12;
+
+/// Below so many columns the names of details have no column of their own.
+const MIN_COLUMNS: u16 = 60;
+
+const HELP: [(&str, &str); 10] = [
+    ("↑ ↓  k j", "select the row above, below"),
+    ("PgUp PgDn", "a page; in the details, scroll them"),
+    ("Home End  g G", "the first row, the last row"),
+    ("f", "follow the newest row, or no more"),
+    ("Enter", "open or close the details of the row"),
+    ("/", "show only rows with a text; Enter keeps, Esc clears it"),
+    ("Esc", "close the details, then clear the filter"),
+    ("?", "this help"),
+    ("q  Ctrl-C", "quit"),
+    ("✓ ✗ ⚠ ● ○ ·", "good, blocked or failed, warning, running, quiet, note"),
+];
+
+pub(crate) fn draw(screen: &Screen<'_>, app: &mut App, area: Rect, buffer: &mut Buffer) {
+    let Rect { width, height, .. } = area;
+    if width < 4 || height == 0 {
+        return;
+    }
+    let (head, foot) = (u16::from(height >= 3), u16::from(height >= 2));
+    let body = Rect { y: head, height: height - head - foot, ..area };
+    if head > 0 {
+        draw_head(screen, app, Rect { height: 1, ..area }, buffer);
+    }
+    if foot > 0 {
+        draw_foot(screen, app, Rect { y: height - 1, height: 1, ..area }, buffer);
+    }
+    let selected = app.selected(screen.rows);
+    if app.shows_help {
+        return draw_help(body, buffer);
+    }
+    if screen.rows.is_empty() {
+        return draw_empty(screen, app, body, buffer);
+    }
+    if !app.shows_details {
+        return draw_rows(screen, app, selected, body, buffer);
+    }
+    let lower = if body.height >= MIN_SPLIT { body.height / 2 } else { body.height };
+    let list = Rect { height: body.height - lower, ..body };
+    draw_rows(screen, app, selected, list, buffer);
+    let details = Rect { y: body.y + list.height, height: lower, ..body };
+    let shown = screen.rows.get(selected).map(|row| screen.model.details(&row.id, screen.clock));
+    draw_details(&shown.unwrap_or_default(), app, details, buffer);
+}
+
+/// A text at the start of a row and one at its end, which gives way.
+fn draw_ends(left: &str, right: &str, style: Style, area: Rect, buffer: &mut Buffer) {
+    buffer.set_style(area, style);
+    let room = usize::from(area.width);
+    let left = fit(left, room);
+    let space = room.saturating_sub(left.width() + 2);
+    buffer.set_stringn(area.x, area.y, &left, room, style);
+    if right.width() <= space {
+        put(area.x + area.width - columns(right), area.y, right, right.width(), style, buffer);
+    }
+}
+
+fn draw_head(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+    let totals = screen.model.totals(screen.clock);
+    let follows = if app.follows { "following" } else { "not following" };
+    let counts = format!(
+        "{}, {}, {} at work · {follows} ",
+        count(totals.sessions as u64, "session"),
+        count(totals.agents as u64, "agent"),
+        totals.working
+    );
+    let title = format!(" conclaude watch · {}", screen.project);
+    draw_ends(&title, &counts, Style::new().add_modifier(Modifier::BOLD), area, buffer);
+}
+
+fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+    let keys = "↑↓ select · Enter details · / filter · f follow · ? help · q quit ";
+    let (left, right) = if app.is_typing {
+        (format!(" /{}▏", app.filter), "Enter keeps it · Esc clears it ")
+    } else if !app.filter.is_empty() {
+        let rows = count(screen.rows.len() as u64, "row");
+        (format!(" /{}  {rows}", app.filter), "Esc clears it · ? help · q quit ")
+    } else if let Some(notice) = screen.notice {
+        (format!(" {notice}"), "? help · q quit ")
+    } else if app.shows_details {
+        (" Esc closes the details · PgUp PgDn scroll them".to_owned(), "? help · q quit ")
+    } else {
+        (format!(" {keys}"), "")
+    };
+    draw_ends(&left, right, Style::new().add_modifier(Modifier::DIM), area, buffer);
+}
+
+fn draw_help(area: Rect, buffer: &mut Buffer) {
+    for (y, (keys, what)) in (area.y..area.bottom()).zip(HELP) {
+        put(area.x + 1, y, keys, 15, Style::new().add_modifier(Modifier::BOLD), buffer);
+        put(area.x + 17, y, what, usize::from(area.width.saturating_sub(17)), Style::new(), buffer);
+    }
+}
+
+fn draw_empty(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
+    let nothing = [format!("No row holds \"{}\". Esc clears the filter.", app.filter)];
+    let texts = if app.filter.is_empty() { screen.empty } else { &nothing };
+    let width = usize::from(area.width.saturating_sub(2));
+    let lines = texts.iter().flat_map(|text| wrapped(text, width));
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
+        put(area.x + 1, y, &line, width, Style::new(), buffer);
+    }
+}
+
+fn draw_rows(screen: &Screen<'_>, app: &mut App, selected: usize, area: Rect, buffer: &mut Buffer) {
+    let top = app.top(usize::from(area.height), screen.rows.len());
+    let shown = screen.rows.iter().enumerate().skip(top);
+    for (y, (at, row)) in (area.y..area.bottom()).zip(shown) {
+        let line = Rect { y, height: 1, ..area };
+        draw_row(row, screen.has_colours, line, buffer);
+        if at == selected {
+            put(line.x, y, ">", 1, Style::new(), buffer);
+            buffer.set_style(line, Style::new().add_modifier(Modifier::REVERSED));
+        }
+    }
+}
+
+fn draw_row(row: &Row, has_colours: bool, area: Rect, buffer: &mut Buffer) {
+    let plain = if row.depth == 0 { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
+    let mut x = area.x + 1 + u16::try_from(row.depth * 2).unwrap_or(0);
+    put(x, area.y, row.mark.symbol(), 1, row.mark.style(has_colours), buffer);
+    x += 2;
+    // On a narrow screen what happened matters more than when.
+    if let Some(time) = row.time.as_ref().filter(|_| area.width >= MIN_COLUMNS) {
+        put(x, area.y, time, 8, Style::new().add_modifier(Modifier::DIM), buffer);
+        x += 9;
+    }
+    let room = usize::from(area.right().saturating_sub(x));
+    let right = row.right.width();
+    let is_right_shown = right > 0 && room > right + 12;
+    let room = if is_right_shown { room - right - 2 } else { room };
+    put(x, area.y, &fit(&row.text, room), room, plain, buffer);
+    if is_right_shown {
+        put(area.right() - columns(&row.right) - 1, area.y, &row.right, right, Style::new(), buffer);
+    }
+}
+
+fn draw_details(details: &[Detail], app: &mut App, area: Rect, buffer: &mut Buffer) {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let rule = format!("── details {}", "─".repeat(usize::from(area.width)));
+    put(area.x, area.y, &rule, usize::from(area.width), bold, buffer);
+    let names = if area.width >= MIN_COLUMNS { 16 } else { 0 };
+    let width = usize::from(area.width).saturating_sub(names + 2);
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for (name, value) in details {
+        let text = if names > 0 { value.clone() } else { format!("{name}: {value}") };
+        let mut first = Some(*name);
+        lines.extend(wrapped(&text, width).into_iter().map(|line| (first.take().unwrap_or_default(), line)));
+    }
+    let height = usize::from(area.height.saturating_sub(1));
+    app.page = height.max(1);
+    app.scroll = app.scroll.min(lines.len().saturating_sub(height));
+    let below = lines.len().saturating_sub(app.scroll + height);
+    for (y, (name, line)) in (area.y + 1..area.bottom()).zip(lines.iter().skip(app.scroll)) {
+        if names > 0 {
+            put(area.x + 1, y, name, names - 1, bold, buffer);
+        }
+        put(area.x + 1 + u16::try_from(names).unwrap_or(0), y, line, width, Style::new(), buffer);
+    }
+    if below > 0 {
+        let more = format!(" {below} more: PgDn ");
+        let x = area.right().saturating_sub(columns(&more) + 1);
+        put(x, area.y, &more, more.width(), bold, buffer);
+    }
+}
+
+impl Mark {
+    /// The colours of the terminal's own palette, which fits its background.
+    fn style(self, has_colours: bool) -> Style {
+        let colour = match self {
+            _ if !has_colours => return Style::new().add_modifier(Modifier::BOLD),
+            Mark::Good => Color::Green,
+            Mark::Bad => Color::Red,
+            Mark::Warning => Color::Yellow,
+            Mark::Running => Color::Cyan,
+            Mark::Quiet | Mark::None => return Style::new(),
+        };
+        Style::new().fg(colour).add_modifier(Modifier::BOLD)
+    }
+}
+
+/// Writes where there is room: nothing outside of the buffer, and no control character.
+fn put(x: u16, y: u16, text: &str, width: usize, style: Style, buffer: &mut Buffer) {
+    if x < buffer.area.right() && y < buffer.area.bottom() {
+        buffer.set_stringn(x, y, text, width, style);
+    }
+}
+
+fn columns(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+/// The start of a text that fits, with an ellipsis where something is left out.
+fn fit(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut fitted = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > room {
+            break;
+        }
+        fitted.push(c);
+    }
+    if room > 0 {
+        fitted.push('…');
+    }
+    fitted
+}
+
+/// A text in lines of at most so many columns, broken at spaces where there are any.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let room = room.max(1);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let mut rest = line;
+        loop {
+            let (head, tail) = rest.split_at_checked(break_at(rest, room)).unwrap_or((rest, ""));
+            lines.push(head.trim_end().to_owned());
+            rest = tail.trim_start_matches(' ');
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    lines
+}
+
+/// Where the first line ends, in bytes.
+fn break_at(text: &str, room: usize) -> usize {
+    let (mut used, mut space) = (0, None);
+    for (at, c) in text.char_indices() {
+        used += c.width().unwrap_or(0);
+        if used > room {
+            // One character is wider than the line: it takes a line of its own.
+            return space.unwrap_or(if at == 0 { c.len_utf8() } else { at });
+        }
+        if c == ' ' {
+            space = Some(at + 1);
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests;
