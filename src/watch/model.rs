@@ -281,10 +281,13 @@ impl Model {
         }
         let name = agent?;
         let threads = &self.sessions.iter().find(|known| known.id == session)?.threads;
-        let fits = |thread: &&Thread| {
-            thread.name.as_deref() == Some(name) && (thread.step.is_none() || thread.step.as_deref() == step)
+        let newest = |step: Option<&str>| {
+            let fits = |thread: &&Thread| {
+                thread.id.is_some() && thread.name.as_deref() == Some(name) && thread.step.as_deref() == step
+            };
+            threads.iter().rfind(fits)
         };
-        threads.iter().filter(|thread| thread.id.is_some()).filter(fits).next_back()?.id.clone()
+        newest(step).or_else(|| newest(None))?.id.clone()
     }
 
     /// A gated call that was let through: the agent that it starts works on this step.
@@ -354,10 +357,9 @@ impl Model {
     }
 
     pub(crate) fn set_running(&mut self, running: Vec<Running>) {
-        self.running = running
-            .into_iter()
-            .filter(|one| self.is_wanted(one.session.as_deref().unwrap_or_default()))
-            .collect();
+        let wanted =
+            running.into_iter().filter(|one| self.is_wanted(one.session.as_deref().unwrap_or_default()));
+        self.running = wanted.map(cleaned).collect();
         for one in self.running.clone() {
             let Ok(time) = one.started.parse() else { continue };
             let agent = self.agent_of(&one);
@@ -400,6 +402,21 @@ impl Model {
             Some(step) => drop(self.steps.insert(key, step)),
             None => drop(self.steps.remove(&key)),
         }
+    }
+}
+
+/// Its texts as they are shown and compared; ids stay.
+fn cleaned(running: Running) -> Running {
+    let text = |text: Option<String>| text.map(|text| cut(&text, MAX_TEXT));
+    Running {
+        agent: text(running.agent),
+        event: cut(&running.event, MAX_TEXT),
+        step: text(running.step),
+        phase: text(running.phase),
+        command: cut_lines(&running.command, MAX_DETAIL),
+        started: cut(&running.started, MAX_TEXT),
+        session: running.session,
+        agent_id: running.agent_id,
     }
 }
 
@@ -505,4 +522,4 @@ fn shorten(text: String, max: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::model::{Detail, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::said::named;
-use super::words::step_name;
+use super::words::{step_name, took as took_in_words};
 
 /// Findings, commands and skips of one record beyond this are only counted.
 const MAX_PARTS: usize = 50;
@@ -59,9 +59,10 @@ fn summary(record: &Value, doubt: Option<&str>) -> String {
     }
     // An agent's own step is shown with the agent.
     let is_own = record.get("agent_id").is_some();
-    let step = Some(text(record, "step")).filter(|_| !is_own).map(step_name);
+    let step = Some(text(record, "step")).filter(|_| !is_own).filter(|step| !step.is_empty());
+    let step = step.map(|step| format!("step {}", step_name(step)));
     let phase = Some(text(record, "phase")).filter(|phase| !phase.is_empty());
-    if let Some(about) = phase.or(step).filter(|about| !about.is_empty()) {
+    if let Some(about) = phase.map(str::to_owned).or(step) {
         what = format!("{what} {about}");
     }
     let mut line = format!("{what} {}", in_words(text(record, "decision")));
@@ -143,43 +144,57 @@ fn command(command: &Value) -> Part {
 
 fn details(record: &Value, doubt: Option<&str>) -> Vec<Detail> {
     let mut details = Vec::new();
-    push(&mut details, "tampered", doubt.unwrap_or_default());
-    for name in
-        ["event", "decision", "agent", "agent_id", "session", "permission_mode", "step", "phase", "reason"]
-    {
-        push(&mut details, name, text(record, name));
-    }
-    if let Some(tool) = record.get("tool") {
-        push(&mut details, "tool", &tool_of(tool));
-    }
+    push(&mut details, "tampered with", doubt.unwrap_or_default());
+    push(&mut details, "event", text(record, "event"));
+    push(&mut details, "decision", text(record, "decision"));
     if let Some((count, max)) = blocks(record) {
         push(&mut details, "blocks", &format!("{count} of {max}"));
     }
-    for finding in list(record, "findings").take(MAX_PARTS) {
-        let (code, phase) = (text(finding, "code"), text(finding, "phase"));
-        let found = format!("{} {phase}: {}", code, text(finding, "what")).replace(" :", ":");
-        details.push(("found", cut_lines(&found, MAX_DETAIL)));
-        push(&mut details, "fix", text(finding, "fix"));
-        details.extend(rule(finding));
-        push(&mut details, "matched", text(finding, "matched"));
+    push(&mut details, "reason", text(record, "reason"));
+    if let Some(tool) = record.get("tool") {
+        push(&mut details, "tool", &tool_of(tool));
     }
-    for command in list(record, "commands").take(MAX_PARTS) {
-        let ms = command.get("duration_ms").and_then(Value::as_i64).unwrap_or_default();
-        let (run, status) = (text(command, "run"), text(command, "status"));
-        push(&mut details, "command", &format!("`{run}` {status} in {}", super::words::took(ms)));
-    }
-    for skip in list(record, "skipped").take(MAX_PARTS) {
-        push(&mut details, "skipped", &format!("{}: {}", text(skip, "what"), text(skip, "why")));
-    }
-    for name in ["config_error", "evidence", "judge"] {
-        if let Some(value) = record.get(name) {
-            push(&mut details, name, &value.to_string());
-        }
+    add_causes(&mut details, record);
+    let who = [
+        ("phase", "phase"),
+        ("step", "step"),
+        ("agent", "agent"),
+        ("agent id", "agent_id"),
+        ("session", "session"),
+        ("mode", "permission_mode"),
+    ];
+    for (name, field) in who {
+        push(&mut details, name, text(record, field));
     }
     if let Some(seq) = record.get("seq").and_then(Value::as_u64) {
         details.push(("record", format!("{seq}; `conclaude why {seq}` explains it")));
     }
     details
+}
+
+/// What led to the decision.
+fn add_causes(details: &mut Vec<Detail>, record: &Value) {
+    for finding in list(record, "findings").take(MAX_PARTS) {
+        let (code, phase) = (text(finding, "code"), text(finding, "phase"));
+        let found = format!("{} {phase}: {}", code, text(finding, "what")).replace(" :", ":");
+        details.push(("found", cut_lines(&found, MAX_DETAIL)));
+        push(details, "fix", text(finding, "fix"));
+        details.extend(rule(finding));
+        push(details, "matched", text(finding, "matched"));
+    }
+    for command in list(record, "commands").take(MAX_PARTS) {
+        let ms = command.get("duration_ms").and_then(Value::as_i64).unwrap_or_default();
+        let (run, status) = (text(command, "run"), text(command, "status"));
+        push(details, "command", &format!("`{run}` {status} in {}", took_in_words(ms)));
+    }
+    for skip in list(record, "skipped").take(MAX_PARTS) {
+        push(details, "skipped", &format!("{}: {}", text(skip, "what"), text(skip, "why")));
+    }
+    for (name, field) in [("config error", "config_error"), ("evidence", "evidence"), ("judge", "judge")] {
+        if let Some(value) = record.get(field) {
+            push(details, name, &value.to_string());
+        }
+    }
 }
 
 fn push(details: &mut Vec<Detail>, name: &'static str, value: &str) {

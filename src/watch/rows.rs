@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::model::{
-    Detail, Line, MAX_TEXT, Mark, Model, Part, Session, State, StepState, Thread, cut, cut_lines,
-};
+use super::model::{Detail, Line, MAX_TEXT, Mark, Model, Part, Session, State, StepState, Thread, cut};
 use super::said::named;
 use super::words::{Clock, elapsed, step_name, took};
 use crate::store::running::Running;
@@ -148,8 +146,9 @@ impl Model {
     fn thread_row(&self, session: &Session, thread: &Thread, clock: &Clock) -> Row {
         let (mark, state, since) = self.state(session, thread, clock);
         let name = if session.id.is_empty() { "by hand".into() } else { thread.name() };
-        let mut parts = vec![name, state];
+        let mut parts = vec![name];
         parts.extend(self.step_of(thread).map(|(name, step)| progress(name, step)));
+        parts.push(state);
         if thread.blocks > 0 {
             parts.push(count(thread.blocks, "block"));
         }
@@ -194,7 +193,7 @@ impl Model {
                 .and_then(|one| Some((one, one.threads.iter().find(|thread| thread.id == *agent)?)))
                 .map(|(session, thread)| self.thread_details(session, thread, clock)),
             RowId::Line(number) => self.line(*number).map(|line| {
-                let head = [("time", clock.date(line.time))].into_iter();
+                let head = [("time", clock.exact(line.time))].into_iter();
                 let took = line.took.map(|ms| ("took", took(ms)));
                 head.chain(took).chain(line.details.iter().cloned()).collect()
             }),
@@ -222,8 +221,8 @@ impl Model {
         let mut details = vec![("thread", thread.name()), ("state", format!("{state}{since}"))];
         let mut push = |name, value: Option<String>| details.extend(value.map(|value| (name, value)));
         push("agent id", thread.id.as_deref().map(|id| cut(id, MAX_TEXT)));
-        push("started", Some(clock.date(thread.started)));
-        push("last sign", Some(clock.date(thread.last)));
+        push("started", Some(clock.exact(thread.started)));
+        push("last sign", Some(clock.exact(thread.last)));
         push("tool calls", Some(thread.tools.to_string()));
         push("blocks", Some(thread.blocks.to_string()));
         push("denials", Some(thread.denials.to_string()));
@@ -284,8 +283,8 @@ fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
     let agents = session.threads.iter().filter(|thread| thread.id.is_some()).count() as u64;
     let mut details = vec![
         ("session", cut(&session.id, MAX_TEXT)),
-        ("started", clock.date(session.started())),
-        ("last sign", clock.date(session.last())),
+        ("started", clock.exact(session.started())),
+        ("last sign", clock.exact(session.last())),
         ("agents", (agents + session.left_out).to_string()),
     ];
     if session.has_ended {
@@ -330,23 +329,22 @@ fn running_row(running: &Running, clock: &Clock) -> Row {
         depth: 2,
         mark: Mark::Running,
         time: started.map(|time| clock.time(time)),
-        text: format!("{} runs `{}`", cut(&running.event, MAX_TEXT), cut(&running.command, MAX_TEXT)),
+        text: format!("{} runs `{}`", running.event, cut(&running.command, MAX_TEXT)),
         right: started.map(|time| elapsed(clock.since(time))).unwrap_or_default(),
         came: started,
     }
 }
 
 fn running_details(running: &Running) -> Vec<Detail> {
-    let text = |text: &Option<String>| text.as_deref().map(|text| cut(text, MAX_TEXT));
     let pairs = [
-        ("runs", Some(cut_lines(&running.command, super::model::MAX_DETAIL))),
-        ("event", Some(cut(&running.event, MAX_TEXT))),
-        ("started", Some(cut(&running.started, MAX_TEXT))),
-        ("agent", text(&running.agent)),
-        ("step file", text(&running.step)),
-        ("phase", text(&running.phase)),
+        ("runs", Some(&running.command)),
+        ("event", Some(&running.event)),
+        ("started", Some(&running.started)),
+        ("agent", running.agent.as_ref()),
+        ("step", running.step.as_ref()),
+        ("phase", running.phase.as_ref()),
     ];
-    pairs.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    pairs.into_iter().filter_map(|(name, value)| Some((name, value?.clone()))).collect()
 }
 
 /// The rows that hold the text, those above them that they belong to, and those below them that belong to them.

@@ -100,16 +100,16 @@ fn draw_head(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
 }
 
 fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
-    let keys = "↑↓ select · Enter details · / filter · f follow · ? help · q quit ";
+    let keys = "q quit · ? help · ↑↓ select · Enter details · / filter · f follow";
     let (left, right) = if app.is_typing {
         (format!(" /{}▏", app.filter), "Enter keeps it · Esc clears it ")
     } else if !app.filter.is_empty() {
         let rows = count(screen.rows.len() as u64, "row");
-        (format!(" /{}  {rows}", app.filter), "Esc clears it · ? help · q quit ")
+        (format!(" /{}  {rows}", app.filter), "Esc clears it · q quit · ? help ")
     } else if let Some(notice) = screen.notice {
-        (format!(" {notice}"), "? help · q quit ")
+        (format!(" {notice}"), "q quit · ? help ")
     } else if app.shows_details {
-        (" Esc closes the details · PgUp PgDn scroll them".to_owned(), "? help · q quit ")
+        (" Esc closes the details · PgUp PgDn scroll them".to_owned(), "q quit · ? help ")
     } else {
         (format!(" {keys}"), "")
     };

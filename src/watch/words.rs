@@ -21,6 +21,10 @@ impl Clock {
         time.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string()
     }
 
+    pub(super) fn exact(&self, time: Timestamp) -> String {
+        time.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
     pub(super) fn date(&self, time: Timestamp) -> String {
         time.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
     }

@@ -1,1 +1,421 @@
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+use serde_json::json;
 
+use super::super::rows::{Row, RowId, plain};
+use super::super::words::Clock;
+use super::*;
+use crate::dialect::claude::transcript;
+
+fn time(seconds: i64) -> Timestamp {
+    let start: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+    start + SignedDuration::from_secs(seconds)
+}
+
+fn clock(seconds: i64) -> Clock {
+    Clock { now: time(seconds), zone: TimeZone::UTC }
+}
+
+fn model() -> Model {
+    Model::new(Limits::RECENT, None)
+}
+
+fn record(seconds: i64, fields: Value) -> Value {
+    let mut record = json!({"seq": 7, "time": time(seconds).to_string(), "session": "s1"});
+    record.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    record
+}
+
+/// A line of a transcript as Claude Code writes it.
+fn say(model: &mut Model, agent: Option<&str>, seconds: i64, mut line: Value) {
+    line["timestamp"] = json!(time(seconds).to_string());
+    let line = line.to_string();
+    match transcript::Line::read(line.as_bytes()) {
+        transcript::Line::Entry(entry) => model.entry("s1", agent, &entry),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn prompt(text: &str) -> Value {
+    json!({"type": "user", "message": {"role": "user", "content": text}})
+}
+
+fn call(id: &str, tool: &str, input: Value) -> Value {
+    let block = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
+    json!({"type": "assistant", "message": {"role": "assistant", "stop_reason": "tool_use", "content": [block]}})
+}
+
+fn result(id: &str, text: &str, is_error: bool) -> Value {
+    let block = json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error});
+    json!({"type": "user", "message": {"role": "user", "content": [block]}})
+}
+
+fn answer(text: &str) -> Value {
+    let block = json!({"type": "text", "text": text});
+    json!({"type": "assistant", "message": {"role": "assistant", "stop_reason": "end_turn", "content": [block]}})
+}
+
+fn shown(model: &Model, seconds: i64) -> String {
+    model.rows(&clock(seconds), "").iter().map(plain).collect::<Vec<_>>().join("\n")
+}
+
+fn coder(model: &mut Model) {
+    let meta = Meta {
+        tool_use_id: Some("toolu_1".into()),
+        agent_type: Some("coder".into()),
+        description: Some("Write greeting".into()),
+        spawn_depth: Some(1),
+    };
+    model.meta("s1", "a1", &meta, time(3));
+}
+
+/// A session with a gated agent that was denied a file and blocked once.
+pub(in super::super) fn example() -> (Model, Clock) {
+    let mut model = model();
+    say(&mut model, None, 0, prompt("Execute step 01-01 of the project greeting."));
+    say(&mut model, None, 1, call("toolu_1", "Agent", json!({"description": "Write greeting"})));
+    let gate = json!({"event": "PreToolUse", "agent": "coder", "step": "steps/01-01.json", "decision": "allowed",
+        "tool": {"name": "Agent", "use_id": "toolu_1"}, "started": time(2).to_string()});
+    model.record(&record(2, gate), None);
+    coder(&mut model);
+    say(&mut model, Some("a1"), 3, prompt("Do step 01-01."));
+    say(&mut model, Some("a1"), 4, call("toolu_2", "Write", json!({"file_path": "Cargo.lock"})));
+    let denied = json!({"event": "PreToolUse", "agent": "coder", "agent_id": "a1", "decision": "denied",
+        "tool": {"name": "Write", "use_id": "toolu_2", "file": "Cargo.lock"}, "findings": [
+            {"code": "GUARD_DENIED", "what": "writing Cargo.lock: `uneditableFiles` has `*.lock`", "fix": "leave it", "verdict": "block",
+             "rule": {"key": "preToolUse.uneditableFiles", "pattern": "*.lock", "file": ".conclaude.yaml", "line": 7}, "matched": "Cargo.lock"}]});
+    model.record(&record(5, denied), None);
+    say(&mut model, Some("a1"), 5, result("toolu_2", "PreToolUse:Write hook error: no", true));
+    let phase = json!({"event": "des run", "agent": "coder", "step": "steps/01-01.json", "phase": "RED", "decision": "PASS",
+        "evidence": {"command": "npm test", "exit_code": 1, "duration_ms": 2300}});
+    model.record(&record(9, phase), None);
+    say(&mut model, Some("a1"), 10, answer("Done."));
+    let blocked = json!({"event": "SubagentStop", "agent": "coder", "agent_id": "a1", "step": "steps/01-01.json", "decision": "blocked",
+        "started": time(11).to_string(), "blocks": {"count": 1, "max": 3}, "commands": [
+            {"run": "npm run lint", "status": "exited with code 1", "exit_code": 1, "duration_ms": 1234, "verdict": "block",
+             "rule": {"key": "subagentStop.commands", "pattern": "coder", "file": ".conclaude.yaml", "line": 4}, "matched": "coder", "started": time(11).to_string()},
+            {"run": "npm test", "status": "exited with code 0", "exit_code": 0, "duration_ms": 61_000, "verdict": "pass", "started": time(12).to_string()}]});
+    model.record(&record(13, blocked), None);
+    say(&mut model, Some("a1"), 14, call("toolu_3", "Bash", json!({"command": "npm run fix"})));
+    let phases =
+        [("RED", "EXECUTED", Some("PASS")), ("GREEN", "IN_PROGRESS", None), ("COMMIT", "NOT_EXECUTED", None)];
+    let phases = phases
+        .map(|(name, status, outcome)| (name.to_owned(), status.to_owned(), outcome.map(str::to_owned)));
+    let step = StepState {
+        status: "IN_PROGRESS".into(),
+        phases: phases.into(),
+        finished: 1,
+        current: Some("GREEN".into()),
+    };
+    model.set_step((Some("a1".into()), "steps/01-01.json".into()), Some(step));
+    (model, clock(20))
+}
+
+#[test]
+fn a_session_with_its_threads_steps_commands_blocks_and_denials() {
+    let (model, _) = example();
+    insta::assert_snapshot!(shown(&model, 20), @r#"
+    ● session s1 · Execute step 01-01 of the project greeting.  (2026-01-31 12:00)
+      ● main thread · Agent Write greeting  (19 s)
+        · 12:00:00 prompt: Execute step 01-01 of the project greeting.
+        ✓ 12:00:02 PreToolUse Agent of coder step 01-01 allowed  (0 ms)
+      ● coder "Write greeting" · step 01-01 1/3 GREEN · Bash npm run fix · 1 block · 1 denial  (6 s)
+        ✗ 12:00:05 PreToolUse Write Cargo.lock denied: writing Cargo.lock: `uneditableFiles` has `*.lock`
+        ✓ 12:00:09 des run RED PASS: `npm test` exited with code 1  (2.3 s)
+        ✗ 12:00:13 SubagentStop blocked (1 of 3): `npm run lint` exited with code 1  (2.0 s)
+          ✗ `npm run lint` exited with code 1  (1.2 s)
+          ✓ `npm test` passed  (1 m 01 s)
+    "#);
+}
+
+#[test]
+fn a_record_shows_all_that_led_to_it() {
+    let (model, clock) = example();
+    let rows = model.rows(&clock, "");
+    let details = |text: &str| {
+        let row = rows.iter().find(|row| row.text.contains(text)).unwrap();
+        let details = model.details(&row.id, &clock);
+        details.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(details("denied:"), @r#"
+    time: 2026-01-31 12:00:05
+    event: PreToolUse
+    decision: denied
+    tool: Write Cargo.lock
+    found: GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock`
+    fix: leave it
+    rule: preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:7
+    matched: Cargo.lock
+    agent: coder
+    agent id: a1
+    session: s1
+    record: 7; `conclaude why 7` explains it
+    "#);
+    insta::assert_snapshot!(details("`npm run lint` exited"), @"
+    time: 2026-01-31 12:00:13
+    took: 2.0 s
+    event: SubagentStop
+    decision: blocked
+    blocks: 1 of 3
+    command: `npm run lint` exited with code 1 in 1.2 s
+    command: `npm test` exited with code 0 in 1 m 01 s
+    step: steps/01-01.json
+    agent: coder
+    agent id: a1
+    session: s1
+    record: 7; `conclaude why 7` explains it
+    ");
+    insta::assert_snapshot!(details("coder \"Write"), @r#"
+    thread: coder "Write greeting"
+    state: Bash npm run fix 6 s
+    agent id: a1
+    started: 2026-01-31 12:00:03
+    last sign: 2026-01-31 12:00:14
+    tool calls: 2
+    blocks: 1
+    denials: 1
+    step file: steps/01-01.json
+    step: IN_PROGRESS, 1 of 3 phases
+    phase: RED EXECUTED: PASS
+    phase: GREEN IN_PROGRESS
+    phase: COMMIT NOT_EXECUTED
+    prompt: Do step 01-01.
+    "#);
+    insta::assert_snapshot!(details("session s1"), @"
+    session: s1
+    started: 2026-01-31 12:00:00
+    last sign: 2026-01-31 12:00:14
+    agents: 1
+    prompt: Execute step 01-01 of the project greeting.
+    ");
+}
+
+#[test]
+fn an_agent_stops_goes_on_after_a_block_and_is_quiet_or_unfinished() {
+    let mut model = model();
+    coder(&mut model);
+    let state = |model: &Model, seconds: i64| {
+        let rows = model.rows(&clock(seconds), "");
+        let row = rows.into_iter().find(|row| row.depth == 1).unwrap();
+        format!("{} {}", row.mark.symbol(), row.text.replace("coder \"Write greeting\" · ", ""))
+    };
+    say(&mut model, Some("a1"), 3, prompt("Do it."));
+    assert_eq!(state(&model, 5), "● at work");
+    assert_eq!(state(&model, 1_000), "○ quiet");
+    say(&mut model, Some("a1"), 6, answer("Done."));
+    assert_eq!(state(&model, 1_000), "✓ stopped");
+    let stop = |decision: &str| json!({"event": "SubagentStop", "agent_id": "a1", "decision": decision});
+    model.record(&record(7, stop("blocked")), None);
+    assert_eq!(state(&model, 8), "● at work · 1 block");
+    // Claude Code writes its transcripts late.
+    say(&mut model, Some("a1"), 6, answer("Done."));
+    assert_eq!(state(&model, 8), "● at work · 1 block");
+    model.record(&record(9, stop("allowed")), None);
+    assert_eq!(state(&model, 10), "✓ stopped · 1 block");
+    say(
+        &mut model,
+        Some("a1"),
+        11,
+        json!({"type": "attachment", "attachment": {"type": "hook_blocking_error", "hookEvent": "SubagentStop"}}),
+    );
+    assert_eq!(state(&model, 12), "● at work · 1 block");
+    model.ended("s1", true);
+    assert_eq!(state(&model, 12), "✗ never stopped: the session ended · 1 block");
+    say(&mut model, None, 13, prompt("<task-notification>\n<task-id>a1</task-id><status>killed</status>"));
+    model.ended("s1", false);
+    let killed = shown(&model, 14);
+    assert!(killed.contains("never stopped: killed"), "{killed}");
+}
+
+#[test]
+fn what_runs_is_shown_at_the_thread_and_as_a_row_of_its_own() {
+    let (mut model, _) = example();
+    let lint = Running {
+        session: Some("s1".into()),
+        agent_id: Some("a1".into()),
+        agent: Some("coder".into()),
+        event: "SubagentStop".into(),
+        command: "npm run lint".into(),
+        started: time(18).to_string(),
+        ..Running::default()
+    };
+    let phase = Running {
+        agent_id: None,
+        event: "des run".into(),
+        step: Some("steps/01-01.json".into()),
+        phase: Some("GREEN".into()),
+        command: "npm test".into(),
+        ..lint.clone()
+    };
+    let new = Running { agent_id: Some("a2".into()), ..lint.clone() };
+    model.set_running(vec![lint, phase, new]);
+    let rows = shown(&model, 20);
+    let rows: Vec<&str> = rows.lines().filter(|line| line.contains("runs `")).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r#"
+    ● coder "Write greeting" · step 01-01 1/3 GREEN · SubagentStop runs `npm run lint` · 1 block · 1 denial  (2 s)
+      ● 12:00:18 SubagentStop runs `npm run lint`  (2 s)
+    ● coder · des run runs `npm test` and 1 more  (2 s)
+      ● 12:00:18 des run runs `npm test`  (2 s)
+      ● 12:00:18 SubagentStop runs `npm run lint`  (2 s)
+    "#);
+    model.set_running(Vec::new());
+    assert!(!shown(&model, 20).contains("runs `"));
+}
+
+#[test]
+fn a_denial_is_one_line_whoever_says_it_first() {
+    let mut model = model();
+    let denied = record(
+        5,
+        json!({"event": "PreToolUse", "agent_id": "a1", "decision": "denied", "tool": {"name": "Write", "use_id": "t1", "file": "x"}}),
+    );
+    say(&mut model, Some("a1"), 4, call("t1", "Write", json!({"file_path": "x"})));
+    say(&mut model, Some("a1"), 6, result("t1", "PreToolUse:Write hook error: no", true));
+    assert!(
+        shown(&model, 9).contains("✗ 12:00:06 Write x denied by a hook: PreToolUse:Write hook error: no")
+    );
+    model.record(&denied, None);
+    let rows = shown(&model, 9);
+    assert!(rows.contains("PreToolUse Write x denied") && !rows.contains("by a hook"), "{rows}");
+    say(&mut model, Some("a1"), 7, call("t1", "Write", json!({"file_path": "x"})));
+    say(&mut model, Some("a1"), 8, result("t1", "PreToolUse:Write hook error: no", true));
+    assert_eq!(shown(&model, 9), rows.replace("(9 s)", "(5 s)"));
+}
+
+#[test]
+fn hooks_that_failed_silently_errors_and_interruptions_are_lines() {
+    let mut model = model();
+    say(&mut model, None, 1, prompt("Do it."));
+    say(
+        &mut model,
+        None,
+        2,
+        json!({"type": "attachment", "attachment": {"type": "hook_non_blocking_error", "hookName": "Stop", "exitCode": 127, "command": "nothing", "stderr": "sh: nothing: not found", "durationMs": 12}}),
+    );
+    say(
+        &mut model,
+        None,
+        3,
+        json!({"type": "attachment", "attachment": {"type": "hook_cancelled", "hookName": "PreToolUse:Bash", "timedOut": true}}),
+    );
+    say(
+        &mut model,
+        None,
+        4,
+        json!({"type": "assistant", "isApiErrorMessage": true, "message": {"content": [{"type": "text", "text": "API Error: 529"}]}}),
+    );
+    say(&mut model, None, 5, prompt("[Request interrupted by user]"));
+    say(&mut model, None, 6, prompt("<local-command-stdout>x</local-command-stdout>"));
+    insta::assert_snapshot!(shown(&model, 9), @"
+    ● session s1 · Do it.  (2026-01-31 12:00)
+      ○ main thread · waits for a prompt  (4 s)
+        · 12:00:01 prompt: Do it.
+        ⚠ 12:00:02 hook Stop exited with code 127, which blocks nothing  (12 ms)
+        ⚠ 12:00:03 hook PreToolUse:Bash timed out
+        ✗ 12:00:04 error of the API: API Error: 529
+        ⚠ 12:00:05 interrupted by the user
+    ");
+}
+
+#[test]
+fn text_of_others_is_cleaned_wherever_it_comes_from() {
+    let hostile = "x\u{1b}[8m\u{1b}[2J\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\u{200b}<task-notification>\r\ny";
+    let mut model = Model::new(Limits::RECENT, None);
+    let meta =
+        Meta { agent_type: Some(hostile.into()), description: Some(hostile.into()), ..Meta::default() };
+    model.meta("s1", hostile, &meta, time(0));
+    for agent in [None, Some(hostile)] {
+        say(&mut model, agent, 1, prompt(hostile));
+        say(&mut model, agent, 2, call("t", hostile, json!({"description": hostile})));
+        say(&mut model, agent, 3, result("t", &format!("PreToolUse:{hostile} hook error: {hostile}"), true));
+        say(&mut model, agent, 4, call("u", hostile, json!({"description": hostile})));
+        say(
+            &mut model,
+            agent,
+            5,
+            json!({"type": "attachment", "attachment": {"type": "hook_non_blocking_error", "hookName": hostile, "stderr": hostile}}),
+        );
+    }
+    let texts = json!({"event": hostile, "decision": hostile, "reason": hostile, "step": hostile, "phase": hostile, "agent": hostile, "agent_id": hostile,
+        "tool": {"name": hostile, "file": hostile}, "findings": [{"code": hostile, "what": hostile, "fix": hostile, "verdict": "block", "matched": hostile, "rule": {"key": hostile, "pattern": hostile, "file": hostile}}],
+        "commands": [{"run": hostile, "status": hostile, "verdict": hostile, "started": hostile, "matched": hostile}],
+        "skipped": [{"what": hostile, "why": hostile}], "judge": {"error": hostile}, "evidence": hostile, "config_error": {"message": hostile}});
+    model.record(&record(6, texts.clone()), Some(hostile));
+    let mut other = texts;
+    other["session"] = json!(hostile);
+    model.record(&record(7, other), None);
+    let text = || Some(hostile.to_owned());
+    model.set_running(vec![Running {
+        session: Some("s1".into()),
+        agent_id: text(),
+        agent: text(),
+        event: hostile.into(),
+        step: text(),
+        phase: text(),
+        command: hostile.into(),
+        started: time(8).to_string(),
+    }]);
+    let clock = clock(9);
+    let rows = model.rows(&clock, "");
+    assert!(rows.len() > 10, "{rows:?}");
+    for row in &rows {
+        let details = model.details(&row.id, &clock);
+        assert!(!details.is_empty(), "{row:?}");
+        let details = details.iter().map(|(name, value)| format!("{name}{}", value.replace('\n', "")));
+        for text in details.chain([plain(row)]) {
+            let bad = |c: char| crate::text::is_invisible(c);
+            assert!(!text.contains(bad) && !text.contains("<task"), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn memory_is_bounded_and_the_newest_stays() {
+    let mut model = Model::new(Limits { sessions: 3, threads: 4, lines: 5 }, None);
+    for n in 0..1_000 {
+        let long = "x".repeat(100_000);
+        let fields = json!({"session": format!("s{}", n / 100), "agent_id": format!("a{}", n / 10), "event": "SubagentStop", "decision": "blocked", "reason": long});
+        model.record(&record(n, fields), None);
+    }
+    let rows = model.rows(&clock(1_000), "");
+    let sessions: Vec<&str> = rows.iter().filter(|row| row.depth == 0).map(|row| row.text.as_str()).collect();
+    assert_eq!(sessions, ["session s7", "session s8", "session s9"]);
+    let lines: Vec<&Row> = rows.iter().filter(|row| matches!(row.id, RowId::Line(_))).collect();
+    assert_eq!(lines.len(), 3 * 4 * 5);
+    assert!(lines.iter().all(|row| row.text.chars().count() <= MAX_TEXT + 1));
+    assert_eq!(rows.iter().filter(|row| row.text.starts_with("5 earlier lines left out")).count(), 12);
+    assert_eq!(model.records, 1_000);
+    // What is older than what gave way does not come back in its stead.
+    model.record(&record(1, json!({"session": "old", "event": "Stop", "decision": "allowed"})), None);
+    assert_eq!(model.rows(&clock(1_000), "").len(), rows.len());
+}
+
+#[test]
+fn a_filter_keeps_what_belongs_to_its_rows() {
+    let (model, clock) = example();
+    let texts = |wanted: &str| -> Vec<String> {
+        model.rows(&clock, wanted).iter().map(|row| row.text.chars().take(24).collect()).collect()
+    };
+    assert_eq!(
+        texts("LINT` exited"),
+        [
+            "session s1 · Execute ste",
+            "coder \"Write greeting\" ·",
+            "SubagentStop blocked (1 ",
+            "`npm run lint` exited wi",
+            "`npm test` passed"
+        ]
+    );
+    assert_eq!(texts("main thread").len(), 4, "{:?}", texts("main thread"));
+    assert_eq!(texts("nothing has this"), [""; 0]);
+    assert_eq!(texts("session s1").len(), texts("").len());
+}
+
+#[test]
+fn only_the_session_that_is_asked_for() {
+    let mut model = Model::new(Limits::ONE, Some("s1".into()));
+    model.record(&record(1, json!({"event": "Stop", "decision": "allowed"})), None);
+    model.record(&record(2, json!({"event": "Stop", "decision": "allowed", "session": "s2"})), None);
+    model.record(&json!({"event": "des new"}), None);
+    assert_eq!(model.session_ids().collect::<Vec<_>>(), ["s1"]);
+}

@@ -1,1 +1,90 @@
+//! In tmux, since the terminal is that of a process: each test starts this program again, in a window of its own.
 
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use super::*;
+
+/// Runs one of the ignored tests below in a terminal, and gives what `stty -a` says before and after it, and the screen.
+fn in_a_terminal(test: &str) -> (String, String, String) {
+    let folder = tempfile::Builder::new().prefix("conclaude-test-").tempdir_in("/tmp").unwrap();
+    let program = std::env::current_exe().unwrap();
+    let name = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
+    let script = format!(
+        "stty -a >before; echo shell; '{}' --exact {name} --ignored --nocapture >out 2>err </dev/tty >/dev/tty; stty -a >after; touch done; sleep 60",
+        program.display()
+    );
+    let tmux = |arguments: &[&str]| {
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-f", "/dev/null"]).args(arguments).current_dir(folder.path());
+        let output = tmux.env("TMUX_TMPDIR", folder.path()).env_remove("TMUX").output();
+        output.expect("the tests of `conclaude watch` need `tmux`")
+    };
+    assert!(tmux(&["new-session", "-d", "-x", "80", "-y", "24", &script]).status.success());
+    wait_for(&folder.path().join("done"));
+    let screen = String::from_utf8_lossy(&tmux(&["capture-pane", "-p"]).stdout).into_owned();
+    let errors = read(&folder.path().join("err"));
+    tmux(&["kill-server"]);
+    (read(&folder.path().join("before")), read(&folder.path().join("after")), format!("{screen}{errors}"))
+}
+
+fn wait_for(path: &Path) {
+    let over = Instant::now() + Duration::from_secs(50);
+    while !path.exists() {
+        assert!(Instant::now() < over, "{} does not appear", path.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn report(info: &PanicHookInfo<'_>) {
+    let _ = std::fs::write("reported", info.to_string());
+}
+
+/// Takes the terminal, and says so on its screen.
+fn take() -> Taken {
+    let mut taken = Taken::take(report).unwrap();
+    taken
+        .screen
+        .draw(|frame| {
+            let area = frame.area();
+            frame.buffer_mut().set_string(area.x, area.y, "taken over", ratatui::style::Style::new());
+        })
+        .unwrap();
+    assert!(ratatui::crossterm::terminal::is_raw_mode_enabled().unwrap());
+    taken
+}
+
+#[test]
+#[ignore = "takes a terminal, which the test below gives it"]
+fn panics_on_the_screen() {
+    let _taken = take();
+    panic!("as a bug would");
+}
+
+#[test]
+#[ignore = "takes a terminal, which the test below gives it"]
+fn returns_from_the_screen() {
+    drop(take());
+    restore();
+}
+
+#[test]
+fn a_panic_leaves_the_terminal_as_it_was() {
+    let (before, after, screen) = in_a_terminal("panics_on_the_screen");
+    assert_eq!(before, after);
+    assert!(before.contains(" icanon") && before.contains(" echo"), "{before}");
+    assert!(screen.starts_with("shell\n") && !screen.contains("taken over"), "{screen}");
+    assert!(screen.contains("test result: FAILED"), "{screen}");
+}
+
+#[test]
+fn whoever_returns_leaves_the_terminal_as_it_was() {
+    let (before, after, screen) = in_a_terminal("returns_from_the_screen");
+    assert_eq!(before, after);
+    assert!(screen.starts_with("shell\n") && screen.contains("test result: ok"), "{screen}");
+}
