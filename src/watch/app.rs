@@ -86,6 +86,9 @@ impl App {
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return if key.code == KeyCode::Char('c') { Next::Quit } else { Next::GoOn };
         }
+        if key.modifiers.contains(KeyModifiers::ALT) {
+            return Next::GoOn;
+        }
         if self.is_typing {
             self.type_filter(key.code);
             return Next::GoOn;

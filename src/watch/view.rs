@@ -30,6 +30,9 @@ const MIN_SPLIT: u16 = 12;
 /// Below so many columns the names of details have no column of their own.
 const MIN_COLUMNS: u16 = 60;
 
+/// So many columns of the text at the start of a row are left, at least.
+const MIN_LEFT: usize = 26;
+
 const HELP: [(&str, &str); 10] = [
     ("↑ ↓  k j", "select the row above, below"),
     ("PgUp PgDn", "a page; in the details, scroll them"),
@@ -74,15 +77,15 @@ pub(crate) fn draw(screen: &Screen<'_>, app: &mut App, area: Rect, buffer: &mut 
     draw_details(&shown.unwrap_or_default(), app, details, buffer);
 }
 
-/// A text at the start of a row and one at its end, which gives way.
+/// A text at the start of a row and one at its end, if there is room for both; the first is cut for that.
 fn draw_ends(left: &str, right: &str, style: Style, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, style);
     let room = usize::from(area.width);
-    let left = fit(left, room);
-    let space = room.saturating_sub(left.width() + 2);
-    buffer.set_stringn(area.x, area.y, &left, room, style);
-    if right.width() <= space {
-        put(area.x + area.width - columns(right), area.y, right, right.width(), style, buffer);
+    let is_right_shown = right.width() + MIN_LEFT.min(left.width() + 2) <= room;
+    let room_left = if is_right_shown { room.saturating_sub(right.width() + 1) } else { room };
+    put(area.x, area.y, &fit(left, room_left), room_left, style, buffer);
+    if is_right_shown {
+        put(area.right() - columns(right), area.y, right, right.width(), style, buffer);
     }
 }
 

@@ -63,4 +63,6 @@ mod switch;
 mod test_cases;
 mod trust;
 mod user_layer;
+#[cfg(unix)]
+mod watch;
 mod why;

@@ -1,0 +1,308 @@
+//! `conclaude watch` in a real terminal, beside real hooks.
+
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::common::tmux::Tmux;
+use crate::common::workflow::{MARKERS, todo};
+use crate::common::{Test, agent_call};
+
+const CONFIG: &str = r#"
+subagentStop:
+  commands:
+    coder:
+      - {run: "while [ ! -e go ]; do sleep 0.05; done; test -e fixed", message: Linting failed, onFailure: block}
+preToolUse:
+  uneditableFiles: ["*.lock"]
+"#;
+
+/// Adds a line to the transcript of the main thread, or of the agent, where Claude Code keeps it.
+fn say(test: &Test, agent: Option<&str>, mut line: serde_json::Value) {
+    use std::io::Write;
+    let root = test.root();
+    let name: String =
+        root.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let folder = root.join(".home/.claude/projects").join(name);
+    let path = match agent {
+        None => folder.join("session-1.jsonl"),
+        Some(id) => folder.join(format!("session-1/subagents/agent-{id}.jsonl")),
+    };
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    if agent.is_some() {
+        let meta = json!({"agentType": "coder", "description": "Write greeting", "toolUseId": "toolu_1", "spawnDepth": 1});
+        std::fs::write(path.with_extension("meta.json"), meta.to_string()).unwrap();
+    }
+    line["timestamp"] = json!(jiff::Timestamp::now().to_string());
+    line["cwd"] = json!(root);
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+    writeln!(file, "{line}").unwrap();
+}
+
+fn prompt(text: &str) -> serde_json::Value {
+    json!({"type": "user", "message": {"role": "user", "content": text}})
+}
+
+/// Creates a file that a command waits for.
+fn make(test: &Test, name: &str) {
+    std::fs::write(test.root().join(name), "").unwrap();
+}
+
+#[test]
+fn sessions_appear_as_they_happen() {
+    let test = Test::stop().config(CONFIG).step(&todo());
+    let tmux = Tmux::start(&test.root(), "watch");
+    let waits = tmux.shows("Nothing to watch yet");
+    assert!(waits.contains("`conclaude doctor`") && waits.contains("0 sessions, 0 agents"), "{waits}");
+
+    say(&test, None, prompt("Execute step 01-01."));
+    tmux.shows("session session- · Execute step 01-01.");
+    say(&test, None, serde_json::from_str(&agent_call("Agent", "toolu_1", "coder")).unwrap());
+    tmux.shows("main thread · Agent");
+
+    // The gate lets the agent in, and remembers its step; then the agent is denied a file.
+    let test = test.call_agent(MARKERS).run().status(0).again();
+    tmux.shows("PreToolUse Agent of coder step 01-01 allowed");
+    say(&test, Some("a1b2c3"), prompt(MARKERS));
+    tmux.shows("coder \"Write greeting\" · step 01-01 0/14 PREPARE · at work");
+    let test = test.writes("Write", "file_path", "Cargo.lock").run().status(2).again();
+    tmux.shows("✗ ");
+    tmux.shows("PreToolUse Write Cargo.lock denied: writing Cargo.lock");
+
+    // A command runs, and is seen to; its end blocks the stop.
+    let test = stops(test);
+    let hook = test.spawn();
+    let runs = tmux.shows("runs `while");
+    assert!(runs.contains("step 01-01 0/14 PREPARE · SubagentStop runs"), "{runs}");
+    make(&test, "go");
+    let test = test.outcome_of(hook).status(2).again();
+    let blocked = tmux.until("the block", |screen| {
+        screen.contains("SubagentStop blocked (1 of 3)") && !screen.contains("runs `")
+    });
+    assert!(
+        blocked.contains("✗ `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited"),
+        "{blocked}"
+    );
+    assert!(
+        blocked.lines().any(|line| line.starts_with('>') && line.contains("blocked")),
+        "it is followed: {blocked}"
+    );
+    drop(test);
+}
+
+/// The agent wants to stop, which is no call of a tool.
+fn stops(test: Test) -> Test {
+    test.without("tool_name").without("tool_use_id").without("tool_input").stops()
+}
+
+/// A project in which an agent was denied a file, and blocked.
+fn blocked_agent() -> Test {
+    let test = Test::stop().config(CONFIG).file("go", "");
+    let test = test.writes("Write", "file_path", "Cargo.lock").run().status(2).again();
+    stops(test).run().status(2).again()
+}
+
+#[test]
+fn keys_open_details_help_and_filter_and_the_terminal_is_as_it_was() {
+    let test = blocked_agent();
+    let tmux = Tmux::start(&test.root(), "watch");
+    tmux.shows("SubagentStop blocked (1 of 3)");
+
+    tmux.keys(&["Enter"]);
+    let details = tmux.shows("── details");
+    assert!(details.contains(" decision        blocked"), "{details}");
+    tmux.keys(&["j"]);
+    tmux.shows("rule            subagentStop.commands \"coder\" in .conclaude.yaml:5");
+    assert!(tmux.screen().contains("not following"));
+    tmux.keys(&["Escape"]);
+    tmux.until("no details", |screen| !screen.contains("── details"));
+
+    tmux.keys(&["?"]);
+    tmux.shows("this help");
+    tmux.keys(&["Escape"]);
+    tmux.until("no help", |screen| !screen.contains("this help"));
+
+    tmux.keys(&["/", "d", "e", "n", "i", "e", "d", ":"]);
+    tmux.until("the rows with that text", |screen| {
+        screen.contains("/denied:") && !screen.contains("SubagentStop")
+    });
+    tmux.keys(&["Escape"]);
+    tmux.shows("SubagentStop blocked");
+    tmux.keys(&["f"]);
+    tmux.until("all rows, the newest selected", |screen| {
+        screen.contains("SubagentStop blocked") && screen.contains("· following")
+    });
+
+    for (width, height) in [(40, 10), (120, 30), (12, 3), (80, 24)] {
+        tmux.resize(width, height);
+        let screen = tmux.until("the size", |screen| {
+            let foot = screen.lines().nth(usize::from(height) - 1).unwrap_or_default();
+            let selected = screen.lines().filter(|line| line.starts_with('>')).count();
+            foot.starts_with(" q quit") && selected == 1 && screen.lines().count() == usize::from(height)
+        });
+        assert!(screen.lines().all(|line| line.chars().count() <= usize::from(width)), "{screen}");
+    }
+
+    tmux.keys(&["q"]);
+    let after = tmux.shows("exit 0");
+    assert!(after.starts_with("the shell before\nexit 0"), "{after}");
+    let (before, after) = tmux.settings();
+    assert_eq!(before, after);
+}
+
+#[test]
+fn signals_and_control_c_leave_the_terminal_as_it_was() {
+    let test = blocked_agent();
+    for (signal, code) in
+        [(Some(libc::SIGTERM), 143), (Some(libc::SIGHUP), 129), (Some(libc::SIGINT), 130), (None, 0)]
+    {
+        let tmux = Tmux::start(&test.root(), "watch");
+        tmux.shows("SubagentStop blocked");
+        match signal {
+            // SAFETY: a signal to a process that this test has started, and whose end it waits for.
+            Some(signal) => assert_eq!(unsafe { libc::kill(tmux.pid(), signal) }, 0),
+            None => tmux.keys(&["C-c"]),
+        }
+        let after = tmux.shows(&format!("exit {code}"));
+        assert!(after.starts_with("the shell before\n"), "{after}");
+        let (before, after) = tmux.settings();
+        assert_eq!(before, after, "{signal:?}");
+    }
+}
+
+#[test]
+fn it_ends_with_its_terminal_also_where_the_hangup_is_ignored() {
+    let test = blocked_agent();
+    for shell in ["", "trap \"\" HUP; "] {
+        let tmux = Tmux::start_in(&test.root(), shell, "watch");
+        tmux.shows("SubagentStop blocked");
+        let pid = tmux.pid();
+        tmux.close();
+        let over = Instant::now() + Duration::from_secs(50);
+        // SAFETY: signal 0 is none.
+        while unsafe { libc::kill(pid, 0) } == 0 && !is_zombie(pid) {
+            assert!(Instant::now() < over, "it outlives its terminal");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// It has ended, and nobody has asked for its status yet.
+fn is_zombie(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_do() {
+    let test = blocked_agent();
+    assert_snapshot!(test.shows(&["watch"]), @"
+    exit 1
+    ----- stderr
+    conclaude: `conclaude watch` draws on a terminal, and its output is no terminal: `conclaude watch --once` prints what there is to see
+    ");
+    assert_snapshot!(Test::stop().shows(&["watch", "--once"]), @"
+    exit 0
+    ----- stdout
+    Nothing to watch yet: there is no record in [ROOT]/.conclaude/audit, and Claude Code has no transcript of this project.
+    Records are written at gates, guards and commands, transcripts by every session of Claude Code in this folder.
+    `conclaude doctor` checks whether Claude Code calls conclaude here, `conclaude init` registers it.
+    ");
+    assert_snapshot!(test.shows(&["watch", "--once", "--session", "nothing"]), @r#"
+    exit 1
+    ----- stdout
+    No session of this project has an id that starts with "nothing": `conclaude watch --once --all` lists them.
+    Records are written at gates, guards and commands, transcripts by every session of Claude Code in this folder.
+    `conclaude doctor` checks whether Claude Code calls conclaude here, `conclaude init` registers it.
+    "#);
+    assert_snapshot!(test.shows(&["watch", "--session", "x", "--all"]), @"
+    exit 1
+    ----- stderr
+    error: the argument '--session <ID>' cannot be used with '--all'
+
+    Usage: conclaude watch --session <ID>
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn one_frame_for_scripts() {
+    let test = blocked_agent();
+    let shown = test.shows(&["watch", "--once"]);
+    let durations =
+        regex_lite::Regex::new(r"\([0-9a-z. ]+ m?s\)|\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d").unwrap();
+    assert_snapshot!(durations.replace_all(&shown, "[TIME]"), @"
+    exit 0
+    ----- stdout
+    ● session session-  ([TIME])
+      ● coder · at work · 1 block · 1 denial  [TIME]
+        ✗ [TIME] PreToolUse Write Cargo.lock denied: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:7  [TIME]
+        ✗ [TIME] SubagentStop blocked (1 of 3): `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  [TIME]
+          ✗ `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  [TIME]
+    ");
+    let one = test.shows(&["watch", "--once", "--session", "session-"]);
+    assert_eq!(one.lines().count(), shown.lines().count());
+}
+
+#[test]
+fn a_trail_that_was_tampered_with_is_marked() {
+    let test = blocked_agent();
+    let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    let trail = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, trail.replacen("denied", "allowed", 1)).unwrap();
+    let shown = test.shows(&["watch", "--once"]);
+    assert!(shown.contains("✗ ") && shown.contains("allowed: tampered with here"), "{shown}");
+    assert!(shown.contains("cannot be believed: `conclaude audit verify` names the first"), "{shown}");
+}
+
+#[test]
+fn transcripts_that_are_broken_or_of_another_version_are_counted() {
+    let test = Test::stop();
+    say(&test, None, prompt("Do it."));
+    say(&test, None, json!({"type": "of-tomorrow"}));
+    let root = test.root();
+    let name: String =
+        root.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let path = root.join(".home/.claude/projects").join(name).join("session-1.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}no JSON\n{{\"type\":\"user\",\"timest")).unwrap();
+    let tmux = Tmux::start(&root, "watch");
+    tmux.shows("session session- · Do it.");
+    tmux.keys(&["g", "Enter"]);
+    let details = tmux.shows("not read");
+    assert!(details.contains("1 line not JSON"), "{details}");
+    assert!(details.contains("1 line of kinds that this version does not know: of-tomorrow"), "{details}");
+}
+
+#[test]
+fn no_colours_where_the_user_wants_none() {
+    let test = blocked_agent();
+    let tmux = Tmux::start_in(&test.root(), "NO_COLOR=1; export NO_COLOR; ", "watch");
+    tmux.shows("SubagentStop blocked");
+    let plain = tmux.escapes();
+    assert!(!plain.contains("38;5;"), "{plain:?}");
+    let tmux = Tmux::start(&test.root(), "watch");
+    tmux.shows("SubagentStop blocked");
+    assert!(tmux.escapes().contains("38;5;"), "{:?}", tmux.escapes());
+}
+
+#[test]
+fn a_note_of_what_runs_is_gone_when_the_command_has_ended() {
+    let test = Test::stop().config(
+        "subagentStop: {commands: {coder: [{run: 'cat .conclaude/state/running/*.json', show: always}]}}",
+    );
+    let done = test.run().status(0);
+    let shown = done.system_message();
+    assert!(
+        shown.contains(
+            r#""event":"SubagentStop","command":"cat .conclaude/state/running/*.json","started":""#
+        ),
+        "{shown}"
+    );
+    assert!(shown.contains(r#""session":"session-1","agent_id":"a1b2c3","agent":"coder""#), "{shown}");
+    let left = std::fs::read_dir(done.root().join(".conclaude/state/running")).unwrap().count();
+    assert_eq!(left, 0);
+    let done = done.again().config("audit: {enabled: false}\nsubagentStop: {commands: {coder: [{run: 'ls .conclaude/state/running', show: always}]}}").run().status(0);
+    assert!(!done.stdout.contains(".json"), "{}", done.stdout);
+}
