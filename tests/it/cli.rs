@@ -32,6 +32,7 @@ fn help_and_version_are_answered() {
       pack         List and print the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files
       audit        Show, verify and summarise the audit trail
+      watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
       explain      Explain what would happen at an event, and why: rules that match and that do not; nothing is run
       why          Explain a decision of the audit trail, and whether today's config would decide so again
       test         Test the config with the cases of .conclaude.test.yaml: what is denied, asked, blocked and run; nothing is executed

@@ -6,8 +6,10 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::common::tmux::Tmux;
+use crate::common::trail::long_trail;
+use crate::common::transcripts::Transcripts;
 use crate::common::workflow::{MARKERS, todo};
-use crate::common::{Test, agent_call};
+use crate::common::{Test, agent_call, binary};
 
 const CONFIG: &str = r#"
 subagentStop:
@@ -18,26 +20,20 @@ preToolUse:
   uneditableFiles: ["*.lock"]
 "#;
 
-/// Adds a line to the transcript of the main thread, or of the agent, where Claude Code keeps it.
+/// Adds a line to the transcript of the main thread, or of the agent, as of now.
 fn say(test: &Test, agent: Option<&str>, mut line: serde_json::Value) {
-    use std::io::Write;
-    let root = test.root();
-    let name: String =
-        root.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let folder = root.join(".home/.claude/projects").join(name);
-    let path = match agent {
-        None => folder.join("session-1.jsonl"),
-        Some(id) => folder.join(format!("session-1/subagents/agent-{id}.jsonl")),
-    };
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    if agent.is_some() {
-        let meta = json!({"agentType": "coder", "description": "Write greeting", "toolUseId": "toolu_1", "spawnDepth": 1});
-        std::fs::write(path.with_extension("meta.json"), meta.to_string()).unwrap();
-    }
+    let mut transcripts = Transcripts::of(&test.root(), "session-1");
     line["timestamp"] = json!(jiff::Timestamp::now().to_string());
-    line["cwd"] = json!(root);
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-    writeln!(file, "{line}").unwrap();
+    line["cwd"] = json!(test.root());
+    transcripts.raw(agent, &format!("{line}\n"));
+    if let Some(id) = agent {
+        let meta = json!({"agentType": "coder", "description": "Write greeting", "toolUseId": "toolu_1", "spawnDepth": 1});
+        std::fs::write(
+            transcripts.path(agent).with_file_name(format!("agent-{id}.meta.json")),
+            meta.to_string(),
+        )
+        .unwrap();
+    }
 }
 
 fn prompt(text: &str) -> serde_json::Value {
@@ -261,13 +257,8 @@ fn transcripts_that_are_broken_or_of_another_version_are_counted() {
     let test = Test::stop();
     say(&test, None, prompt("Do it."));
     say(&test, None, json!({"type": "of-tomorrow"}));
-    let root = test.root();
-    let name: String =
-        root.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let path = root.join(".home/.claude/projects").join(name).join("session-1.jsonl");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, format!("{text}no JSON\n{{\"type\":\"user\",\"timest")).unwrap();
-    let tmux = Tmux::start(&root, "watch");
+    Transcripts::of(&test.root(), "session-1").raw(None, "no JSON\n{\"type\":\"user\",\"timest");
+    let tmux = Tmux::start(&test.root(), "watch");
     tmux.shows("session session- · Do it.");
     tmux.keys(&["g", "Enter"]);
     let details = tmux.shows("not read");
@@ -305,4 +296,20 @@ fn a_note_of_what_runs_is_gone_when_the_command_has_ended() {
     assert_eq!(left, 0);
     let done = done.again().config("audit: {enabled: false}\nsubagentStop: {commands: {coder: [{run: 'ls .conclaude/state/running', show: always}]}}").run().status(0);
     assert!(!done.stdout.contains(".json"), "{}", done.stdout);
+}
+
+#[test]
+fn a_trail_of_any_length_takes_little_memory() {
+    let test = Test::stop();
+    long_trail(&test.root(), 20_000);
+    let mut shell = test.program("sh");
+    // The trail alone has more.
+    shell
+        .args(["-c", "ulimit -v 32768; exec \"$0\" watch --once --all"])
+        .arg(binary())
+        .current_dir(test.root());
+    let done = test.run_as(shell).status(0);
+    assert_eq!(done.stdout.lines().filter(|line| line.contains("session session-")).count(), 4);
+    assert_eq!(done.stdout.matches("450 earlier lines left out").count(), 40);
+    assert!(done.stdout.contains("`npm run lint -- 20` passed"), "the last of all");
 }

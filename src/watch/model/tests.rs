@@ -252,10 +252,10 @@ fn what_runs_is_shown_at_the_thread_and_as_a_row_of_its_own() {
     let rows = shown(&model, 20);
     let rows: Vec<&str> = rows.lines().filter(|line| line.contains("runs `")).collect();
     insta::assert_snapshot!(rows.join("\n"), @r#"
-    ● coder "Write greeting" · step 01-01 1/3 GREEN · SubagentStop runs `npm run lint` · 1 block · 1 denial  (2 s)
+    ● coder "Write greeting" · step 01-01 1/3 GREEN · SubagentStop runs `npm run lint` and 1 more · 1 block · 1 denial  (2 s)
       ● 12:00:18 SubagentStop runs `npm run lint`  (2 s)
-    ● coder · des run runs `npm test` and 1 more  (2 s)
       ● 12:00:18 des run runs `npm test`  (2 s)
+    ● coder · SubagentStop runs `npm run lint`  (2 s)
       ● 12:00:18 SubagentStop runs `npm run lint`  (2 s)
     "#);
     model.set_running(Vec::new());

@@ -139,7 +139,7 @@ fn the_screen_at_40_by_10() {
          ✗ PreToolUse Write Cargo.lock deni…
          ✓ des run RED PASS: `npm te… 2.3 s
     >    ✗ SubagentStop blocked (1 o… 2.0 s
-     q quit · ? help · ↑↓ select · Enter de…
+     q quit · ? help · ↑↓ select · Enter d…
     "#);
     insta::assert_snapshot!(screen(&model, &clock, (40, 10), &[KeyCode::Enter, KeyCode::PageDown]), @"
      conclaude watch · greeting
@@ -200,7 +200,7 @@ fn where_there_is_nothing_it_says_what_to_do() {
     `conclaude init` registers it, which
     is a long sentence.
 
-    q quit · ? help · ↑↓ select · Enter de…
+    q quit · ? help · ↑↓ select · Enter d…
     ");
 }
 
@@ -237,4 +237,12 @@ fn wide_characters_are_cut_and_wrapped_by_their_columns() {
     assert_eq!(wrapped("abcdef", 4), ["abcd", "ef"]);
     assert_eq!(wrapped("日本語", 1), ["日", "本", "語"]);
     assert_eq!(wrapped("", 5), [""]);
+}
+
+#[test]
+fn the_documentation_shows_a_real_screen() {
+    let page = include_str!("../../../docs/watch.md");
+    let shown = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let (model, clock) = example();
+    assert_eq!(shown, screen(&model, &clock, (80, 13), &[]) + "\n");
 }

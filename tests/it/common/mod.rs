@@ -25,10 +25,10 @@ pub(crate) mod outcome;
 pub(crate) mod program;
 pub(crate) mod server;
 pub(crate) mod snapshot;
-pub(crate) mod trail;
-pub(crate) mod transcripts;
 #[cfg(unix)]
 pub(crate) mod tmux;
+pub(crate) mod trail;
+pub(crate) mod transcripts;
 pub(crate) mod workflow;
 
 pub(crate) use environment::{binary, conclaude, conclaude_in, run_in, run_in_home, scratch, shown_in};
