@@ -14,12 +14,16 @@ use crate::audit::Trail;
 use crate::text::{clean_line, count};
 
 mod app;
+mod details;
+mod line;
 mod model;
 mod records;
 mod rows;
 mod said;
+mod session;
 mod source;
 mod terminal;
+mod thread;
 mod view;
 mod words;
 

@@ -141,7 +141,7 @@ mod tests {
         fs::copy(&note.path, &left).unwrap();
         assert_eq!(all(root.path()), [running("npm test")]);
         remove_leftovers(root.path());
-        assert_eq!(notes(root.path()), [note.path.clone()]);
+        assert_eq!(notes(root.path()), std::slice::from_ref(&note.path));
     }
 
     #[cfg(unix)]

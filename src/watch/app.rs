@@ -152,7 +152,7 @@ impl App {
 mod tests {
     use jiff::Timestamp;
 
-    use super::super::model::Mark;
+    use super::super::line::Mark;
     use super::*;
 
     fn rows(numbers: &[u64]) -> Vec<Row> {

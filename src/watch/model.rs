@@ -1,15 +1,17 @@
 //! What is known of the project's sessions: records of the trail and lines of transcripts come in, in any order, and threads
 //! with their lines stay. Bounded: old sessions, threads and lines give way to new ones.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
+use super::session::Session;
+use super::thread::Thread;
 use crate::dialect::claude::transcript::Entry;
 use crate::store::running::Running;
-use crate::text::{clean, clean_line};
 use crate::transcript::identity::Meta;
 
 /// How much is kept. All bounds together are some megabytes.
@@ -25,107 +27,6 @@ impl Limits {
     pub(crate) const RECENT: Limits = Limits { sessions: 10, threads: 100, lines: 200 };
     pub(crate) const ALL: Limits = Limits { sessions: 1_000, threads: 100, lines: 50 };
     pub(crate) const ONE: Limits = Limits { sessions: 1, threads: 1_000, lines: 2_000 };
-}
-
-/// The longest text of a line, and of one of its details, in characters.
-pub(super) const MAX_TEXT: usize = 300;
-pub(super) const MAX_DETAIL: usize = 2_000;
-
-/// Tools that run at the same time in one thread.
-const MAX_OPEN_CALLS: usize = 50;
-
-/// How a line is marked, beside its words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    Good,
-    Bad,
-    Warning,
-    Running,
-    Quiet,
-    None,
-}
-
-/// Something that happened in a thread.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
-    pub(super) number: u64,
-    pub(super) time: Timestamp,
-    pub(super) mark: Mark,
-    pub(super) text: String,
-    /// How long it took, if that is known.
-    pub(super) took: Option<i64>,
-    pub(super) details: Vec<Detail>,
-    /// What is below it: its commands.
-    pub(super) parts: Vec<Part>,
-    /// The tool call that it is about.
-    pub(super) call: Option<String>,
-    /// It is from a transcript: a record of the same call says more.
-    pub(super) is_said: bool,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
-    pub(super) mark: Mark,
-    pub(super) text: String,
-    pub(super) took: Option<i64>,
-    pub(super) details: Vec<Detail>,
-}
-
-/// A named value of the details; without a name a text that goes on.
-pub(super) type Detail = (&'static str, String);
-
-/// What a thread does, as far as the newest sign of it says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum State {
-    #[default]
-    Unknown,
-    Working,
-    Stopped,
-    Unfinished(String),
-}
-
-/// A call of a tool that has no result yet.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OpenCall {
-    pub(super) id: String,
-    pub(super) tool: String,
-    pub(super) detail: String,
-    pub(super) since: Timestamp,
-}
-
-/// The main thread, or a subagent.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Thread {
-    /// The agent's id; none for the main thread.
-    pub(super) id: Option<String>,
-    pub(super) name: Option<String>,
-    pub(super) description: Option<String>,
-    /// The call that started it.
-    pub(super) call: Option<String>,
-    pub(super) prompt: Option<String>,
-    pub(super) started: Timestamp,
-    pub(super) last: Timestamp,
-    pub(super) state: State,
-    pub(super) since: Timestamp,
-    pub(super) open: Vec<OpenCall>,
-    pub(super) tools: u64,
-    pub(super) blocks: u64,
-    pub(super) denials: u64,
-    pub(super) step: Option<String>,
-    pub(super) lines: VecDeque<Line>,
-    pub(super) left_out: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Session {
-    pub(super) id: String,
-    /// The last prompt.
-    pub(super) title: Option<String>,
-    pub(super) has_ended: bool,
-    pub(super) threads: Vec<Thread>,
-    pub(super) left_out: u64,
-    /// What of its transcripts could not be read.
-    pub(super) problems: Vec<String>,
 }
 
 /// A step file as it is now.
@@ -423,102 +324,6 @@ fn cleaned(running: Running) -> Running {
 /// Whether a record is one of `conclaude des`.
 fn is_des(event: &str) -> bool {
     event.starts_with("des ")
-}
-
-impl Session {
-    pub(super) fn last(&self) -> Timestamp {
-        self.threads.iter().map(|thread| thread.last).max().unwrap_or(Timestamp::MIN)
-    }
-
-    pub(super) fn started(&self) -> Timestamp {
-        self.threads.iter().map(|thread| thread.started).min().unwrap_or(Timestamp::MAX)
-    }
-
-    /// Where the new thread is. The agent whose last sign is the oldest gives way; the main thread stays.
-    fn add_thread(&mut self, agent: Option<&str>, time: Timestamp, max: usize) -> usize {
-        if self.threads.len() >= max {
-            let agents = self.threads.iter().enumerate().filter(|(_, thread)| thread.id.is_some());
-            if let Some((at, _)) = agents.min_by_key(|(_, thread)| thread.last) {
-                self.threads.remove(at);
-                self.left_out += 1;
-            }
-        }
-        let id = agent.map(str::to_owned);
-        let thread = Thread { id, started: time, last: time, since: Timestamp::MIN, ..Thread::default() };
-        // The main thread comes first.
-        let at = if agent.is_none() { 0 } else { self.threads.len() };
-        self.threads.insert(at, thread);
-        at
-    }
-}
-
-impl Thread {
-    /// The newest sign of what it does counts.
-    pub(super) fn change(&mut self, state: State, time: Timestamp) {
-        if time >= self.since {
-            (self.state, self.since) = (state, time);
-        }
-    }
-
-    fn take_decision(&mut self, event: &str, decision: &str, time: Timestamp) {
-        self.blocks += u64::from(decision == "blocked");
-        self.denials += u64::from(decision == "denied");
-        let state = match (event, decision) {
-            (_, "unfinished") => State::Unfinished("the audit trail says so".into()),
-            ("Stop" | "SubagentStop", "blocked") => State::Working,
-            ("Stop" | "SubagentStop", "interrupted") => return,
-            ("Stop" | "SubagentStop", _) => State::Stopped,
-            ("SubagentStart" | "UserPromptSubmit", _) => State::Working,
-            _ => return,
-        };
-        self.change(state, time);
-    }
-
-    fn add(&mut self, line: Line, max: usize) {
-        if let Some(call) = &line.call {
-            let is_same = |known: &Line| known.call.as_deref() == Some(call);
-            if line.is_said && self.lines.iter().any(is_same) {
-                return;
-            }
-            self.lines.retain(|known| !known.is_said || !is_same(known));
-        }
-        let after = self.lines.iter().rposition(|known| known.time <= line.time).map_or(0, |at| at + 1);
-        self.lines.insert(after, line);
-        if self.lines.len() > max {
-            self.lines.pop_front();
-            self.left_out += 1;
-        }
-    }
-
-    pub(super) fn open_call(&mut self, call: OpenCall) {
-        self.tools += 1;
-        if self.open.len() == MAX_OPEN_CALLS {
-            self.open.remove(0);
-        }
-        self.open.push(call);
-    }
-}
-
-/// A text of others on one line, cleaned and with at most so many characters.
-pub(super) fn cut(text: &str, max: usize) -> String {
-    shorten(clean_line(start(text, max)), max)
-}
-
-/// The same with its lines.
-pub(super) fn cut_lines(text: &str, max: usize) -> String {
-    shorten(clean(start(text, max)).replace('\t', " "), max)
-}
-
-/// What is behind this is cut in any case, and need not be cleaned.
-fn start(text: &str, max: usize) -> &str {
-    text.char_indices().nth(max * 8).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
-}
-
-fn shorten(text: String, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::model::{Detail, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
-use super::said::named;
-use super::words::{step_name, took as took_in_words};
+use super::line::{Detail, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
+use super::words::{named, step_name, took as took_in_words};
 
 /// Findings, commands and skips of one record beyond this are only counted.
 const MAX_PARTS: usize = 50;

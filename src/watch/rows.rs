@@ -2,9 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::model::{Detail, Line, MAX_TEXT, Mark, Model, Part, Session, State, StepState, Thread, cut};
-use super::said::named;
-use super::words::{Clock, elapsed, step_name, took};
+use super::line::{Line, MAX_TEXT, Mark, Part, cut};
+use super::model::{Model, StepState};
+use super::session::Session;
+use super::thread::{State, Thread};
+use super::words::{Clock, elapsed, named, step_name, took};
 use crate::store::running::Running;
 use crate::text::count;
 
@@ -116,7 +118,12 @@ impl Model {
     }
 
     /// What a thread does, in words, and since when.
-    fn state(&self, session: &Session, thread: &Thread, clock: &Clock) -> (Mark, String, Option<Timestamp>) {
+    pub(super) fn state(
+        &self,
+        session: &Session,
+        thread: &Thread,
+        clock: &Clock,
+    ) -> (Mark, String, Option<Timestamp>) {
         let mut running = self.running_in(session, thread);
         if let Some(first) = running.next() {
             let more = running.count();
@@ -174,79 +181,10 @@ impl Model {
     }
 
     /// The step that a thread works on, and the file as it is now.
-    fn step_of<'a>(&'a self, thread: &'a Thread) -> Option<(&'a str, Option<&'a StepState>)> {
+    pub(super) fn step_of<'a>(&'a self, thread: &'a Thread) -> Option<(&'a str, Option<&'a StepState>)> {
         let step = thread.step.as_deref()?;
         let state = self.steps.get(&(thread.id.clone(), step.to_owned()));
         Some((step_name(step), state))
-    }
-
-    /// All that is known of a row.
-    pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {
-        match id {
-            RowId::Session(id) => {
-                self.sessions.iter().find(|one| one.id == *id).map(|one| session_details(one, clock))
-            }
-            RowId::Thread(session, agent) | RowId::LeftOut(session, agent) => self
-                .sessions
-                .iter()
-                .find(|one| one.id == *session)
-                .and_then(|one| Some((one, one.threads.iter().find(|thread| thread.id == *agent)?)))
-                .map(|(session, thread)| self.thread_details(session, thread, clock)),
-            RowId::Line(number) => self.line(*number).map(|line| {
-                let head = [("time", clock.exact(line.time))].into_iter();
-                let took = line.took.map(|ms| ("took", took(ms)));
-                head.chain(took).chain(line.details.iter().cloned()).collect()
-            }),
-            RowId::Part(number, at) => self.line(*number).and_then(|line| line.parts.get(*at)).map(|part| {
-                let took = part.took.map(|ms| ("took", took(ms)));
-                part.details.iter().cloned().chain(took).collect()
-            }),
-            RowId::Running(started, command) => self
-                .running
-                .iter()
-                .find(|one| one.started == *started && one.command == *command)
-                .map(running_details),
-        }
-        .unwrap_or_default()
-    }
-
-    fn line(&self, number: u64) -> Option<&Line> {
-        let threads = self.sessions.iter().flat_map(|session| &session.threads);
-        threads.flat_map(|thread| &thread.lines).find(|line| line.number == number)
-    }
-
-    fn thread_details(&self, session: &Session, thread: &Thread, clock: &Clock) -> Vec<Detail> {
-        let (_, state, since) = self.state(session, thread, clock);
-        let since = since.map(|since| format!(" {}", elapsed(clock.since(since)))).unwrap_or_default();
-        let mut details = vec![("thread", thread.name()), ("state", format!("{state}{since}"))];
-        let mut push = |name, value: Option<String>| details.extend(value.map(|value| (name, value)));
-        push("agent id", thread.id.as_deref().map(|id| cut(id, MAX_TEXT)));
-        push("started", Some(clock.exact(thread.started)));
-        push("last sign", Some(clock.exact(thread.last)));
-        push("tool calls", Some(thread.tools.to_string()));
-        push("blocks", Some(thread.blocks.to_string()));
-        push("denials", Some(thread.denials.to_string()));
-        push("step file", thread.step.clone());
-        if let Some((_, Some(step))) = self.step_of(thread) {
-            push("step", Some(format!("{}, {} of {} phases", step.status, step.finished, step.phases.len())));
-            for (phase, status, outcome) in &step.phases {
-                let outcome = outcome.as_deref().map(|outcome| format!(": {outcome}")).unwrap_or_default();
-                push("phase", Some(format!("{phase} {status}{outcome}")));
-            }
-        }
-        push("prompt", thread.prompt.clone());
-        details
-    }
-}
-
-impl Thread {
-    pub(super) fn name(&self) -> String {
-        let Some(id) = &self.id else { return "main thread".into() };
-        let name = self.name.clone().unwrap_or_else(|| cut(id, MAX_TEXT));
-        match &self.description {
-            Some(description) => format!("{name} \"{description}\""),
-            None => name,
-        }
     }
 }
 
@@ -277,25 +215,6 @@ fn session_row(session: &Session, clock: &Clock) -> Row {
         right: clock.date(session.started()),
         came: None,
     }
-}
-
-fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
-    let agents = session.threads.iter().filter(|thread| thread.id.is_some()).count() as u64;
-    let mut details = vec![
-        ("session", cut(&session.id, MAX_TEXT)),
-        ("started", clock.exact(session.started())),
-        ("last sign", clock.exact(session.last())),
-        ("agents", (agents + session.left_out).to_string()),
-    ];
-    if session.has_ended {
-        details.push(("state", "ended".into()));
-    }
-    if session.left_out > 0 {
-        details.push(("left out", count(session.left_out, "older agent")));
-    }
-    details.extend(session.title.iter().map(|title| ("prompt", title.clone())));
-    details.extend(session.problems.iter().map(|problem| ("not read", cut(problem, MAX_TEXT))));
-    details
 }
 
 fn line_row(line: &Line, clock: &Clock) -> Row {
@@ -333,18 +252,6 @@ fn running_row(running: &Running, clock: &Clock) -> Row {
         right: started.map(|time| elapsed(clock.since(time))).unwrap_or_default(),
         came: started,
     }
-}
-
-fn running_details(running: &Running) -> Vec<Detail> {
-    let pairs = [
-        ("runs", Some(&running.command)),
-        ("event", Some(&running.event)),
-        ("started", Some(&running.started)),
-        ("agent", running.agent.as_ref()),
-        ("step", running.step.as_ref()),
-        ("phase", running.phase.as_ref()),
-    ];
-    pairs.into_iter().filter_map(|(name, value)| Some((name, value?.clone()))).collect()
 }
 
 /// The rows that hold the text, those above them that they belong to, and those below them that belong to them.

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::model::{Line, MAX_DETAIL, MAX_TEXT, Mark, OpenCall, State, Thread, cut, cut_lines};
+use super::line::{Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
+use super::thread::{OpenCall, State, Thread};
+use super::words::named;
 use crate::dialect::claude::prompt;
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript::{Attachment, Block, Entry};
@@ -130,11 +132,6 @@ impl Thread {
         let details = vec![("tool", what), ("reason", cut_lines(&why, MAX_DETAIL))];
         Some(Line { details, call: Some(id.to_owned()), ..line(Mark::Bad, cut(&text, MAX_TEXT)) })
     }
-}
-
-/// A tool with what it is used on.
-pub(super) fn named(tool: &str, detail: &str) -> String {
-    if detail.is_empty() { tool.to_owned() } else { format!("{tool} {detail}") }
 }
 
 fn is_stop(attachment: &Attachment<'_>) -> bool {

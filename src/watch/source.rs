@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 
-use super::model::{MAX_TEXT, Model, StepKey, StepState, cut};
+use super::line::{MAX_TEXT, cut};
+use super::model::{Model, StepKey, StepState};
 use crate::audit::{Filter, Reader, Trail};
 use crate::des::step;
 use crate::files;

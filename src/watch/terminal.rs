@@ -108,5 +108,5 @@ pub(super) fn next_event() -> io::Result<Option<Event>> {
     if event::poll(Duration::ZERO)? { event::read().map(Some) } else { Ok(None) }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

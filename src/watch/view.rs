@@ -6,7 +6,8 @@ use ratatui::style::{Color, Modifier, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::app::App;
-use super::model::{Detail, Mark, Model};
+use super::line::{Detail, Mark};
+use super::model::Model;
 use super::rows::Row;
 use super::words::Clock;
 use crate::text::count;

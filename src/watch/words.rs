@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::model::Mark;
+use super::line::Mark;
 
 /// When it is now, and where.
 #[derive(Clone, Debug)]
@@ -62,6 +62,11 @@ impl Mark {
             Mark::None => "·",
         }
     }
+}
+
+/// A tool with what it is used on.
+pub(super) fn named(tool: &str, detail: &str) -> String {
+    if detail.is_empty() { tool.to_owned() } else { format!("{tool} {detail}") }
 }
 
 /// The name of a step file without folder and ending, as people call it.

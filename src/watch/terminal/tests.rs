@@ -1,5 +1,7 @@
 //! In tmux, since the terminal is that of a process: each test starts this program again, in a window of its own.
 
+#![cfg(unix)]
+
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;

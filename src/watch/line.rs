@@ -1,0 +1,71 @@
+//! One line of what happened: cleaned and of bounded length.
+
+use jiff::Timestamp;
+
+use crate::text::{clean, clean_line};
+
+/// The longest text of a line, and of one of its details, in characters.
+pub(super) const MAX_TEXT: usize = 300;
+pub(super) const MAX_DETAIL: usize = 2_000;
+
+/// How a line is marked, beside its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Good,
+    Bad,
+    Warning,
+    Running,
+    Quiet,
+    None,
+}
+
+/// Something that happened in a thread.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Line {
+    pub(super) number: u64,
+    pub(super) time: Timestamp,
+    pub(super) mark: Mark,
+    pub(super) text: String,
+    /// How long it took, if that is known.
+    pub(super) took: Option<i64>,
+    pub(super) details: Vec<Detail>,
+    /// What is below it: its commands.
+    pub(super) parts: Vec<Part>,
+    /// The tool call that it is about.
+    pub(super) call: Option<String>,
+    /// It is from a transcript: a record of the same call says more.
+    pub(super) is_said: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) mark: Mark,
+    pub(super) text: String,
+    pub(super) took: Option<i64>,
+    pub(super) details: Vec<Detail>,
+}
+
+/// A named value of the details; without a name a text that goes on.
+pub(super) type Detail = (&'static str, String);
+
+/// A text of others on one line, cleaned and with at most so many characters.
+pub(super) fn cut(text: &str, max: usize) -> String {
+    shorten(clean_line(start(text, max)), max)
+}
+
+/// The same with its lines.
+pub(super) fn cut_lines(text: &str, max: usize) -> String {
+    shorten(clean(start(text, max)).replace('\t', " "), max)
+}
+
+/// What is behind this is cut in any case, and need not be cleaned.
+fn start(text: &str, max: usize) -> &str {
+    text.char_indices().nth(max * 8).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
+fn shorten(text: String, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

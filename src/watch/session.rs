@@ -1,0 +1,44 @@
+//! A session with its threads.
+
+use jiff::Timestamp;
+
+use super::thread::Thread;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Session {
+    pub(super) id: String,
+    /// The last prompt.
+    pub(super) title: Option<String>,
+    pub(super) has_ended: bool,
+    pub(super) threads: Vec<Thread>,
+    pub(super) left_out: u64,
+    /// What of its transcripts could not be read.
+    pub(super) problems: Vec<String>,
+}
+
+impl Session {
+    pub(super) fn last(&self) -> Timestamp {
+        self.threads.iter().map(|thread| thread.last).max().unwrap_or(Timestamp::MIN)
+    }
+
+    pub(super) fn started(&self) -> Timestamp {
+        self.threads.iter().map(|thread| thread.started).min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Where the new thread is. The agent whose last sign is the oldest gives way; the main thread stays.
+    pub(super) fn add_thread(&mut self, agent: Option<&str>, time: Timestamp, max: usize) -> usize {
+        if self.threads.len() >= max {
+            let agents = self.threads.iter().enumerate().filter(|(_, thread)| thread.id.is_some());
+            if let Some((at, _)) = agents.min_by_key(|(_, thread)| thread.last) {
+                self.threads.remove(at);
+                self.left_out += 1;
+            }
+        }
+        let id = agent.map(str::to_owned);
+        let thread = Thread { id, started: time, last: time, since: Timestamp::MIN, ..Thread::default() };
+        // The main thread comes first.
+        let at = if agent.is_none() { 0 } else { self.threads.len() };
+        self.threads.insert(at, thread);
+        at
+    }
+}
