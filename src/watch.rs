@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use ratatui::crossterm::event::{Event, KeyEventKind};
 
 use crate::audit::Trail;
 use crate::text::{clean_line, count};
 
 mod app;
 mod details;
+mod keys;
 mod line;
 mod model;
 mod records;
@@ -139,14 +139,10 @@ impl<'a> Watch<'a> {
             match terminal::wait(if has_more { Duration::ZERO } else { PAUSE })? {
                 Woken::Signal(signal) => return Ok(Ended::BySignal(signal)),
                 Woken::Closed => return Ok(Ended::Closed),
-                Woken::Up => {}
-            }
-            while let Some(event) = terminal::next_event()? {
-                if let Event::Key(key) = event
-                    && key.kind != KeyEventKind::Release
-                    && app.key(key, &rows) == Next::Quit
-                {
-                    return Ok(Ended::ByUser);
+                Woken::Keys(keys) => {
+                    if keys.into_iter().any(|key| app.key(key, &rows) == Next::Quit) {
+                        return Ok(Ended::ByUser);
+                    }
                 }
             }
         }

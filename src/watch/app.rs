@@ -1,7 +1,6 @@
 //! What the user looks at: the selected row, its details, the filter. Keys come in; nothing is read or drawn here.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
+use super::keys::Key;
 use super::rows::{Row, RowId};
 
 /// What a key asks the loop for.
@@ -82,65 +81,62 @@ impl App {
         self.top
     }
 
-    pub(crate) fn key(&mut self, key: KeyEvent, rows: &[Row]) -> Next {
-        if key.modifiers.contains(KeyModifiers::CONTROL) {
-            return if key.code == KeyCode::Char('c') { Next::Quit } else { Next::GoOn };
-        }
-        if key.modifiers.contains(KeyModifiers::ALT) {
-            return Next::GoOn;
+    pub(crate) fn key(&mut self, key: Key, rows: &[Row]) -> Next {
+        if key == Key::Interrupt {
+            return Next::Quit;
         }
         if self.is_typing {
-            self.type_filter(key.code);
+            self.type_filter(key);
             return Next::GoOn;
         }
         if self.shows_help {
             self.shows_help = false;
-            return if key.code == KeyCode::Char('q') { Next::Quit } else { Next::GoOn };
+            return if key == Key::Char('q') { Next::Quit } else { Next::GoOn };
         }
-        match key.code {
-            KeyCode::Char('q') => return Next::Quit,
-            KeyCode::Char('?') => self.shows_help = true,
-            KeyCode::Char('/') => self.is_typing = true,
-            KeyCode::Char('f') => self.follows = !self.follows,
-            KeyCode::Enter => self.shows_details = !self.shows_details,
-            KeyCode::Esc if self.shows_details => self.shows_details = false,
-            KeyCode::Esc => self.filter.clear(),
-            code => self.move_by_key(code, rows),
+        match key {
+            Key::Char('q') => return Next::Quit,
+            Key::Char('?') => self.shows_help = true,
+            Key::Char('/') => self.is_typing = true,
+            Key::Char('f') => self.follows = !self.follows,
+            Key::Enter => self.shows_details = !self.shows_details,
+            Key::Esc if self.shows_details => self.shows_details = false,
+            Key::Esc => self.filter.clear(),
+            key => self.move_by_key(key, rows),
         }
         Next::GoOn
     }
 
-    fn type_filter(&mut self, code: KeyCode) {
-        match code {
-            KeyCode::Esc => {
+    fn type_filter(&mut self, key: Key) {
+        match key {
+            Key::Esc => {
                 self.filter.clear();
                 self.is_typing = false;
             }
-            KeyCode::Enter => self.is_typing = false,
-            KeyCode::Backspace => drop(self.filter.pop()),
-            KeyCode::Char(c) if self.filter.chars().count() < MAX_FILTER => self.filter.push(c),
+            Key::Enter => self.is_typing = false,
+            Key::Backspace => drop(self.filter.pop()),
+            Key::Char(c) if self.filter.chars().count() < MAX_FILTER => self.filter.push(c),
             _ => {}
         }
     }
 
-    fn move_by_key(&mut self, code: KeyCode, rows: &[Row]) {
+    fn move_by_key(&mut self, key: Key, rows: &[Row]) {
         let last = rows.len().saturating_sub(1);
         // A page of what is looked at.
-        let to = match (code, self.shows_details) {
-            (KeyCode::PageUp, true) => {
+        let to = match (key, self.shows_details) {
+            (Key::PageUp, true) => {
                 self.scroll = self.scroll.saturating_sub(self.page);
                 return;
             }
-            (KeyCode::PageDown, true) => {
+            (Key::PageDown, true) => {
                 self.scroll = self.scroll.saturating_add(self.page);
                 return;
             }
-            (KeyCode::Up | KeyCode::Char('k'), _) => self.at.saturating_sub(1),
-            (KeyCode::Down | KeyCode::Char('j'), _) => self.at + 1,
-            (KeyCode::PageUp, false) => self.at.saturating_sub(self.page),
-            (KeyCode::PageDown, false) => self.at + self.page,
-            (KeyCode::Home | KeyCode::Char('g'), _) => 0,
-            (KeyCode::End | KeyCode::Char('G'), _) => last,
+            (Key::Up | Key::Char('k'), _) => self.at.saturating_sub(1),
+            (Key::Down | Key::Char('j'), _) => self.at + 1,
+            (Key::PageUp, false) => self.at.saturating_sub(self.page),
+            (Key::PageDown, false) => self.at + self.page,
+            (Key::Home | Key::Char('g'), _) => 0,
+            (Key::End | Key::Char('G'), _) => last,
             _ => return,
         };
         self.follows = false;
@@ -168,8 +164,8 @@ mod tests {
         numbers.iter().map(row).collect()
     }
 
-    fn press(app: &mut App, rows: &[Row], codes: &[KeyCode]) -> Next {
-        codes.iter().map(|code| app.key(KeyEvent::from(*code), rows)).last().unwrap()
+    fn press(app: &mut App, rows: &[Row], codes: &[Key]) -> Next {
+        codes.iter().map(|key| app.key(*key, rows)).last().unwrap()
     }
 
     #[test]
@@ -177,11 +173,11 @@ mod tests {
         let mut app = App::new();
         assert_eq!(app.selected(&rows(&[1, 5, 3])), 1);
         assert_eq!(app.selected(&rows(&[1, 5, 6, 3])), 2);
-        press(&mut app, &rows(&[1, 5, 6, 3]), &[KeyCode::Up]);
+        press(&mut app, &rows(&[1, 5, 6, 3]), &[Key::Up]);
         assert!(!app.follows);
         assert_eq!(app.selected(&rows(&[0, 1, 5, 6, 9, 3])), 2, "the same row, wherever it is now");
         assert_eq!(app.selected(&rows(&[0, 1])), 1, "it is gone: the one that is there now");
-        press(&mut app, &rows(&[0, 1]), &[KeyCode::Char('f')]);
+        press(&mut app, &rows(&[0, 1]), &[Key::Char('f')]);
         assert_eq!(app.selected(&rows(&[7, 1])), 0);
         assert_eq!(app.selected(&[]), 0);
     }
@@ -192,16 +188,16 @@ mod tests {
         app.selected(&rows);
         app.top(3, rows.len());
         for (code, at, top) in [
-            (KeyCode::Home, 0, 0),
-            (KeyCode::Up, 0, 0),
-            (KeyCode::Char('j'), 1, 0),
-            (KeyCode::PageDown, 4, 2),
-            (KeyCode::Char('k'), 3, 2),
-            (KeyCode::End, 7, 5),
-            (KeyCode::Down, 7, 5),
-            (KeyCode::PageUp, 4, 4),
-            (KeyCode::Char('g'), 0, 0),
-            (KeyCode::Char('G'), 7, 5),
+            (Key::Home, 0, 0),
+            (Key::Up, 0, 0),
+            (Key::Char('j'), 1, 0),
+            (Key::PageDown, 4, 2),
+            (Key::Char('k'), 3, 2),
+            (Key::End, 7, 5),
+            (Key::Down, 7, 5),
+            (Key::PageUp, 4, 4),
+            (Key::Char('g'), 0, 0),
+            (Key::Char('G'), 7, 5),
         ] {
             press(&mut app, &rows, &[code]);
             assert_eq!((app.selected(&rows), app.top(3, rows.len())), (at, top), "{code:?}");
@@ -212,28 +208,27 @@ mod tests {
     #[test]
     fn what_is_typed_after_a_slash_is_the_filter() {
         let (mut app, rows) = (App::new(), rows(&[1]));
-        let typed = [KeyCode::Char('/'), KeyCode::Char('q'), KeyCode::Char('f'), KeyCode::Backspace];
+        let typed = [Key::Char('/'), Key::Char('q'), Key::Char('f'), Key::Backspace];
         assert_eq!(press(&mut app, &rows, &typed), Next::GoOn);
         assert_eq!((app.filter.as_str(), app.is_typing), ("q", true));
-        press(&mut app, &rows, &[KeyCode::Enter]);
+        press(&mut app, &rows, &[Key::Enter]);
         assert_eq!((app.filter.as_str(), app.is_typing), ("q", false));
-        press(&mut app, &rows, &[KeyCode::Enter, KeyCode::Esc]);
+        press(&mut app, &rows, &[Key::Enter, Key::Esc]);
         assert_eq!((app.filter.as_str(), app.shows_details), ("q", false), "the details go first");
-        press(&mut app, &rows, &[KeyCode::Esc]);
+        press(&mut app, &rows, &[Key::Esc]);
         assert_eq!(app.filter, "");
-        press(&mut app, &rows, &[KeyCode::Char('/'), KeyCode::Char('x'), KeyCode::Esc]);
+        press(&mut app, &rows, &[Key::Char('/'), Key::Char('x'), Key::Esc]);
         assert_eq!((app.filter.as_str(), app.is_typing), ("", false));
     }
 
     #[test]
     fn q_and_control_c_quit_wherever_the_user_is() {
         let (mut app, rows) = (App::new(), rows(&[1]));
-        let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(press(&mut app, &rows, &[KeyCode::Char('q')]), Next::Quit);
-        assert_eq!(press(&mut app, &rows, &[KeyCode::Char('?'), KeyCode::Char('q')]), Next::Quit);
-        press(&mut app, &rows, &[KeyCode::Char('/')]);
-        assert_eq!(app.key(control_c, &rows), Next::Quit);
-        assert_eq!(press(&mut app, &rows, &[KeyCode::Esc, KeyCode::Char('?'), KeyCode::Esc]), Next::GoOn);
+        assert_eq!(press(&mut app, &rows, &[Key::Char('q')]), Next::Quit);
+        assert_eq!(press(&mut app, &rows, &[Key::Char('?'), Key::Char('q')]), Next::Quit);
+        press(&mut app, &rows, &[Key::Char('/')]);
+        assert_eq!(app.key(Key::Interrupt, &rows), Next::Quit);
+        assert_eq!(press(&mut app, &rows, &[Key::Esc, Key::Char('?'), Key::Esc]), Next::GoOn);
         assert!(!app.shows_help);
     }
 
@@ -242,9 +237,9 @@ mod tests {
         let (mut app, rows) = (App::new(), rows(&[1, 2]));
         app.selected(&rows);
         app.top(10, rows.len());
-        press(&mut app, &rows, &[KeyCode::Enter, KeyCode::PageDown]);
+        press(&mut app, &rows, &[Key::Enter, Key::PageDown]);
         assert_eq!((app.scroll, app.selected(&rows)), (10, 1));
-        press(&mut app, &rows, &[KeyCode::PageUp, KeyCode::PageDown, KeyCode::Up]);
+        press(&mut app, &rows, &[Key::PageUp, Key::PageDown, Key::Up]);
         assert_eq!((app.scroll, app.selected(&rows)), (0, 0));
     }
 }

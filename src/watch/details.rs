@@ -25,11 +25,11 @@ impl Model {
             RowId::Line(number) => self.line(*number).map(|line| {
                 let head = [("time", clock.exact(line.time))].into_iter();
                 let took = line.took.map(|ms| ("took", took(ms)));
-                head.chain(took).chain(line.details.iter().cloned()).collect()
+                head.chain(took).chain(line.details.of_line()).collect()
             }),
-            RowId::Part(number, at) => self.line(*number).and_then(|line| line.parts.get(*at)).map(|part| {
-                let took = part.took.map(|ms| ("took", took(ms)));
-                part.details.iter().cloned().chain(took).collect()
+            RowId::Part(number, at) => self.line(*number).map(|line| {
+                let took = line.parts.get(*at).and_then(|part| part.took).map(|ms| ("took", took(ms)));
+                line.details.of_command(*at).into_iter().chain(took).collect()
             }),
             RowId::Running(started, command) => self
                 .running

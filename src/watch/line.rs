@@ -28,7 +28,7 @@ pub(super) struct Line {
     pub(super) text: String,
     /// How long it took, if that is known.
     pub(super) took: Option<i64>,
-    pub(super) details: Vec<Detail>,
+    pub(super) details: Details,
     /// What is below it: its commands.
     pub(super) parts: Vec<Part>,
     /// The tool call that it is about.
@@ -42,7 +42,14 @@ pub(super) struct Part {
     pub(super) mark: Mark,
     pub(super) text: String,
     pub(super) took: Option<i64>,
-    pub(super) details: Vec<Detail>,
+}
+
+/// What is shown of a line when somebody asks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Details {
+    Known(Vec<Detail>),
+    /// The record as it is in the trail, and why it cannot be believed.
+    Record(Box<str>, Option<Box<str>>),
 }
 
 /// A named value of the details; without a name a text that goes on.

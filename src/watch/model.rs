@@ -21,12 +21,14 @@ pub(crate) struct Limits {
     pub(crate) threads: usize,
     /// Of one thread.
     pub(crate) lines: usize,
+    /// Of all threads: then the session whose last sign is the oldest loses its lines.
+    pub(crate) all_lines: usize,
 }
 
 impl Limits {
-    pub(crate) const RECENT: Limits = Limits { sessions: 10, threads: 100, lines: 200 };
-    pub(crate) const ALL: Limits = Limits { sessions: 1_000, threads: 100, lines: 50 };
-    pub(crate) const ONE: Limits = Limits { sessions: 1, threads: 1_000, lines: 2_000 };
+    pub(crate) const RECENT: Limits = Limits { sessions: 10, threads: 100, lines: 200, all_lines: 20_000 };
+    pub(crate) const ALL: Limits = Limits { sessions: 1_000, threads: 100, lines: 50, all_lines: 20_000 };
+    pub(crate) const ONE: Limits = Limits { sessions: 1, threads: 1_000, lines: 2_000, all_lines: 20_000 };
 }
 
 /// A step file as it is now.
@@ -55,6 +57,8 @@ pub(crate) struct Model {
     /// The steps of calls that no agent is known of yet, by call.
     steps_of_calls: BTreeMap<String, String>,
     next_number: u64,
+    /// Lines since all of them were counted.
+    added: usize,
     pub(crate) records: u64,
     pub(crate) doubtful: u64,
 }
@@ -70,6 +74,7 @@ impl Model {
             left_out: None,
             steps_of_calls: BTreeMap::new(),
             next_number: 0,
+            added: 0,
             records: 0,
             doubtful: 0,
         }
@@ -84,7 +89,7 @@ impl Model {
     }
 
     /// Takes a record of the trail.
-    pub(crate) fn record(&mut self, record: &Value, doubt: Option<&str>) {
+    pub(crate) fn record(&mut self, line: &str, record: &Value, doubt: Option<&str>) {
         self.records += 1;
         self.doubtful += u64::from(doubt.is_some());
         let text = |name: &str| record.get(name).and_then(Value::as_str);
@@ -113,8 +118,9 @@ impl Model {
             thread.step = Some(cut(step, MAX_TEXT));
         }
         thread.take_decision(text("event").unwrap_or_default(), text("decision").unwrap_or_default(), time);
-        let line = records::line(number, time, record, doubt);
+        let line = records::line(number, time, (line, record), doubt);
         thread.add(line, lines);
+        self.bound_lines();
     }
 
     /// Whether there is room for a sign of this time of the session: the session whose last sign is the oldest gives way.
@@ -137,6 +143,24 @@ impl Model {
         self.left_out = self.left_out.max(Some(last));
         self.sessions.remove(at);
         true
+    }
+
+    fn bound_lines(&mut self) {
+        self.added += 1;
+        // Counting all of them costs more than to add one.
+        if self.added < self.limits.all_lines / 4 {
+            return;
+        }
+        self.added = 0;
+        let mut all: usize = self.sessions.iter().map(Session::lines).sum();
+        self.sessions.sort_by_key(Session::last);
+        for session in &mut self.sessions {
+            if all <= self.limits.all_lines {
+                break;
+            }
+            all -= session.lines();
+            session.forget_lines();
+        }
     }
 
     fn number(&mut self) -> u64 {
@@ -231,6 +255,7 @@ impl Model {
         let said = thread.take_entry(number, time, entry);
         if let Some(line) = said.line {
             thread.add(line, lines);
+            self.bound_lines();
         }
         if let Some((agent, state)) = said.of_agent
             && let Some(thread) = self.thread(session, Some(&agent), time)

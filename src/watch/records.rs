@@ -3,26 +3,65 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::line::{Detail, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
+use super::line::{Detail, Details, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
 
 /// Findings, commands and skips of one record beyond this are only counted.
 const MAX_PARTS: usize = 50;
 
-pub(super) fn line(number: u64, time: Timestamp, record: &Value, doubt: Option<&str>) -> Line {
-    let decision = text(record, "decision");
-    let parts = list(record, "commands").take(MAX_PARTS).map(command).collect();
+/// How a command that passed ended.
+const PASSED: &str = "exited with code 0";
+
+/// A longer record is not kept for its details.
+const MAX_RECORD: usize = 64 << 10;
+
+/// The record is given as it is in the trail, and read.
+pub(super) fn line(
+    number: u64,
+    time: Timestamp,
+    (text_of, record): (&str, &Value),
+    doubt: Option<&str>,
+) -> Line {
+    let details = if text_of.len() > MAX_RECORD {
+        Details::Known(details(record, doubt))
+    } else {
+        Details::Record(text_of.into(), doubt.map(Into::into))
+    };
     Line {
         number,
         time,
-        mark: if doubt.is_some() { Mark::Bad } else { mark_of(decision) },
+        mark: if doubt.is_some() { Mark::Bad } else { mark_of(text(record, "decision")) },
         text: cut(&summary(record, doubt), MAX_TEXT),
         took: took(record),
-        details: details(record, doubt),
-        parts,
+        details,
+        parts: list(record, "commands").take(MAX_PARTS).map(command).collect(),
         call: record.pointer("/tool/use_id").and_then(Value::as_str).map(str::to_owned),
         is_said: false,
     }
+}
+
+impl Details {
+    /// Of the line itself.
+    pub(super) fn of_line(&self) -> Vec<Detail> {
+        match self {
+            Details::Known(details) => details.clone(),
+            Details::Record(text, doubt) => details(&read(text), doubt.as_deref()),
+        }
+    }
+
+    /// Of the command with this number.
+    pub(super) fn of_command(&self, at: usize) -> Vec<Detail> {
+        match self {
+            Details::Known(_) => Vec::new(),
+            Details::Record(text, _) => {
+                list(&read(text), "commands").nth(at).map(command_details).unwrap_or_default()
+            }
+        }
+    }
+}
+
+fn read(record: &str) -> Value {
+    serde_json::from_str(record).unwrap_or_default()
 }
 
 /// What a decision means for whoever looks.
@@ -123,22 +162,29 @@ fn why(record: &Value) -> Option<String> {
 
 fn command(command: &Value) -> Part {
     let mark = match text(command, "verdict") {
-        "pass" | "grant" => Mark::Good,
         "block" => Mark::Bad,
-        _ => Mark::Warning,
+        "warn" | "ask" => Mark::Warning,
+        // Older records say no verdict.
+        "" if text(command, "status") != PASSED => Mark::Warning,
+        _ => Mark::Good,
     };
     let (run, status) = (text(command, "run"), text(command, "status"));
-    let mut details = vec![("command", cut_lines(run, MAX_DETAIL)), ("status", cut(status, MAX_DETAIL))];
-    details.push(("then", cut(text(command, "verdict"), MAX_TEXT)));
+    let text = match status {
+        PASSED => format!("`{run}` passed"),
+        status => format!("`{run}` {status}"),
+    };
+    Part { mark, text: cut(&text, MAX_TEXT), took: command.get("duration_ms").and_then(Value::as_i64) }
+}
+
+fn command_details(command: &Value) -> Vec<Detail> {
+    let mut details = Vec::new();
+    push(&mut details, "command", text(command, "run"));
+    push(&mut details, "status", text(command, "status"));
+    push(&mut details, "then", text(command, "verdict"));
     details.extend(rule(command));
     push(&mut details, "matched", text(command, "matched"));
     push(&mut details, "started", text(command, "started"));
-    let text = match status {
-        "exited with code 0" => format!("`{run}` passed"),
-        status => format!("`{run}` {status}"),
-    };
-    let took = command.get("duration_ms").and_then(Value::as_i64);
-    Part { mark, text: cut(&text, MAX_TEXT), took, details }
+    details
 }
 
 fn details(record: &Value, doubt: Option<&str>) -> Vec<Detail> {

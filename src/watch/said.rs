@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::line::{Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
+use super::line::{Details, Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
 use super::thread::{OpenCall, State, Thread};
 use super::words::named;
 use crate::dialect::claude::prompt;
@@ -28,7 +28,7 @@ impl Thread {
             mark,
             text,
             took: None,
-            details: Vec::new(),
+            details: Details::Known(Vec::new()),
             parts: Vec::new(),
             call: None,
             is_said: true,
@@ -90,7 +90,7 @@ impl Thread {
             self.prompt.get_or_insert_with(|| cut_lines(text, MAX_DETAIL));
             return;
         }
-        let details = vec![("prompt", cut_lines(text, MAX_DETAIL))];
+        let details = Details::Known(vec![("prompt", cut_lines(text, MAX_DETAIL))]);
         said.title = Some(cut(text, MAX_TEXT));
         said.line = Some(Line { details, ..line(Mark::None, format!("prompt: {}", cut(text, MAX_TEXT))) });
     }
@@ -104,7 +104,7 @@ impl Thread {
         if entry.is_api_error_message.is_true() {
             let text = entry.blocks().iter().find_map(|block| block.text.text()).unwrap_or("no message");
             self.change(State::Unfinished("an error of the API".into()), time);
-            let details = vec![("error", cut_lines(text, MAX_DETAIL))];
+            let details = Details::Known(vec![("error", cut_lines(text, MAX_DETAIL))]);
             return Some(Line {
                 details,
                 ..line(Mark::Bad, format!("error of the API: {}", cut(text, MAX_TEXT)))
@@ -129,7 +129,7 @@ impl Thread {
         let why = result.answer(MAX_DETAIL).unwrap_or_default();
         let what = named(&call.tool, &call.detail);
         let text = format!("{what} denied by a hook: {}", cut(&why, MAX_TEXT));
-        let details = vec![("tool", what), ("reason", cut_lines(&why, MAX_DETAIL))];
+        let details = Details::Known(vec![("tool", what), ("reason", cut_lines(&why, MAX_DETAIL))]);
         Some(Line { details, call: Some(id.to_owned()), ..line(Mark::Bad, cut(&text, MAX_TEXT)) })
     }
 }
@@ -169,7 +169,7 @@ fn failed_hook(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line)
         ("command", text(attachment.command.text())),
         ("stderr", text(attachment.stderr.text())),
     ];
-    let details = details.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    let details = Details::Known(details.into_iter().filter(|(_, value)| !value.is_empty()).collect());
     #[expect(clippy::cast_possible_truncation, reason = "a number of milliseconds")]
     let took = attachment.duration_ms.number().map(|ms| ms as i64);
     Some(Line { details, took, ..line(Mark::Warning, cut(&format!("hook {name} {what}"), MAX_TEXT)) })

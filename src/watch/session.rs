@@ -21,6 +21,17 @@ impl Session {
         self.threads.iter().map(|thread| thread.last).max().unwrap_or(Timestamp::MIN)
     }
 
+    pub(super) fn lines(&self) -> usize {
+        self.threads.iter().map(|thread| thread.lines.len()).sum()
+    }
+
+    pub(super) fn forget_lines(&mut self) {
+        for thread in &mut self.threads {
+            thread.left_out += thread.lines.len() as u64;
+            thread.lines = Default::default();
+        }
+    }
+
     pub(super) fn started(&self) -> Timestamp {
         self.threads.iter().map(|thread| thread.started).min().unwrap_or(Timestamp::MAX)
     }

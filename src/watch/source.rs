@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
         let filter = Filter { session: model.only().map(str::to_owned), ..Filter::default() };
         let (mut lines, mut is_cut) = (0, false);
         let read = self.reader.each_until(&filter, |entry| {
-            model.record(&entry.record, entry.doubt.as_deref());
+            model.record(&entry.line, &entry.record, entry.doubt.as_deref());
             lines += 1;
             is_cut = lines % LINES == 0 && Instant::now() >= until;
             Ok(if is_cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

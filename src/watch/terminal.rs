@@ -8,12 +8,12 @@ use std::time::Duration;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
-use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
+use super::keys::Key;
 use crate::process;
 
 /// The terminal is ours.
@@ -25,10 +25,10 @@ pub(super) struct Taken {
 }
 
 /// Why waiting for the user ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
-    /// There may be keys to read, or not.
-    Up,
+    /// These keys were pressed, or none in the time.
+    Keys(Vec<Key>),
     /// The terminal is gone.
     Closed,
     /// This signal asks us to stop.
@@ -75,37 +75,115 @@ fn restore_on_panic(report: fn(&PanicHookInfo<'_>)) {
     }));
 }
 
-/// Waits for a key, a new size, a signal or the end of the pause.
-#[cfg(unix)]
+/// Waits for keys, a signal or the end of the pause. A new size is seen when the screen is drawn again.
 pub(super) fn wait(pause: Duration) -> io::Result<Woken> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let woken = platform::wait(pause)?;
+    Ok(process::stop_signal().map_or(woken, Woken::Signal))
+}
 
-    let stdin = rustix::stdio::stdin();
-    let mut sources = vec![PollFd::new(&stdin, PollFlags::IN)];
-    sources.extend(process::stop_pipe().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-    let pause = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
-    match poll(&mut sources, Some(&pause)) {
-        // A new size comes as a signal.
-        Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(error) => return Err(error.into()),
+/// The library's own reader of keys reads for ever from a terminal that is gone, and is larger than all of the rest.
+#[cfg(unix)]
+mod platform {
+    use std::io;
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::Errno;
+
+    use super::super::keys;
+    use super::Woken;
+    use crate::process;
+
+    /// The rest of a key comes at once.
+    const REST: Duration = Duration::from_millis(50);
+
+    pub(super) fn wait(pause: Duration) -> io::Result<Woken> {
+        let mut bytes = Vec::new();
+        if !read(&mut bytes, pause)? {
+            return Ok(Woken::Closed);
+        }
+        if !keys::keys(&bytes).1.is_empty() && !read(&mut bytes, REST)? {
+            return Ok(Woken::Closed);
+        }
+        let (mut found, rest) = keys::keys(&bytes);
+        found.extend(keys::last_keys(rest));
+        Ok(Woken::Keys(found))
     }
-    if let Some(signal) = process::stop_signal() {
-        return Ok(Woken::Signal(signal));
+
+    /// Adds what comes within the pause; whether the terminal is still there.
+    fn read(bytes: &mut Vec<u8>, pause: Duration) -> io::Result<bool> {
+        let stdin = rustix::stdio::stdin();
+        let mut sources = vec![PollFd::new(&stdin, PollFlags::IN)];
+        sources.extend(process::stop_pipe().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        let pause = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
+        match poll(&mut sources, Some(&pause)) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+        let came = sources.first().map_or(PollFlags::empty(), PollFd::revents);
+        if came.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+            return Ok(false);
+        }
+        if !came.contains(PollFlags::IN) {
+            return Ok(true);
+        }
+        let mut buffer = [0; 1_024];
+        match rustix::io::read(stdin, &mut buffer) {
+            Ok(0) | Err(Errno::IO) => Ok(false),
+            Ok(read) => {
+                bytes.extend(buffer.get(..read).unwrap_or_default());
+                Ok(true)
+            }
+            Err(Errno::INTR | Errno::AGAIN) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
     }
-    // Whoever reads keys from a terminal that is gone would read for ever.
-    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
-    let is_gone = sources.first().is_some_and(|stdin| stdin.revents().intersects(gone));
-    Ok(if is_gone { Woken::Closed } else { Woken::Up })
 }
 
 #[cfg(not(unix))]
-pub(super) fn wait(pause: Duration) -> io::Result<Woken> {
-    event::poll(pause).map(|_| Woken::Up)
-}
+mod platform {
+    use std::io;
+    use std::time::Duration;
 
-/// The next key or new size, if there is one.
-pub(super) fn next_event() -> io::Result<Option<Event>> {
-    if event::poll(Duration::ZERO)? { event::read().map(Some) } else { Ok(None) }
+    use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+
+    use super::super::keys::Key;
+    use super::Woken;
+
+    pub(super) fn wait(mut pause: Duration) -> io::Result<Woken> {
+        let mut keys = Vec::new();
+        while event::poll(pause)? {
+            pause = Duration::ZERO;
+            if let Event::Key(key) = event::read()?
+                && key.kind != KeyEventKind::Release
+            {
+                let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+                keys.push(if is_control && key.code == KeyCode::Char('c') {
+                    Key::Interrupt
+                } else {
+                    named(key.code)
+                });
+            }
+        }
+        Ok(Woken::Keys(keys))
+    }
+
+    fn named(code: KeyCode) -> Key {
+        match code {
+            KeyCode::Char(c) => Key::Char(c),
+            KeyCode::Up => Key::Up,
+            KeyCode::Down => Key::Down,
+            KeyCode::PageUp => Key::PageUp,
+            KeyCode::PageDown => Key::PageDown,
+            KeyCode::Home => Key::Home,
+            KeyCode::End => Key::End,
+            KeyCode::Enter => Key::Enter,
+            KeyCode::Backspace => Key::Backspace,
+            KeyCode::Esc => Key::Esc,
+            _ => Key::Other,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -36,6 +36,10 @@ fn say(model: &mut Model, agent: Option<&str>, seconds: i64, mut line: Value) {
     }
 }
 
+fn take(model: &mut Model, record: &Value, doubt: Option<&str>) {
+    model.record(&record.to_string(), record, doubt);
+}
+
 fn prompt(text: &str) -> Value {
     json!({"type": "user", "message": {"role": "user", "content": text}})
 }
@@ -76,7 +80,7 @@ pub(in super::super) fn example() -> (Model, Clock) {
     say(&mut model, None, 1, call("toolu_1", "Agent", json!({"description": "Write greeting"})));
     let gate = json!({"event": "PreToolUse", "agent": "coder", "step": "steps/01-01.json", "decision": "allowed",
         "tool": {"name": "Agent", "use_id": "toolu_1"}, "started": time(2).to_string()});
-    model.record(&record(2, gate), None);
+    take(&mut model, &record(2, gate), None);
     coder(&mut model);
     say(&mut model, Some("a1"), 3, prompt("Do step 01-01."));
     say(&mut model, Some("a1"), 4, call("toolu_2", "Write", json!({"file_path": "Cargo.lock"})));
@@ -84,18 +88,18 @@ pub(in super::super) fn example() -> (Model, Clock) {
         "tool": {"name": "Write", "use_id": "toolu_2", "file": "Cargo.lock"}, "findings": [
             {"code": "GUARD_DENIED", "what": "writing Cargo.lock: `uneditableFiles` has `*.lock`", "fix": "leave it", "verdict": "block",
              "rule": {"key": "preToolUse.uneditableFiles", "pattern": "*.lock", "file": ".conclaude.yaml", "line": 7}, "matched": "Cargo.lock"}]});
-    model.record(&record(5, denied), None);
+    take(&mut model, &record(5, denied), None);
     say(&mut model, Some("a1"), 5, result("toolu_2", "PreToolUse:Write hook error: no", true));
     let phase = json!({"event": "des run", "agent": "coder", "step": "steps/01-01.json", "phase": "RED", "decision": "PASS",
         "evidence": {"command": "npm test", "exit_code": 1, "duration_ms": 2300}});
-    model.record(&record(9, phase), None);
+    take(&mut model, &record(9, phase), None);
     say(&mut model, Some("a1"), 10, answer("Done."));
     let blocked = json!({"event": "SubagentStop", "agent": "coder", "agent_id": "a1", "step": "steps/01-01.json", "decision": "blocked",
         "started": time(11).to_string(), "blocks": {"count": 1, "max": 3}, "commands": [
             {"run": "npm run lint", "status": "exited with code 1", "exit_code": 1, "duration_ms": 1234, "verdict": "block",
              "rule": {"key": "subagentStop.commands", "pattern": "coder", "file": ".conclaude.yaml", "line": 4}, "matched": "coder", "started": time(11).to_string()},
             {"run": "npm test", "status": "exited with code 0", "exit_code": 0, "duration_ms": 61_000, "verdict": "pass", "started": time(12).to_string()}]});
-    model.record(&record(13, blocked), None);
+    take(&mut model, &record(13, blocked), None);
     say(&mut model, Some("a1"), 14, call("toolu_3", "Bash", json!({"command": "npm run fix"})));
     let phases =
         [("RED", "EXECUTED", Some("PASS")), ("GREEN", "IN_PROGRESS", None), ("COMMIT", "NOT_EXECUTED", None)];
@@ -205,12 +209,12 @@ fn an_agent_stops_goes_on_after_a_block_and_is_quiet_or_unfinished() {
     say(&mut model, Some("a1"), 6, answer("Done."));
     assert_eq!(state(&model, 1_000), "✓ stopped");
     let stop = |decision: &str| json!({"event": "SubagentStop", "agent_id": "a1", "decision": decision});
-    model.record(&record(7, stop("blocked")), None);
+    take(&mut model, &record(7, stop("blocked")), None);
     assert_eq!(state(&model, 8), "● at work · 1 block");
     // Claude Code writes its transcripts late.
     say(&mut model, Some("a1"), 6, answer("Done."));
     assert_eq!(state(&model, 8), "● at work · 1 block");
-    model.record(&record(9, stop("allowed")), None);
+    take(&mut model, &record(9, stop("allowed")), None);
     assert_eq!(state(&model, 10), "✓ stopped · 1 block");
     say(
         &mut model,
@@ -274,7 +278,7 @@ fn a_denial_is_one_line_whoever_says_it_first() {
     assert!(
         shown(&model, 9).contains("✗ 12:00:06 Write x denied by a hook: PreToolUse:Write hook error: no")
     );
-    model.record(&denied, None);
+    take(&mut model, &denied, None);
     let rows = shown(&model, 9);
     assert!(rows.contains("PreToolUse Write x denied") && !rows.contains("by a hook"), "{rows}");
     say(&mut model, Some("a1"), 7, call("t1", "Write", json!({"file_path": "x"})));
@@ -340,10 +344,10 @@ fn text_of_others_is_cleaned_wherever_it_comes_from() {
         "tool": {"name": hostile, "file": hostile}, "findings": [{"code": hostile, "what": hostile, "fix": hostile, "verdict": "block", "matched": hostile, "rule": {"key": hostile, "pattern": hostile, "file": hostile}}],
         "commands": [{"run": hostile, "status": hostile, "verdict": hostile, "started": hostile, "matched": hostile}],
         "skipped": [{"what": hostile, "why": hostile}], "judge": {"error": hostile}, "evidence": hostile, "config_error": {"message": hostile}});
-    model.record(&record(6, texts.clone()), Some(hostile));
+    take(&mut model, &record(6, texts.clone()), Some(hostile));
     let mut other = texts;
     other["session"] = json!(hostile);
-    model.record(&record(7, other), None);
+    take(&mut model, &record(7, other), None);
     let text = || Some(hostile.to_owned());
     model.set_running(vec![Running {
         session: Some("s1".into()),
@@ -371,11 +375,11 @@ fn text_of_others_is_cleaned_wherever_it_comes_from() {
 
 #[test]
 fn memory_is_bounded_and_the_newest_stays() {
-    let mut model = Model::new(Limits { sessions: 3, threads: 4, lines: 5 }, None);
+    let mut model = Model::new(Limits { sessions: 3, threads: 4, lines: 5, all_lines: 1_000 }, None);
     for n in 0..1_000 {
         let long = "x".repeat(100_000);
         let fields = json!({"session": format!("s{}", n / 100), "agent_id": format!("a{}", n / 10), "event": "SubagentStop", "decision": "blocked", "reason": long});
-        model.record(&record(n, fields), None);
+        take(&mut model, &record(n, fields), None);
     }
     let rows = model.rows(&clock(1_000), "");
     let sessions: Vec<&str> = rows.iter().filter(|row| row.depth == 0).map(|row| row.text.as_str()).collect();
@@ -386,8 +390,22 @@ fn memory_is_bounded_and_the_newest_stays() {
     assert_eq!(rows.iter().filter(|row| row.text.starts_with("5 earlier lines left out")).count(), 12);
     assert_eq!(model.records, 1_000);
     // What is older than what gave way does not come back in its stead.
-    model.record(&record(1, json!({"session": "old", "event": "Stop", "decision": "allowed"})), None);
+    take(&mut model, &record(1, json!({"session": "old", "event": "Stop", "decision": "allowed"})), None);
     assert_eq!(model.rows(&clock(1_000), "").len(), rows.len());
+}
+
+#[test]
+fn all_sessions_are_listed_and_old_ones_lose_their_lines() {
+    let mut model = Model::new(Limits { all_lines: 100, ..Limits::ALL }, None);
+    for n in 0..1_000 {
+        let fields = json!({"session": format!("s{:03}", n / 10), "event": "Stop", "decision": "allowed"});
+        take(&mut model, &record(n, fields), None);
+    }
+    let rows = model.rows(&clock(1_000), "");
+    assert_eq!(rows.iter().filter(|row| row.depth == 0).count(), 100);
+    let lines = rows.iter().filter(|row| matches!(row.id, RowId::Line(_))).count();
+    assert!((75..=125).contains(&lines), "{lines}");
+    assert!(matches!(rows.last().unwrap().id, RowId::Line(1_000)), "the newest stays");
 }
 
 #[test]
@@ -414,8 +432,8 @@ fn a_filter_keeps_what_belongs_to_its_rows() {
 #[test]
 fn only_the_session_that_is_asked_for() {
     let mut model = Model::new(Limits::ONE, Some("s1".into()));
-    model.record(&record(1, json!({"event": "Stop", "decision": "allowed"})), None);
-    model.record(&record(2, json!({"event": "Stop", "decision": "allowed", "session": "s2"})), None);
-    model.record(&json!({"event": "des new"}), None);
+    take(&mut model, &record(1, json!({"event": "Stop", "decision": "allowed"})), None);
+    take(&mut model, &record(2, json!({"event": "Stop", "decision": "allowed", "session": "s2"})), None);
+    take(&mut model, &json!({"event": "des new"}), None);
     assert_eq!(model.session_ids().collect::<Vec<_>>(), ["s1"]);
 }

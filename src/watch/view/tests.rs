@@ -1,13 +1,13 @@
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
+use super::super::keys::Key;
 use super::super::model::tests::example;
 use super::super::model::{Limits, Model};
 use super::*;
 
 /// What is on a screen of this size after these keys.
-fn screen(model: &Model, clock: &Clock, size: (u16, u16), keys: &[KeyCode]) -> String {
+fn screen(model: &Model, clock: &Clock, size: (u16, u16), keys: &[Key]) -> String {
     let backend = drawn(model, clock, size, keys, true);
     let lines = backend.buffer().content().chunks(usize::from(size.0));
     let line = |cells: &[ratatui::buffer::Cell]| -> String {
@@ -17,7 +17,7 @@ fn screen(model: &Model, clock: &Clock, size: (u16, u16), keys: &[KeyCode]) -> S
     lines.map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn drawn(model: &Model, clock: &Clock, size: (u16, u16), keys: &[KeyCode], has_colours: bool) -> TestBackend {
+fn drawn(model: &Model, clock: &Clock, size: (u16, u16), keys: &[Key], has_colours: bool) -> TestBackend {
     let mut app = App::new();
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     let empty = [
@@ -38,14 +38,14 @@ fn drawn(model: &Model, clock: &Clock, size: (u16, u16), keys: &[KeyCode], has_c
         };
         terminal.draw(|frame| draw(&screen, &mut app, frame.area(), frame.buffer_mut())).unwrap();
         match keys.next() {
-            Some(key) => app.key(KeyEvent::from(*key), &rows),
+            Some(key) => app.key(*key, &rows),
             None => return terminal.backend().clone(),
         };
     }
 }
 
-fn typed(text: &str) -> Vec<KeyCode> {
-    text.chars().map(KeyCode::Char).collect()
+fn typed(text: &str) -> Vec<Key> {
+    text.chars().map(Key::Char).collect()
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_screen_at_80_by_24() {
 #[test]
 fn the_screen_at_120_by_40_with_details() {
     let (model, clock) = example();
-    insta::assert_snapshot!(screen(&model, &clock, (120, 40), &[KeyCode::Enter]), @r#"
+    insta::assert_snapshot!(screen(&model, &clock, (120, 40), &[Key::Enter]), @r#"
      conclaude watch · greeting                                                   1 session, 1 agent, 2 at work · following
      ● session s1 · Execute step 01-01 of the project greeting.                                            2026-01-31 12:00
        ● main thread · Agent Write greeting                                                                            19 s
@@ -141,7 +141,7 @@ fn the_screen_at_40_by_10() {
     >    ✗ SubagentStop blocked (1 o… 2.0 s
      q quit · ? help · ↑↓ select · Enter d…
     "#);
-    insta::assert_snapshot!(screen(&model, &clock, (40, 10), &[KeyCode::Enter, KeyCode::PageDown]), @"
+    insta::assert_snapshot!(screen(&model, &clock, (40, 10), &[Key::Enter, Key::PageDown]), @"
      conclaude watch · greeting
     ── details ────────────── 1 more: PgDn ─
      command: `npm test` exited with code
@@ -182,7 +182,7 @@ fn the_help_and_the_filter() {
 
      /lint▏                                          Enter keeps it · Esc clears it
     "#);
-    let nothing = [typed("/zzz"), vec![KeyCode::Enter]].concat();
+    let nothing = [typed("/zzz"), vec![Key::Enter]].concat();
     insta::assert_snapshot!(screen(&model, &clock, (80, 4), &nothing), @r#"
     conclaude watch · greeting           1 session, 1 agent, 2 at work · following
     No row holds "zzz". Esc clears the filter.
@@ -211,7 +211,7 @@ fn no_size_is_too_small() {
         for keys in ["", "?", "/x"] {
             drawn(&model, &clock, (width, height), &typed(keys), true);
         }
-        drawn(&model, &clock, (width, height), &[KeyCode::Enter, KeyCode::End, KeyCode::PageDown], true);
+        drawn(&model, &clock, (width, height), &[Key::Enter, Key::End, Key::PageDown], true);
     }
 }
 
