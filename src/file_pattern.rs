@@ -1,6 +1,8 @@
 //! Patterns of files by gitignore's rules: without an inner `/` at any depth, with one from the root on, a match of a directory
 //! covers what is in it.
 
+use std::borrow::Cow;
+
 use crate::glob::{Glob, GlobError, Kind};
 
 /// Where a path is, by the names it can be compared with.
@@ -27,7 +29,7 @@ impl Location {
 /// Each directory above a path is compared as well, so a longer path would take too long.
 const MAX_PATH_BYTES: usize = 1_024;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FilePattern {
     glob: Glob,
     anchor: Anchor,
@@ -57,16 +59,17 @@ impl FilePattern {
         let plain = pattern.trim_end_matches('/');
         let (anchor, plain) = if let Some(below_home) = plain.strip_prefix("~/") {
             let home = escaped(&fold_case(home.unwrap_or("~")));
-            (Anchor::Absolute, format!("{}/{below_home}", home.trim_end_matches('/').trim_start_matches('/')))
+            let home = home.trim_end_matches('/').trim_start_matches('/');
+            (Anchor::Absolute, Cow::from(format!("{home}/{below_home}")))
         } else if let Some(rooted) = plain.strip_prefix('/') {
-            (Anchor::RootOrAbsolute, rooted.to_owned())
+            (Anchor::RootOrAbsolute, rooted.into())
         } else if plain.contains('/') {
-            (Anchor::Root, plain.to_owned())
+            (Anchor::Root, plain.into())
         } else {
-            (Anchor::AnyDepth, plain.to_owned())
+            (Anchor::AnyDepth, plain.into())
         };
         // `/` alone is the root with its contents.
-        let (anchor, plain, is_for_directories) = match plain.as_str() {
+        let (anchor, plain, is_for_directories) = match plain.as_ref() {
             "" | "." => (Anchor::Root, "**", false),
             plain => (anchor, plain, is_for_directories),
         };
@@ -98,47 +101,57 @@ impl FilePattern {
 
     /// Whether it covers the path: itself, or by a directory above it. What is too long to be compared is covered.
     pub(crate) fn covers(&self, location: &Location) -> bool {
+        self.compare(location, |glob, text| glob.matches(text).unwrap_or(true))
+    }
+
+    /// Whether a quick look tells that it does not.
+    pub(crate) fn rules_out(&self, location: &Location) -> bool {
+        !self.compare(location, |glob, text| !glob.rules_out(text))
+    }
+
+    fn compare(&self, location: &Location, matches: fn(&Glob, &str) -> bool) -> bool {
         if location.absolute.len() > MAX_PATH_BYTES {
             return true;
         }
+        let matches = |text: &str| matches(&self.glob, &fold_case(text));
         let relative = location.relative.as_deref().filter(|relative| !relative.is_empty());
         let absolute = location.absolute.trim_start_matches('/');
         match self.anchor {
-            Anchor::AnyDepth => self.covers_a_name(relative.unwrap_or(absolute), location.is_directory),
-            Anchor::Root => relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory)),
-            Anchor::Absolute => self.covers_a_prefix(absolute, location.is_directory),
+            Anchor::AnyDepth => {
+                self.covers_a_name(relative.unwrap_or(absolute), location.is_directory, matches)
+            }
+            Anchor::Root => {
+                relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory, matches))
+            }
+            Anchor::Absolute => self.covers_a_prefix(absolute, location.is_directory, matches),
             Anchor::RootOrAbsolute => {
-                relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory))
-                    || self.covers_a_prefix(absolute, location.is_directory)
+                relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory, matches))
+                    || self.covers_a_prefix(absolute, location.is_directory, matches)
             }
         }
     }
 
-    fn covers_a_name(&self, path: &str, is_directory: bool) -> bool {
+    fn covers_a_name(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
         let mut names = path.split('/').peekable();
         while let Some(name) = names.next() {
             let is_directory = is_directory || names.peek().is_some();
-            if (is_directory || !self.is_for_directories) && self.matches(name) {
+            if (is_directory || !self.is_for_directories) && matches(name) {
                 return true;
             }
         }
         false
     }
 
-    fn covers_a_prefix(&self, path: &str, is_directory: bool) -> bool {
+    fn covers_a_prefix(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
         let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        directories.into_iter().any(|above| self.matches(above))
-            || ((is_directory || !self.is_for_directories) && self.matches(path))
-    }
-
-    fn matches(&self, text: &str) -> bool {
-        self.glob.matches(&fold_case(text)).unwrap_or(true)
+        directories.into_iter().any(|above| matches(above))
+            || ((is_directory || !self.is_for_directories) && matches(path))
     }
 }
 
 /// Where the file system does not tell them apart, neither do patterns.
-fn fold_case(text: &str) -> String {
-    if cfg!(any(windows, target_os = "macos")) { text.to_lowercase() } else { text.to_owned() }
+fn fold_case(text: &str) -> Cow<'_, str> {
+    if cfg!(any(windows, target_os = "macos")) { text.to_lowercase().into() } else { text.into() }
 }
 
 /// A path as the pattern of itself.

@@ -5,6 +5,7 @@
 //! do not change that: `{src/**,x}` and `src/{**,x}/y` cross, `src/**.rs` and `src/{**,x}.rs` do not. Elsewhere `**` is `*`.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -68,30 +69,57 @@ impl Op {
     }
 }
 
-/// A compiled glob.
-#[derive(Clone, Debug)]
-pub(crate) struct Glob {
-    program: Vec<Op>,
+/// A glob that is known to be valid. It is compiled when it is first needed: of many rules few are for the command or the file
+/// at hand, and their literal parts rule out most of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Glob(Arc<Checked>);
+
+#[derive(Debug)]
+struct Checked {
+    pattern: Box<str>,
+    kind: Kind,
+    /// How many bytes of the pattern every match starts with.
+    head: usize,
+    program: OnceLock<Vec<Op>>,
 }
 
+impl PartialEq for Checked {
+    fn eq(&self, other: &Checked) -> bool {
+        (&self.pattern, self.kind) == (&other.pattern, other.kind)
+    }
+}
+
+impl Eq for Checked {}
+
 impl Glob {
-    /// Compiles a glob.
+    /// Checks a glob.
     ///
     /// # Errors
     /// Says what is wrong with it.
     pub(crate) fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
-        let chars: Vec<char> = pattern.chars().collect();
-        if chars.len() > MAX_PATTERN_CHARS {
-            return Err(GlobError("it is longer than 1,024 characters"));
-        }
-        let mut compiler =
-            Compiler { chars: &chars, at: 0, kind, program: Vec::new(), opens: true, skips: Vec::new() };
-        compiler.sequence(0)?;
-        if compiler.at < chars.len() {
-            return Err(GlobError("`}` without a `{` before it"));
-        }
-        compiler.program.push(Op::End);
-        Ok(Glob { program: compiler.program })
+        let head = head(pattern);
+        check(pattern, head, kind)?;
+        Ok(Glob(Arc::new(Checked { pattern: pattern.into(), kind, head, program: OnceLock::new() })))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0.pattern
+    }
+
+    /// The same for a pattern that is only kept.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub(crate) fn check(pattern: &str, kind: Kind) -> Result<(), GlobError> {
+        check(pattern, head(pattern), kind)
+    }
+
+    fn program(&self) -> &[Op] {
+        self.0.program.get_or_init(|| {
+            let compiler = Compiler::new(&self.0.pattern, self.0.kind, Some(Vec::with_capacity(32)));
+            // It is valid, or it would not be here.
+            compiler.run().unwrap_or_default()
+        })
     }
 
     /// Whether the whole text matches; none if it is too long to be compared.
@@ -100,28 +128,120 @@ impl Glob {
         (text.len() <= MAX_TEXT_BYTES).then(|| self.matches_long(text))
     }
 
+    /// Whether the literal parts of the pattern, which a match contains in their order, tell that the text is none.
+    #[must_use]
+    pub(crate) fn rules_out(&self, text: &str) -> bool {
+        let (head, mut pattern) = self.0.pattern.split_at(self.0.head);
+        let Some(mut text) = text.strip_prefix(head) else { return true };
+        if pattern.is_empty() {
+            return !text.is_empty();
+        }
+        loop {
+            pattern = self.after_special(pattern);
+            let Some(end) = pattern.find(SPECIAL) else { return !text.ends_with(pattern) };
+            let (part, rest) = pattern.split_at(end);
+            match text.split_once(part) {
+                Some((_, after)) => (text, pattern) = (after, rest),
+                None => return true,
+            }
+        }
+    }
+
+    /// What follows the special character or group that a pattern starts with.
+    fn after_special<'p>(&self, pattern: &'p str) -> &'p str {
+        let end = match pattern.chars().next() {
+            Some('[') => end_of_class(pattern, 1),
+            Some('{') => end_of_alternatives(pattern, 1),
+            Some('\\') => 1 + pattern.chars().nth(1).map_or(0, char::len_utf8),
+            _ => 1,
+        };
+        let rest = pattern.get(end..).unwrap_or_default();
+        // In a path, `**/` may be nothing, with its `/`.
+        if self.0.kind == Kind::Path { rest.strip_prefix('/').unwrap_or(rest) } else { rest }
+    }
+
+    fn is_literal(&self) -> bool {
+        self.0.head == self.0.pattern.len()
+    }
+
     /// The same for a text of which one is compared, such as a shell command.
     #[must_use]
     pub(crate) fn matches_long(&self, text: &str) -> bool {
-        let mut now = States::new(self.program.len());
-        let mut next = States::new(self.program.len());
-        now.add(&self.program, 0);
-        for c in text.chars() {
-            for at in &now.list {
-                match self.program.get(*at) {
-                    Some(Op::Many { slash }) if *slash || c != '/' => next.add(&self.program, *at),
-                    Some(op) if op.takes(c) => next.add(&self.program, at + 1),
-                    _ => {}
-                }
-            }
-            std::mem::swap(&mut now, &mut next);
-            next.clear();
-            if now.list.is_empty() {
-                return false;
+        if self.rules_out(text) {
+            return false;
+        }
+        self.is_literal() || run(self.program(), text)
+    }
+}
+
+/// Characters that are not themselves in a pattern.
+const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// How many bytes of a pattern are literal at its start.
+fn head(pattern: &str) -> usize {
+    let is_special = |byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\' | b'}');
+    pattern.bytes().position(is_special).unwrap_or(pattern.len())
+}
+
+fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobError> {
+    if pattern.len() > MAX_PATTERN_CHARS && pattern.chars().count() > MAX_PATTERN_CHARS {
+        return Err(GlobError("it is longer than 1,024 characters"));
+    }
+    // Nothing can be wrong with the literal start.
+    Compiler { at: head, ..Compiler::new(pattern, kind, None) }.run().map(drop)
+}
+
+fn char_at(pattern: &str, at: usize) -> Option<char> {
+    pattern.get(at..)?.chars().next()
+}
+
+/// The position behind the `}` that ends the alternatives of which one ends here.
+fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
+    let mut depth = 1;
+    while let Some(c) = char_at(pattern, at) {
+        at += c.len_utf8();
+        match c {
+            '\\' => at += char_at(pattern, at).map_or(0, char::len_utf8),
+            '[' => at = end_of_class(pattern, at),
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// The position behind the `]` of a class whose `[` is before this one. A `]` is a member where it comes first.
+fn end_of_class(pattern: &str, mut at: usize) -> usize {
+    at += usize::from(matches!(char_at(pattern, at), Some('!' | '^')));
+    at += char_at(pattern, at).map_or(0, char::len_utf8);
+    let inside = pattern.get(at..).unwrap_or_default();
+    at + inside.find(']').map_or(inside.len(), |end| end + 1)
+}
+
+/// Follows all states of a program at once.
+fn run(program: &[Op], text: &str) -> bool {
+    let mut now = States::new(program.len());
+    let mut next = States::new(program.len());
+    now.add(program, 0);
+    for c in text.chars() {
+        for at in &now.list {
+            match program.get(*at) {
+                Some(Op::Many { slash }) if *slash || c != '/' => next.add(program, *at),
+                Some(op) if op.takes(c) => next.add(program, at + 1),
+                _ => {}
             }
         }
-        now.list.iter().any(|at| matches!(self.program.get(*at), Some(Op::End)))
+        std::mem::swap(&mut now, &mut next);
+        next.clear();
+        if now.list.is_empty() {
+            return false;
+        }
     }
+    now.list.iter().any(|at| matches!(program.get(*at), Some(Op::End)))
 }
 
 /// A set of positions in a program.
@@ -165,25 +285,50 @@ impl States {
 }
 
 struct Compiler<'a> {
-    chars: &'a [char],
+    pattern: &'a str,
+    /// In bytes.
     at: usize,
     kind: Kind,
-    program: Vec<Op>,
+    /// None where the pattern is only checked.
+    program: Option<Vec<Op>>,
     /// Whether every way to this position is at the start of a part of a path.
     opens: bool,
     /// The `**` at the end of alternatives that a `/` follows: no folder at all also skips that `/`.
     skips: Vec<usize>,
 }
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    fn new(pattern: &'a str, kind: Kind, program: Option<Vec<Op>>) -> Self {
+        Compiler { pattern, at: 0, kind, program, opens: true, skips: Vec::new() }
+    }
+
+    fn run(mut self) -> Result<Vec<Op>, GlobError> {
+        self.sequence(0)?;
+        if self.at < self.pattern.len() {
+            return Err(GlobError("`}` without a `{` before it"));
+        }
+        self.push(Op::End);
+        Ok(self.program.unwrap_or_default())
+    }
+
     fn peek(&self) -> Option<char> {
-        self.chars.get(self.at).copied()
+        char_at(self.pattern, self.at)
     }
 
     fn next(&mut self) -> Option<char> {
         let c = self.peek();
-        self.at += usize::from(c.is_some());
+        self.at += c.map_or(0, char::len_utf8);
         c
+    }
+
+    fn push(&mut self, op: Op) {
+        if let Some(program) = &mut self.program {
+            program.push(op);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.program.as_ref().map_or(0, Vec::len)
     }
 
     /// Compiles up to the end of the pattern or of an alternative.
@@ -192,7 +337,7 @@ impl Compiler<'_> {
             match c {
                 '}' => return Ok(()),
                 ',' if depth > 0 => return Ok(()),
-                _ => self.at += 1,
+                _ => self.at += c.len_utf8(),
             }
             match c {
                 '?' => self.single(Op::Any { slash: self.kind == Kind::Name }),
@@ -210,14 +355,14 @@ impl Compiler<'_> {
     }
 
     fn single(&mut self, op: Op) {
-        self.program.push(op);
+        self.push(op);
         self.opens = false;
     }
 
     fn character(&mut self, c: char) {
-        self.program.push(Op::Char(c));
+        self.push(Op::Char(c));
         self.opens = c == '/';
-        let end = self.program.len();
+        let end = self.len();
         for skip in std::mem::take(&mut self.skips) {
             self.patch(skip, Op::Split(skip + 1, end));
         }
@@ -237,8 +382,8 @@ impl Compiler<'_> {
             return self.single(Op::Many { slash });
         }
         // Any number of folders, also none: (any* /)?
-        let split = self.program.len();
-        self.program.push(Op::Split(split + 1, split + 1));
+        let split = self.len();
+        self.push(Op::Split(split + 1, split + 1));
         self.single(Op::Many { slash });
         self.skips.push(split);
         if self.peek() == Some('/') {
@@ -251,43 +396,17 @@ impl Compiler<'_> {
     fn follows(&self, mut depth: usize) -> Option<char> {
         let mut at = self.at;
         loop {
-            match self.chars.get(at) {
+            match char_at(self.pattern, at) {
                 Some('}') if depth > 0 => at += 1,
-                Some(',') if depth > 0 => at = self.end_of_alternatives(at),
-                other => return other.copied(),
+                Some(',') if depth > 0 => at = end_of_alternatives(self.pattern, at),
+                other => return other,
             }
             depth -= 1;
         }
     }
 
-    /// The position behind the `}` that ends the alternatives of which one ends here.
-    fn end_of_alternatives(&self, mut at: usize) -> usize {
-        let mut depth = 1;
-        while let Some(c) = self.chars.get(at) {
-            at += 1;
-            match c {
-                '\\' => at += 1,
-                // A `]` is a member of the class where it comes first.
-                '[' => {
-                    at += usize::from(matches!(self.chars.get(at), Some('!' | '^'))) + 1;
-                    while self.chars.get(at).is_some_and(|c| *c != ']') {
-                        at += 1;
-                    }
-                    at += 1;
-                }
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                break;
-            }
-        }
-        at
-    }
-
     fn patch(&mut self, at: usize, op: Op) {
-        if let Some(old) = self.program.get_mut(at) {
+        if let Some(old) = self.program.as_mut().and_then(|program| program.get_mut(at)) {
             *old = op;
         }
     }
@@ -331,15 +450,15 @@ impl Compiler<'_> {
         let mut skips = Vec::new();
         let mut all_open = true;
         loop {
-            let split = self.program.len();
-            self.program.push(Op::Split(split + 1, 0));
+            let split = self.len();
+            self.push(Op::Split(split + 1, 0));
             self.opens = opens;
             self.sequence(depth)?;
             all_open &= self.opens;
             skips.append(&mut self.skips);
-            jumps.push(self.program.len());
-            self.program.push(Op::Jump(0));
-            let next = self.program.len();
+            jumps.push(self.len());
+            self.push(Op::Jump(0));
+            let next = self.len();
             match self.next() {
                 Some(',') => self.patch(split, Op::Split(split + 1, next)),
                 Some(_) => {
@@ -352,7 +471,7 @@ impl Compiler<'_> {
         }
         self.opens = all_open;
         self.skips = skips;
-        let end = self.program.len();
+        let end = self.len();
         for jump in jumps {
             self.patch(jump, Op::Jump(end));
         }

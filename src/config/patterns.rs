@@ -1,6 +1,7 @@
 //! Patterns that are checked when they are read: a broken one cannot exist.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
@@ -11,27 +12,35 @@ use crate::glob::{Glob, GlobError, Kind};
 
 /// A glob over names or commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NameGlob(String);
+pub struct NameGlob(Glob);
 
 /// A pattern of files by gitignore's rules; `!` in front of it frees what it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileGlob(String);
+pub struct FileGlob {
+    written: String,
+    /// As if there were no home directory.
+    pattern: FilePattern,
+}
 
 impl NameGlob {
     /// How the schema names it.
     pub(super) const FORMAT: &str = "glob";
 
     pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(crate) fn glob(&self) -> &Glob {
         &self.0
     }
 
     pub(super) fn check(text: &str) -> Result<(), GlobError> {
-        Glob::new(text, Kind::Name).map(drop)
+        Glob::check(text, Kind::Name)
     }
 
     /// Whether it matches the name; one that is too long to be compared is no match.
     pub(crate) fn matches(&self, name: &str) -> bool {
-        Glob::new(&self.0, Kind::Name).is_ok_and(|glob| glob.matches(name).unwrap_or(false))
+        self.0.matches(name).unwrap_or(false)
     }
 }
 
@@ -39,36 +48,67 @@ impl FileGlob {
     /// How the schema names it.
     pub(super) const FORMAT: &str = "gitignore";
 
+    fn new(written: &str) -> Result<FileGlob, GlobError> {
+        let pattern = FilePattern::new(without_mark(written), None)?;
+        Ok(FileGlob { written: written.to_owned(), pattern })
+    }
+
     pub(crate) fn as_str(&self) -> &str {
-        &self.0
+        &self.written
+    }
+
+    /// Whether it frees what it covers.
+    pub(crate) fn allows(&self) -> bool {
+        self.written.starts_with('!')
+    }
+
+    /// What it covers, either way.
+    ///
+    /// # Errors
+    /// Where the path of the home directory is longer than a pattern may be.
+    pub(crate) fn pattern(&self, home: Option<&str>) -> Result<FilePattern, GlobError> {
+        if self.written.contains('~') {
+            return FilePattern::new(without_mark(&self.written), home);
+        }
+        Ok(self.pattern.clone())
     }
 
     pub(super) fn check(text: &str) -> Result<(), GlobError> {
-        FilePattern::new(text.strip_prefix('!').unwrap_or(text), None).map(drop)
+        FileGlob::new(text).map(drop)
     }
 }
 
-fn read<'de, D: Deserializer<'de>>(
-    deserializer: D,
-    check: impl Fn(&str) -> Result<(), GlobError>,
-) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    if text.trim().is_empty() {
-        return Err(de::Error::custom("expected text that is not blank"));
+fn without_mark(written: &str) -> &str {
+    written.strip_prefix('!').unwrap_or(written)
+}
+
+/// Makes a pattern of a text, which is only borrowed: there are many of them.
+struct Parse<F>(F);
+
+impl<T, F: Fn(&str) -> Result<T, GlobError>> de::Visitor<'_> for Parse<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
     }
-    check(&text).map_err(|error| de::Error::custom(format!("invalid pattern `{text}`: {error}")))?;
-    Ok(text)
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        if text.trim().is_empty() {
+            return Err(de::Error::custom("expected text that is not blank"));
+        }
+        (self.0)(text).map_err(|error| de::Error::custom(format!("invalid pattern `{text}`: {error}")))
+    }
 }
 
 impl<'de> Deserialize<'de> for NameGlob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(deserializer, NameGlob::check).map(NameGlob)
+        deserializer.deserialize_str(Parse(|text: &str| Glob::new(text, Kind::Name).map(NameGlob)))
     }
 }
 
 impl<'de> Deserialize<'de> for FileGlob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(deserializer, FileGlob::check).map(FileGlob)
+        deserializer.deserialize_str(Parse(FileGlob::new))
     }
 }
 

@@ -1,17 +1,18 @@
 //! The rules of the config, ready to be compared.
 
+use std::sync::Arc;
+
 use super::origin::Origin;
 use super::rules::{Action, CommandPattern, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
 use crate::config::{
     CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
 };
-use crate::file_pattern::FilePattern;
-use crate::glob::{Glob, GlobError, Kind};
+use crate::glob::GlobError;
 use crate::yaml::Located;
 
 /// What the files of a config are called, and whose they are.
-pub(crate) struct Sources<'a>(pub(crate) &'a [(String, Layer)]);
+pub(crate) struct Sources<'a>(pub(crate) &'a [(Arc<str>, Layer)]);
 
 impl Sources<'_> {
     pub(crate) fn origin<T>(&self, key: &'static str, at: &Located<T>) -> Origin {
@@ -68,13 +69,12 @@ fn file_rule(
     home: Option<&str>,
 ) -> Result<FileRule, GlobError> {
     let fields = &rule.value.0;
-    let written = fields.pattern.as_str();
     Ok(FileRule {
-        written: written.to_owned(),
-        pattern: FilePattern::new(written.strip_prefix('!').unwrap_or(written), home)?,
-        allows: written.starts_with('!'),
+        written: fields.pattern.as_str().to_owned(),
+        pattern: fields.pattern.pattern(home)?,
+        allows: fields.pattern.allows(),
         message: fields.message.clone(),
-        whom: Whom::new(fields.agent.as_ref().map(NameGlob::as_str)),
+        whom: Whom::new(fields.agent.as_ref()),
         overridable: fields.overridable.unwrap_or(false),
         origin: sources.origin(key, rule),
     })
@@ -95,14 +95,17 @@ fn tool_rule(
     home: Option<&str>,
 ) -> Result<ToolRule, GlobError> {
     let config = &rule.value;
-    let file = config.pattern.as_ref().map(FileGlob::as_str);
+    let file = config.pattern.as_ref();
     let is_prefix = config.match_mode == Some(CommandMatch::Prefix);
-    let command = config.command_pattern.as_ref().map(NameGlob::as_str);
-    let written = [Some(config.tool.as_str()), file, command].into_iter().flatten().collect::<Vec<_>>();
+    let command = config.command_pattern.as_ref();
+    let written = [Some(config.tool.as_str()), file.map(FileGlob::as_str), command.map(NameGlob::as_str)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
     Ok(ToolRule {
-        tool: Glob::new(config.tool.as_str(), Kind::Name)?,
-        pattern: file.map(|pattern| FilePattern::new(pattern, home)).transpose()?,
-        command: command.map(|pattern| CommandPattern::new(pattern, is_prefix)).transpose()?,
+        tool: config.tool.glob().clone(),
+        pattern: file.map(|pattern| pattern.pattern(home)).transpose()?,
+        command: command.map(|pattern| CommandPattern::new(pattern.glob().clone(), is_prefix)).transpose()?,
         written: written.join(" "),
         action: match config.action {
             ToolAction::Allow => Action::Allow,
@@ -110,7 +113,7 @@ fn tool_rule(
             ToolAction::Block => Action::Block,
         },
         message: config.message.clone(),
-        whom: Whom::new(config.agent.as_ref().map(NameGlob::as_str)),
+        whom: Whom::new(config.agent.as_ref()),
         overridable: config.overridable.unwrap_or(false),
         origin: sources.origin("toolUsageValidation", rule),
     })

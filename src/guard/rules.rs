@@ -2,9 +2,10 @@
 
 use super::origin::Origin;
 use super::watch::Watch;
+use crate::config::NameGlob;
 use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
-use crate::glob::{Glob, Kind};
+use crate::glob::{Glob, GlobError, Kind};
 use crate::rule::Rule;
 
 /// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
@@ -12,9 +13,8 @@ use crate::rule::Rule;
 pub(crate) struct Whom(Option<Glob>);
 
 impl Whom {
-    pub(crate) fn new(agent: Option<&str>) -> Whom {
-        // A broken pattern is an error of the config, so it is not met here; it would be for everybody.
-        Whom(agent.and_then(|pattern| Glob::new(pattern, Kind::Name).ok()))
+    pub(crate) fn new(agent: Option<&NameGlob>) -> Whom {
+        Whom(agent.map(|agent| agent.glob().clone()))
     }
 
     pub(crate) fn is(&self, agent: &str) -> bool {
@@ -60,8 +60,8 @@ impl FileRules {
                 watch.missed(named, subject, || Whom::other(agent));
                 continue;
             }
-            // Out of time, everything is protected.
-            if !deadline::is_over() && !rule.pattern.covers(location) {
+            // Out of time, everything is protected that is not certain to be free.
+            if rule.pattern.rules_out(location) || (!deadline::is_over() && !rule.pattern.covers(location)) {
                 watch.missed(named, subject, || format!("does not cover {subject}"));
                 continue;
             }
@@ -130,18 +130,20 @@ pub(crate) struct CommandPattern {
 impl CommandPattern {
     /// # Errors
     /// Says what is wrong with the pattern.
-    pub(crate) fn new(pattern: &str, is_prefix: bool) -> Result<CommandPattern, crate::glob::GlobError> {
-        let glob = Glob::new(pattern, Kind::Name)?;
-        let longer = is_prefix.then(|| Glob::new(&format!("{pattern} *"), Kind::Name)).transpose()?;
+    pub(crate) fn new(glob: Glob, is_prefix: bool) -> Result<CommandPattern, GlobError> {
+        let longer = || Glob::new(&format!("{} *", glob.as_str()), Kind::Name);
+        let longer = is_prefix.then(longer).transpose()?;
         Ok(CommandPattern { glob, longer })
     }
 
     /// Out of time it matches, unless that would allow the command.
     pub(crate) fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
-        if deadline::is_over() {
-            return if_out_of_time;
-        }
-        self.glob.matches_long(command) || self.longer.as_ref().is_some_and(|glob| glob.matches_long(command))
+        let matches = |glob: &Glob| {
+            // The clock is asked where a comparison takes time.
+            !glob.rules_out(command)
+                && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
+        };
+        matches(&self.glob) || self.longer.as_ref().is_some_and(matches)
     }
 }
 

@@ -16,11 +16,12 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
     };
     let script = &Compared::of(rules, call, effects);
     for unit in units {
+        let unit = &script.unit(unit);
         let Some(rule) = deciding(rules, call, script, unit) else { continue };
         if rule.action == Action::Allow {
             continue;
         }
-        let what = match unit.and_then(|index| effects.commands.get(index)) {
+        let what = match unit.command {
             Some(command) => format!("running `{}`", clean_line(command)),
             None => format!("using {}", call.tool),
         };
@@ -30,7 +31,7 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
             rule: named(&rule.origin, &rule.written),
             advice: rule.message.clone().unwrap_or_else(|| "do it another way, or ask the user".into()),
             origin: rule.origin.rule(&rule.written),
-            matched: subject(call, effects, unit).to_owned(),
+            matched: unit.subject(call).to_owned(),
         });
     }
 }
@@ -55,8 +56,27 @@ impl<'a> Compared<'a> {
         Compared { effects, touches, matching_whole }
     }
 
+    fn unit(&self, index: Option<usize>) -> Unit<'_> {
+        Unit {
+            command: index.and_then(|index| self.effects.commands.get(index)).map(String::as_str),
+            touched: self.touches.get(&index).map_or(&[], Vec::as_slice),
+        }
+    }
+
     fn matches_whole(&self, rule: &ToolRule) -> bool {
         self.matching_whole.iter().any(|matching| std::ptr::eq(*matching, rule))
+    }
+}
+
+/// What one rule decides: a simple command with the files that it touches, or the call itself.
+struct Unit<'a> {
+    command: Option<&'a str>,
+    touched: &'a [&'a Touch],
+}
+
+impl<'a> Unit<'a> {
+    fn subject(&self, call: &Call<'a>) -> &'a str {
+        self.command.unwrap_or(call.tool)
     }
 }
 
@@ -72,17 +92,13 @@ fn is_for_tool(rule: &ToolRule, call: &Call<'_>) -> bool {
     rule.tool.matches(call.tool).unwrap_or(rule.action != Action::Allow)
 }
 
-fn subject<'a>(call: &Call<'a>, effects: &'a Effects, unit: Option<usize>) -> &'a str {
-    unit.and_then(|index| effects.commands.get(index)).map_or(call.tool, String::as_str)
-}
-
 /// The rule that decides: the first that matches in each layer, and of these the strictest. What an outer layer decided an inner
 /// one relaxes only where that is `overridable`.
 fn deciding<'a>(
     rules: &'a Rules,
     call: &Call<'_>,
     script: &Compared<'_>,
-    unit: Option<usize>,
+    unit: &Unit<'_>,
 ) -> Option<&'a ToolRule> {
     Layer::ALL.into_iter().fold(None, |outer, layer| {
         let of_layer = rules.tools.iter().filter(|rule| rule.origin.layer == layer);
@@ -99,9 +115,9 @@ fn first_match<'a>(
     outer: Option<&ToolRule>,
     call: &Call<'_>,
     script: &Compared<'_>,
-    unit: Option<usize>,
+    unit: &Unit<'_>,
 ) -> Option<&'a ToolRule> {
-    let subject = subject(call, script.effects, unit);
+    let subject = unit.subject(call);
     let mut first: Option<&ToolRule> = None;
     for rule in rules {
         let named = (&rule.origin, rule.written.as_str());
@@ -159,12 +175,7 @@ impl Mismatch {
     }
 }
 
-fn mismatch(
-    rule: &ToolRule,
-    call: &Call<'_>,
-    script: &Compared<'_>,
-    unit: Option<usize>,
-) -> Option<Mismatch> {
+fn mismatch(rule: &ToolRule, call: &Call<'_>, script: &Compared<'_>, unit: &Unit<'_>) -> Option<Mismatch> {
     let is_allowing = rule.action == Action::Allow;
     if !is_for_tool(rule, call) {
         return Some(Mismatch::Tool);
@@ -172,22 +183,20 @@ fn mismatch(
     if !rule.whom.is(call.agent) {
         return Some(Mismatch::Agent);
     }
-    let touched = script.touches.get(&unit).map_or(&[][..], Vec::as_slice);
     let file = rule.pattern.as_ref().is_none_or(|pattern| {
         let covers = |name: &Location| pattern.covers(name);
         // Every file must be allowed by each of its names, any file can be blocked.
         if is_allowing {
-            !touched.is_empty() && touched.iter().all(|touch| touch.names.iter().all(covers))
+            !unit.touched.is_empty() && unit.touched.iter().all(|touch| touch.names.iter().all(covers))
         } else {
-            touched.iter().any(|touch| touch.names.iter().any(covers))
+            unit.touched.iter().any(|touch| touch.names.iter().any(covers))
         }
     });
     if !file {
         return Some(Mismatch::File);
     }
-    let own = unit.and_then(|index| script.effects.commands.get(index));
     let command = rule.command.as_ref().is_none_or(|pattern| {
-        script.matches_whole(rule) || own.is_some_and(|text| pattern.matches(text, !is_allowing))
+        script.matches_whole(rule) || unit.command.is_some_and(|text| pattern.matches(text, !is_allowing))
     });
     (!command).then_some(Mismatch::Command)
 }

@@ -99,7 +99,7 @@ impl Rules {
 fn written_at(origin: &Origin, written: &str) -> record::Rule {
     let rule = record::Rule::key(origin.key).pattern(written);
     match &origin.file {
-        Some(file) => rule.at(file.clone(), Some(origin.line)),
+        Some(file) => rule.at(&**file, Some(origin.line)),
         None => rule,
     }
 }
@@ -118,7 +118,7 @@ impl Rule {
         let name = |glob: &str| Glob::new(glob, Kind::Name);
         let compared = match &text.pattern.input {
             Input::Any => Compared::Nothing,
-            Input::Command { glob, prefix } => Compared::Command(CommandPattern::new(glob, *prefix)?),
+            Input::Command { glob, prefix } => Compared::Command(CommandPattern::new(name(glob)?, *prefix)?),
             Input::File { pattern, writes } => {
                 Compared::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
             }
@@ -129,7 +129,7 @@ impl Rule {
             tool: text.pattern.clone(),
             compared,
             written: text.written.trim().to_owned(),
-            whom: Whom::new(agent.map(NameGlob::as_str)),
+            whom: Whom::new(agent),
             message: None,
             overridable: false,
             origin,

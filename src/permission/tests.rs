@@ -14,7 +14,7 @@ const ROOT: &str = "/nowhere/project";
 fn rules(yaml: &str) -> Rules {
     let text = format!("permissionRequest: {yaml}");
     let config = ConclaudeConfig::parse(&text, Path::new("x")).unwrap_or_else(|error| panic!("{error}"));
-    Rules::of(&config.permissions, &Sources(&[("x".to_owned(), Layer::Project)]), Some("/home/me")).unwrap()
+    Rules::of(&config.permissions, &Sources(&[("x".into(), Layer::Project)]), Some("/home/me")).unwrap()
 }
 
 fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {

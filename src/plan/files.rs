@@ -23,11 +23,7 @@ pub(super) fn concerned(changed: &[Location], config: &CommandConfig) -> Option<
 
 /// The pattern, and whether it includes what it covers. One that is broken is an error of the config.
 fn compiled(glob: &FileGlob) -> Option<(FilePattern, bool)> {
-    let (text, includes) = match glob.as_str().strip_prefix('!') {
-        Some(text) => (text, false),
-        None => (glob.as_str(), true),
-    };
-    Some((FilePattern::new(text, None).ok()?, includes))
+    Some((glob.pattern(None).ok()?, !glob.allows()))
 }
 
 /// The last pattern that covers the file decides.
