@@ -187,26 +187,18 @@ impl<'a> Loader<'a> {
     /// What a file extends comes before it: its own values win.
     fn add(&mut self, source: Source) {
         self.files += 1;
-        match ConclaudeConfig::read(&source.text, &source.path, self.patterns) {
-            Ok((config, tree)) => {
-                let mut problems = Vec::new();
-                for (index, name) in config.extended().enumerate() {
-                    let at = tree.entry("extends", index).map_or(tree.span, |entry| entry.span);
-                    problems.extend(self.extend(&Named { name, by: &source, at }).err());
-                }
-                if !problems.is_empty() {
-                    self.errors.push(ConfigError::invalid(&source.path, &source.text, problems));
-                }
-                self.parts.push(Part { source, config, tree });
-            }
-            Err(error) => {
-                // A broken pattern must not keep the user from being notified of it.
-                if let Some((config, tree)) = ConclaudeConfig::notifications_in(&source.text) {
-                    self.parts.push(Part { source, config, tree });
-                }
-                self.errors.push(error);
-            }
+        let (part, error) = Part::read(source, self.patterns);
+        self.errors.extend(error);
+        let Some(part) = part else { return };
+        let mut problems = Vec::new();
+        for (index, name) in part.config.iter().flat_map(ConclaudeConfig::extended).enumerate() {
+            let at = part.tree.entry("extends", index).map_or(part.tree.span, |entry| entry.span);
+            problems.extend(self.extend(&Named { name, by: &part.source, at }).err());
         }
+        if !problems.is_empty() {
+            self.errors.push(ConfigError::invalid(&part.source.path, &part.source.text, problems));
+        }
+        self.parts.push(part);
     }
 
     fn read(&self, path: &Path) -> Result<String, ConfigError> {
@@ -224,29 +216,37 @@ impl<'a> Loader<'a> {
             let help = format!("at most {MAX_FILES} files contribute, {MAX_DEPTH} deep");
             return Err(named.problem(format!("`{name}` is one file too many"), "not read", help));
         }
-        let source = match name.strip_prefix(PACK) {
-            Some(pack) => self.pack(pack, named)?,
-            None => self.file(named)?,
-        };
-        if self.extended.contains(&source.path) {
-            return Ok(());
+        if let Some(pack) = name.strip_prefix(PACK) {
+            return self.pack(pack, named);
         }
-        self.extended.push(source.path.clone());
-        self.chain.push(real(&named.by.path));
-        self.add(source);
-        self.chain.pop();
+        let source = self.file(named)?;
+        if self.is_new(&source.path) {
+            self.chain.push(real(&named.by.path));
+            self.add(source);
+            self.chain.pop();
+        }
         Ok(())
     }
 
-    fn pack(&self, name: &str, named: &Named<'_>) -> Result<Source, Problem> {
+    fn is_new(&mut self, path: &Path) -> bool {
+        let is_new = !self.extended.iter().any(|known| known == path);
+        if is_new {
+            self.extended.push(path.to_owned());
+        }
+        is_new
+    }
+
+    fn pack(&mut self, name: &str, named: &Named<'_>) -> Result<(), Problem> {
         let pack = packs::find(name)
             .map_err(|help| named.problem(format!("there is no pack `{name}`"), "unknown pack", help))?;
-        Ok(Source {
-            layer: named.by.layer,
-            path: format!("{PACK}{}", pack.name).into(),
-            text: pack.text.to_owned(),
-            untrusted: None,
-        })
+        let path = PathBuf::from(format!("{PACK}{}", pack.name));
+        if self.is_new(&path) {
+            self.files += 1;
+            let (layer, text) = (named.by.layer, pack.text.to_owned());
+            let source = Source { layer, path, text, untrusted: None };
+            self.parts.push(Part { source, tree: pack.tree(), config: None });
+        }
+        Ok(())
     }
 
     /// A file, relative to the one that names it.
@@ -280,7 +280,7 @@ impl<'a> Loader<'a> {
     }
 
     fn finish(self) -> Loaded {
-        let (config, origins, more) = merge(self.parts);
+        let (config, origins, more) = merge(self.parts, self.patterns);
         let errors = self.errors.into_iter().chain(more).collect();
         Loaded { config, origins, errors, extended: self.named }
     }

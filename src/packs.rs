@@ -2,22 +2,69 @@
 
 use crate::config::PACK;
 use crate::text::nearest;
+use crate::yaml::{Node, Span, Spanned};
+
+mod trees;
 
 /// A pack: an ordinary config file, whose first line says what it is for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pack {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
+    tree: &'static Value,
 }
 
 pub(crate) const ALL: [Pack; 4] = [
-    Pack { name: "secrets", text: include_str!("packs/secrets.yaml") },
-    Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml") },
-    Pack { name: "destructive-commands", text: include_str!("packs/destructive-commands.yaml") },
-    Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml") },
+    Pack { name: "secrets", text: include_str!("packs/secrets.yaml"), tree: &trees::SECRETS },
+    Pack { name: "git-safety", text: include_str!("packs/git-safety.yaml"), tree: &trees::GIT_SAFETY },
+    Pack {
+        name: "destructive-commands",
+        text: include_str!("packs/destructive-commands.yaml"),
+        tree: &trees::DESTRUCTIVE_COMMANDS,
+    },
+    Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml"), tree: &trees::LOCKFILES },
 ];
 
+/// Where a value is in the text of its pack: its first byte, the end, and the line.
+type At = (usize, usize, usize);
+
+/// A value of a pack that was read when the program was written: reading the YAML of all packs took longer than all else that
+/// an event does.
+#[derive(Debug, PartialEq, Eq)]
+enum Value {
+    Flag(At, bool),
+    Text(At, &'static str),
+    List(At, &'static [Value]),
+    Map(At, &'static [(At, &'static str, Value)]),
+}
+
+impl Value {
+    fn tree(&self) -> Spanned<Node> {
+        let (at, value) = match self {
+            Value::Flag(at, flag) => (at, Node::Bool(*flag)),
+            Value::Text(at, text) => (at, Node::Text((*text).into())),
+            Value::List(at, items) => (at, Node::List(items.iter().map(Value::tree).collect())),
+            Value::Map(at, entries) => {
+                let entry = |(at, key, value): &(At, &'static str, Value)| {
+                    (Spanned { value: (*key).into(), span: span(*at) }, value.tree())
+                };
+                (at, Node::Map(entries.iter().map(entry).collect()))
+            }
+        };
+        Spanned { value, span: span(*at) }
+    }
+}
+
+fn span((start, end, line): At) -> Span {
+    Span { start, end, line, source: 0 }
+}
+
 impl Pack {
+    /// Its values, as if its text were read.
+    pub(crate) fn tree(&self) -> Spanned<Node> {
+        self.tree.tree()
+    }
+
     pub(crate) fn purpose(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
     }
@@ -58,6 +105,50 @@ mod tests {
             let parsed = crate::config::ConclaudeConfig::parse(pack.text, std::path::Path::new(pack.name));
             assert!(parsed.is_ok(), "{}: {}", pack.name, parsed.unwrap_err());
             assert!(pack.purpose().ends_with('.'), "{}", pack.purpose());
+        }
+    }
+
+    #[test]
+    fn the_values_of_a_pack_are_those_of_its_text() {
+        let mut code = String::from(
+            "//! Made from the packs: `UPDATE_PACKS=1 cargo test --lib packs`.\n\nuse super::Value::{self, Flag, List, Map, Text};\n",
+        );
+        for pack in &ALL {
+            let name = pack.name.to_uppercase().replace('-', "_");
+            let tree = crate::yaml::read(pack.text).unwrap();
+            code +=
+                &format!("\n#[rustfmt::skip]\npub(super) static {name}: Value = {};\n", written(&tree, 0));
+        }
+        if std::env::var_os("UPDATE_PACKS").is_some() {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs/trees.rs");
+            return std::fs::write(path, code).unwrap();
+        }
+        let help = "a pack has changed: UPDATE_PACKS=1 cargo test --lib packs, and build again";
+        assert_eq!(code, include_str!("packs/trees.rs"), "{help}");
+        for pack in &ALL {
+            assert_eq!(pack.tree(), crate::yaml::read(pack.text).unwrap(), "{}", pack.name);
+        }
+    }
+
+    /// A value as Rust, one line for each entry of a list.
+    fn written(tree: &Spanned<Node>, depth: usize) -> String {
+        let at = |span: Span| format!("({}, {}, {})", span.start, span.end, span.line);
+        let own = at(tree.span);
+        let line = if depth < 3 { format!("\n{}", "    ".repeat(depth + 1)) } else { String::new() };
+        match &tree.value {
+            Node::Bool(flag) => format!("Flag({own}, {flag})"),
+            Node::Text(text) => format!("Text({own}, {text:?})"),
+            Node::List(items) => {
+                let items = items.iter().map(|item| format!("{line}{},", written(item, depth + 1)));
+                format!("List({own}, &[{}])", items.collect::<String>())
+            }
+            Node::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| {
+                    format!("{line}({}, {:?}, {}),", at(key.span), key.value, written(value, depth + 1))
+                });
+                format!("Map({own}, &[{}])", entries.collect::<String>())
+            }
+            other => panic!("packs have no {other:?}"),
         }
     }
 }

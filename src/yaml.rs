@@ -1,6 +1,7 @@
 //! YAML as a tree with positions. `granit-parser` reads the syntax; what its events mean is decided here, once for the config
 //! that is used and for the problems of one that is not: scalars by the core schema, anchors and `<<`, limits on size.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -23,8 +24,9 @@ const MAX_ALIASED_VALUES: usize = 10_000;
 /// The part of the text that a value or a key was read from. That of an alias is the alias.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    start: usize,
-    end: usize,
+    /// In bytes.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     /// Counted from 1.
     pub(crate) line: usize,
     /// Which of several files that make one config; 0 where there is one.
@@ -41,7 +43,7 @@ impl Span {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Spanned<T> {
     pub(crate) value: T,
     pub(crate) span: Span,
@@ -81,16 +83,20 @@ impl Spanned<Node> {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// Of a file, or a part of the program.
+pub(crate) type Text = Cow<'static, str>;
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Node {
+    #[default]
     Null,
     Bool(bool),
     Int(i128),
     Float(f64),
-    Text(String),
+    Text(Text),
     List(Vec<Spanned<Node>>),
     /// In the order of the file, with both entries of a duplicate key.
-    Map(Vec<(Spanned<String>, Spanned<Node>)>),
+    Map(Vec<(Spanned<Text>, Spanned<Node>)>),
 }
 
 impl Node {

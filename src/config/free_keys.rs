@@ -20,7 +20,7 @@ pub(super) fn remove(tree: &mut Spanned<Node>) {
                     entries.retain(|(key, _)| !is_free(&key.value));
                 }
                 pending.extend(entries.iter_mut().map(|(key, value)| {
-                    let has_names = !has_names && NAMES.contains(&key.value.as_str());
+                    let has_names = !has_names && NAMES.contains(&key.value.as_ref());
                     (value, has_names)
                 }));
             }

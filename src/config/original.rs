@@ -2,9 +2,9 @@
 //! be said here is changed in the tree before anything reads it, so that the rest of the program knows our keys alone.
 
 use crate::event::EventKind;
-use crate::yaml::{Node, Span, Spanned};
+use crate::yaml::{Node, Span, Spanned, Text};
 
-pub(super) type Entry = (Spanned<String>, Spanned<Node>);
+pub(super) type Entry = (Spanned<Text>, Spanned<Node>);
 
 /// Where a key is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,13 +122,13 @@ pub(crate) fn translate(tree: &mut Spanned<Node>) -> Vec<Renamed> {
     rename(sections, At::Top, &mut found);
     for (name, section) in sections {
         let Node::Map(entries) = &mut section.value else { continue };
-        match name.value.as_str() {
+        match name.value.as_ref() {
             "worktreeCreate" => worktree_command(entries, &mut found),
             "preToolUse" => root_message(entries, &mut found),
             _ => {}
         }
         for (key, value) in entries {
-            match key.value.as_str() {
+            match key.value.as_ref() {
                 "commands" => commands(&name.value, value, &mut found),
                 "uneditableFiles" | "toolUsageValidation" => rules(value, &mut found),
                 _ => {}
@@ -147,7 +147,7 @@ fn rename(entries: &mut [Entry], at: At<'_>, found: &mut Vec<Renamed>) {
         }
         if let Some((key, _)) = entries.iter_mut().find(|(key, _)| key.value == *old) {
             found.push(Renamed { span: key.span, key: old, here: *here });
-            key.value = (*new).to_owned();
+            key.value = (*new).into();
         }
     }
 }
@@ -202,7 +202,7 @@ fn by_tool(value: &mut Spanned<Node>, found: &mut Vec<Renamed>) {
         if let Some((key, _)) = &tool {
             found.extend(written(At::Command, "tool", key.span));
         }
-        let pattern = tool.map_or_else(|| at(command.span, "*".to_owned()), |(_, tool)| tool);
+        let pattern = tool.map_or_else(|| at(command.span, "*".into()), |(_, tool)| tool);
         match lists.iter_mut().find(|(key, _)| key.value == pattern.value) {
             Some((_, Spanned { value: Node::List(list), .. })) => list.push(command),
             _ => {
@@ -223,11 +223,11 @@ fn worktree_command(entries: &mut Vec<Entry>, found: &mut Vec<Renamed>) {
     for (old, new) in [("command", "run"), ("timeout", "timeout")] {
         let Some((mut key, value)) = take(entries, old) else { continue };
         found.extend(written(At::Section("worktreeCreate"), old, key.span));
-        key.value = new.to_owned();
+        key.value = new.into();
         fields.push((key, value));
     }
     let Some((key, value)) = fields.first() else { return };
-    let (key, span) = (at(key.span, "commands".to_owned()), value.span);
+    let (key, span) = (at(key.span, "commands".into()), value.span);
     // `command: null` is no command.
     if !matches!(value.value, Node::Null) {
         entries.push((key, at(span, Node::List(vec![at(span, Node::Map(fields))]))));
@@ -249,10 +249,10 @@ fn root_message(entries: &mut Vec<Entry>, found: &mut Vec<Renamed>) {
     found.extend(written(At::Section("preToolUse"), MESSAGE, message.span));
     let (key, span) = match take(entries, SWITCH) {
         Some((key, value)) => (key, value.span),
-        None => (at(message.span, SWITCH.to_owned()), text.span),
+        None => (at(message.span, SWITCH.into()), text.span),
     };
     message.value = "message".into();
-    let fields = vec![(at(key.span, "enabled".to_owned()), at(span, enabled)), (message, text)];
+    let fields = vec![(at(key.span, "enabled".into()), at(span, enabled)), (message, text)];
     entries.push((key, at(span, Node::Map(fields))));
 }
 
@@ -273,7 +273,7 @@ fn take(entries: &mut Vec<Entry>, key: &str) -> Option<Entry> {
 }
 
 /// A key with its text; anything else stays, and is an error.
-fn take_text(entries: &mut Vec<Entry>, key: &str) -> Option<(Spanned<String>, Spanned<String>)> {
+fn take_text(entries: &mut Vec<Entry>, key: &str) -> Option<(Spanned<Text>, Spanned<Text>)> {
     let index = position(entries, key)?;
     let (_, Spanned { value: Node::Text(text), span }) = entries.get(index)? else { return None };
     let text = at(*span, text.clone());

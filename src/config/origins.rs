@@ -4,8 +4,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{ConclaudeConfig, ConfigError, EventConfig};
-use crate::yaml::{Node, Span, Spanned, ValueError};
+use super::{ConclaudeConfig, ConfigError, EventConfig, Patterns};
+use crate::yaml::{Node, Span, Spanned, Text, ValueError};
 
 /// Whose file it is, the outermost first: later ones win. What a file extends belongs to its layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,26 +54,33 @@ impl Source {
     }
 }
 
-type Entry = (Spanned<String>, Spanned<Node>);
+type Entry = (Spanned<Text>, Spanned<Node>);
 
 /// A file that is valid, with its values.
 pub(crate) struct Part {
     pub(crate) source: Source,
-    pub(crate) config: ConclaudeConfig,
     pub(crate) tree: Spanned<Node>,
+    /// Of a file alone. A pack is known to be valid, and is only read together with the file that extends it.
+    pub(crate) config: Option<ConclaudeConfig>,
+}
+
+impl Part {
+    /// Reads a file, or only its notifications where it is not valid: a broken pattern must not keep the user from being
+    /// notified of it.
+    pub(crate) fn read(source: Source, patterns: Patterns) -> (Option<Part>, Option<ConfigError>) {
+        let (read, error) = match ConclaudeConfig::read(&source.text, &source.path, patterns) {
+            Ok(read) => (Some(read), None),
+            Err(error) => (ConclaudeConfig::notifications_in(&source.text), Some(error)),
+        };
+        (read.map(|(config, tree)| Part { source, tree, config: Some(config) }), error)
+    }
 }
 
 /// Where the values of a config came from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Origins {
     tree: Spanned<Node>,
     sources: Vec<Source>,
-}
-
-impl Default for Origins {
-    fn default() -> Self {
-        Origins { tree: Spanned { value: Node::Null, span: Span::default() }, sources: Vec::new() }
-    }
 }
 
 /// The file and the line of a value.
@@ -107,6 +114,16 @@ impl Origins {
     #[must_use]
     pub(crate) fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    /// Adds the values of one more file, further in than all before.
+    fn add(&mut self, source: Source, mut tree: Spanned<Node>) {
+        tree.remove("extends");
+        tree.set_source(self.sources.len());
+        self.sources.push(source);
+        let layers: Vec<Layer> = self.sources.iter().map(|source| source.layer).collect();
+        let outer = std::mem::take(&mut self.tree);
+        self.tree = Merging { layers: &layers, keys: Vec::new() }.values(outer, tree);
     }
 
     /// Decides for each file whether anything of it may run.
@@ -211,35 +228,41 @@ impl Origins {
 /// Makes one config of several files, the outermost first. A file that is valid alone and not together with those before it
 /// is left out, and is an error: it must not switch off what is outside of it.
 #[must_use]
-pub(crate) fn merge(parts: Vec<Part>) -> (ConclaudeConfig, Origins, Vec<ConfigError>) {
-    let mut merged: Option<(ConclaudeConfig, Spanned<Node>)> = None;
-    let (mut sources, mut errors) = (Vec::with_capacity(parts.len()), Vec::new());
-    for mut part in parts {
-        part.tree.remove("extends");
-        part.tree.set_source(sources.len());
-        let together = match &merged {
-            None => Ok((part.config, part.tree)),
-            Some((_, outer)) => {
-                let layers: Vec<Layer> =
-                    sources.iter().chain([&part.source]).map(|source: &Source| source.layer).collect();
-                let mut merging = Merging { layers: &layers, keys: Vec::new() };
-                let tree = merging.values(outer.clone(), part.tree);
-                whole(&tree).map(|config| (config, tree))
-            }
-        };
-        match together {
-            Ok(together) => {
-                merged = Some(together);
-                sources.push(part.source);
-            }
+pub(crate) fn merge(
+    mut parts: Vec<Part>,
+    patterns: Patterns,
+) -> (ConclaudeConfig, Origins, Vec<ConfigError>) {
+    // Most projects have one file, which is a config already.
+    let alone = if parts.len() == 1 { parts.first_mut().and_then(|part| part.config.take()) } else { None };
+    let mut all = Origins::default();
+    for Part { source, tree, .. } in parts {
+        all.add(source, tree);
+    }
+    match alone.map_or_else(|| whole(&all.tree), Ok) {
+        Ok(config) => (config, all, Vec::new()),
+        Err(_) => merge_one_by_one(all.sources, patterns),
+    }
+}
+
+/// The same for files of which some are not valid together, to say which.
+fn merge_one_by_one(
+    sources: Vec<Source>,
+    patterns: Patterns,
+) -> (ConclaudeConfig, Origins, Vec<ConfigError>) {
+    let (mut config, mut all, mut errors) = (ConclaudeConfig::default(), Origins::default(), Vec::new());
+    for source in sources {
+        let Some(part) = Part::read(source, patterns).0 else { continue };
+        let (path, mut together) = (part.source.path.clone(), all.clone());
+        together.add(part.source, part.tree);
+        match whole(&together.tree) {
+            Ok(merged) => (config, all) = (merged, together),
             Err(why) => {
                 let why = format!("together with the files before it, {why}");
-                errors.push(ConfigError::unreadable(&part.source.path, &why));
+                errors.push(ConfigError::unreadable(&path, &why));
             }
         }
     }
-    let (config, tree) = merged.unwrap_or_else(|| (ConclaudeConfig::default(), Origins::default().tree));
-    (config, Origins { tree, sources }, errors)
+    (config, all, errors)
 }
 
 fn whole(tree: &Spanned<Node>) -> Result<ConclaudeConfig, String> {
@@ -259,7 +282,7 @@ struct Merging<'a> {
     /// Of each file.
     layers: &'a [Layer],
     /// Of the current values.
-    keys: Vec<String>,
+    keys: Vec<Text>,
 }
 
 impl Merging<'_> {
@@ -303,7 +326,7 @@ impl Merging<'_> {
     /// Whether a guard of an outer layer is on, and does not say that an inner one may switch it off.
     fn is_held(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
         let layer = |node: &Spanned<Node>| self.layers.get(node.span.source).copied().unwrap_or_default();
-        let is_switch = matches!(self.keys.as_slice(), [section, key] if section == "preToolUse" && SWITCHES.contains(&key.as_str()));
+        let is_switch = matches!(self.keys.as_slice(), [section, key] if section == "preToolUse" && SWITCHES.contains(&key.as_ref()));
         let field = |key: &str| match &outer.value {
             Node::Map(entries) => {
                 entries.iter().any(|(own, value)| own.value == key && value.value == Node::Bool(true))
@@ -329,23 +352,23 @@ impl Merging<'_> {
 }
 
 /// The phases are one value: their order is that of the work.
-fn is_one_value(keys: &[String]) -> bool {
+fn is_one_value(keys: &[Text]) -> bool {
     keys == ["des", "phases"]
 }
 
 /// Lists whose first match decides: there a file is before what it extends, or it could not make an exception.
-fn first_decides(keys: &[String]) -> bool {
+fn first_decides(keys: &[Text]) -> bool {
     keys == ["preToolUse", "toolUsageValidation"]
 }
 
 /// A plain list of commands is that of `*`, where the other file has a map.
-fn as_commands(node: Spanned<Node>, other: &Spanned<Node>, keys: &[String]) -> Spanned<Node> {
+fn as_commands(node: Spanned<Node>, other: &Spanned<Node>, keys: &[Text]) -> Spanned<Node> {
     let is_list = matches!((&node.value, &other.value), (Node::List(_), Node::Map(_)));
     if !is_list || keys.last().is_none_or(|key| key != "commands") {
         return node;
     }
     let span = node.span;
-    let key = Spanned { value: "*".to_owned(), span };
+    let key = Spanned { value: "*".into(), span };
     Spanned { value: Node::Map(vec![(key, node)]), span }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::original::{self, At};
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
-use crate::yaml::{Node, Span, Spanned};
+use crate::yaml::{Node, Span, Spanned, Text};
 
 mod words;
 
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
     fn mapping(
         &mut self,
         node: &Spanned<Node>,
-        entries: &[(Spanned<String>, Spanned<Node>)],
+        entries: &[(Spanned<Text>, Spanned<Node>)],
         schema: &'a Value,
         what: &str,
     ) {
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
                 self.add(span, title, label, Some("merge the two, or remove one".into()));
                 continue;
             }
-            let property = properties.and_then(|known| known.get(&key.value));
+            let property = properties.and_then(|known| known.get(key.value.as_ref()));
             if let Some(property) = property.filter(|property| is_current(property)) {
                 self.value(value, property, &format!("`{}`", key.value));
             } else if let Some(entry) = schema.get("additionalProperties").filter(|schema| schema.is_object())
@@ -220,13 +220,13 @@ impl<'a> Walk<'a> {
         let section = self.root.pointer("/definitions/WarnOnlyEventConfig")?;
         let known = section.get("properties")?;
         let is_future = std::ptr::eq(schema, self.root)
-            && entries.iter().all(|(key, _)| known.get(&key.value).is_some())
+            && entries.iter().all(|(key, _)| known.get(key.value.as_ref()).is_some())
             && original::event_of(key).is_some();
         is_future.then_some(section)
     }
 
-    fn pattern(&mut self, key: &Spanned<String>, span: Range<usize>) {
-        let problem = Pattern::try_from(key.value.clone()).and_then(|pattern| pattern.check());
+    fn pattern(&mut self, key: &Spanned<Text>, span: Range<usize>) {
+        let problem = Pattern::try_from(key.value.to_string()).and_then(|pattern| pattern.check());
         if let Err(error) = problem {
             let help = words::pattern_help(&key.value);
             self.add(span, error.to_string(), "not a valid pattern".into(), Some(help));
@@ -245,7 +245,7 @@ fn allows_null(schema: &Value) -> bool {
 }
 
 /// The position of a mapping is that of its first key: its own may be on the line before.
-fn first_key(node: &Spanned<Node>, entries: &[(Spanned<String>, Spanned<Node>)], text: &str) -> Range<usize> {
+fn first_key(node: &Spanned<Node>, entries: &[(Spanned<Text>, Spanned<Node>)], text: &str) -> Range<usize> {
     entries.first().map_or(node.span, |(key, _)| key.span).first_line(text)
 }
 

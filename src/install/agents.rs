@@ -65,7 +65,7 @@ fn agent(text: &str) -> Option<Agent> {
     let lines = rest.get(..end)?;
     let written = value(lines, "name")?.0;
     let name = match yaml::read(written).ok()?.value {
-        Node::Text(name) => name,
+        Node::Text(name) => name.into_owned(),
         // A name such as `5` or `true` is the name as it is written.
         _ => written.to_owned(),
     };

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, Tag};
 
-use super::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, Node, Span, Spanned, SyntaxError};
+use super::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, Node, Span, Spanned, SyntaxError, Text};
 
-type Entry = (Spanned<String>, Spanned<Node>);
+type Entry = (Spanned<Text>, Spanned<Node>);
 
 #[derive(Default)]
 pub(super) struct Builder {
@@ -29,7 +29,7 @@ struct Open {
 
 enum Content {
     List(Vec<Spanned<Node>>),
-    Map { entries: Vec<Entry>, key: Option<Spanned<String>> },
+    Map { entries: Vec<Entry>, key: Option<Spanned<Text>> },
 }
 
 impl Builder {
@@ -62,7 +62,7 @@ impl Builder {
                 // A key is text whatever it looks like, but for the key that merges.
                 if let Some(Open { content: Content::Map { key: key @ None, .. }, .. }) = self.open.last_mut()
                 {
-                    *key = Some(Spanned { value: text.into_owned(), span });
+                    *key = Some(Spanned { value: text.into_owned().into(), span });
                     return Ok(());
                 }
                 let value = scalar(&text, style, tag.as_deref()).map_err(|reason| fail(reason, span))?;
@@ -158,12 +158,12 @@ const UNKNOWN_TAG: &str = "unknown tag: remove it";
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Node, &'static str> {
     if let Some(tag) = tag {
         return match tag.core_suffix() {
-            Some("str") => Ok(Node::Text(text.to_owned())),
+            Some("str") => Ok(Node::Text(text.to_owned().into())),
             Some("null" | "bool" | "int" | "float") => Ok(plain(text)),
             _ => Err(UNKNOWN_TAG),
         };
     }
-    Ok(if style == ScalarStyle::Plain { plain(text) } else { Node::Text(text.to_owned()) })
+    Ok(if style == ScalarStyle::Plain { plain(text) } else { Node::Text(text.to_owned().into()) })
 }
 
 fn plain(text: &str) -> Node {
@@ -182,7 +182,7 @@ fn plain(text: &str) -> Node {
             return Node::Float(number);
         }
     }
-    Node::Text(text.to_owned())
+    Node::Text(text.to_owned().into())
 }
 
 fn integer(text: &str) -> Option<i128> {
@@ -223,7 +223,7 @@ fn merge(entries: Vec<Entry>) -> Result<Vec<Entry>, SyntaxError> {
     }
     let (merges, mut own): (Vec<Entry>, Vec<Entry>) =
         entries.into_iter().partition(|(key, _)| key.value == "<<");
-    let mut known: HashSet<String> = own.iter().map(|(key, _)| key.value.clone()).collect();
+    let mut known: HashSet<Text> = own.iter().map(|(key, _)| key.value.clone()).collect();
     for (_, node) in merges {
         let sources = match node.value {
             Node::List(items) => items,

@@ -8,7 +8,7 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{Node, Spanned, located};
+use super::{Node, Spanned, Text, located};
 
 /// Why values do not make a struct. Positions are found later, together with all other problems.
 #[derive(Debug)]
@@ -48,8 +48,8 @@ impl<'de> IntoDeserializer<'de, ValueError> for Key<'de> {
 }
 
 /// The first key that is there twice.
-fn duplicate(entries: &[(Spanned<String>, Spanned<Node>)]) -> Option<&str> {
-    let mut keys = entries.iter().map(|(key, _)| key.value.as_str());
+fn duplicate(entries: &[(Spanned<Text>, Spanned<Node>)]) -> Option<&str> {
+    let mut keys = entries.iter().map(|(key, _)| key.value.as_ref());
     // Hashing a few keys takes longer than comparing them.
     if entries.len() <= 32 {
         return keys.enumerate().find_map(|(index, key)| {
@@ -124,7 +124,7 @@ impl<'de> Deserializer<'de> for &'de Spanned<Node> {
         visitor: V,
     ) -> Result<V::Value, ValueError> {
         match &self.value {
-            Node::Text(word) => visitor.visit_enum(word.as_str().into_deserializer()),
+            Node::Text(word) => visitor.visit_enum(word.as_ref().into_deserializer()),
             other => Err(ValueError(format!("expected {name}, found {}", other.describe()))),
         }
     }

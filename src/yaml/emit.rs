@@ -1,6 +1,6 @@
 //! Writes a tree as YAML that reads as the same tree, with a remark behind each value.
 
-use super::{Node, Span, Spanned, read};
+use super::{Node, Span, Spanned, Text, read};
 use crate::text::{clean, is_invisible};
 
 /// The text of a tree; what `remark` gives for a value is a comment behind it.
@@ -20,7 +20,7 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    fn map(&mut self, entries: &[(Spanned<String>, Spanned<Node>)], indent: usize) {
+    fn map(&mut self, entries: &[(Spanned<Text>, Spanned<Node>)], indent: usize) {
         for (number, (key, value)) in entries.iter().enumerate() {
             // The first key of a mapping in a list is behind its dash.
             if number > 0 || !self.out.ends_with("- ") {
@@ -179,7 +179,7 @@ mod tests {
             Just(Node::Null),
             any::<bool>().prop_map(Node::Bool),
             any::<i64>().prop_map(|number| Node::Int(number.into())),
-            text.clone().prop_map(Node::Text),
+            text.clone().prop_map(|text| Node::Text(text.into())),
         ];
         leaf.prop_recursive(4, 24, 4, move |inner| {
             let list = prop::collection::vec(inner.clone().prop_map(at_nowhere), 0..4).prop_map(Node::List);
@@ -190,7 +190,7 @@ mod tests {
                 Node::Map(
                     entries
                         .map(|(key, value)| {
-                            (Spanned { value: key, span: Span::default() }, at_nowhere(value))
+                            (Spanned { value: key.into(), span: Span::default() }, at_nowhere(value))
                         })
                         .collect(),
                 )

@@ -3,13 +3,15 @@ use crate::config::Patterns;
 
 fn part(layer: Layer, name: &str, text: &str) -> Part {
     let path = PathBuf::from(name);
-    let (config, tree) = ConclaudeConfig::read(text, &path, Patterns::All).unwrap();
-    Part { source: Source { layer, path, text: text.to_owned(), untrusted: None }, config, tree }
+    let source = Source { layer, path, text: text.to_owned(), untrusted: None };
+    let (part, error) = Part::read(source, Patterns::All);
+    assert_eq!(error, None);
+    part.unwrap()
 }
 
 fn layered(files: &[(Layer, &str, &str)]) -> (ConclaudeConfig, Origins) {
     let (config, origins, errors) =
-        merge(files.iter().map(|(layer, name, text)| part(*layer, name, text)).collect());
+        merge(files.iter().map(|(layer, name, text)| part(*layer, name, text)).collect(), Patterns::All);
     assert!(errors.is_empty(), "{errors:?}");
     (config, origins)
 }
@@ -83,7 +85,7 @@ fn a_file_that_is_too_much_with_the_others_is_left_out() {
         format!("des: {{requiredSections: [{}]}}\n", names.join(", "))
     };
     let parts = vec![part(Layer::User, "user", &sections(0)), part(Layer::Project, "project", &sections(60))];
-    let (config, _, errors) = merge(parts);
+    let (config, _, errors) = merge(parts, Patterns::All);
     assert_eq!(config.des.unwrap().required_sections().len(), 60, "those of the user stay");
     assert_eq!(
         errors[0].to_string(),

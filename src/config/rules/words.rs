@@ -54,7 +54,7 @@ fn choices(schema: &Value) -> Vec<&str> {
 pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
     let choices = choices(schema);
     match node {
-        Node::Text(text) if !choices.is_empty() => choices.contains(&text.as_str()),
+        Node::Text(text) if !choices.is_empty() => choices.contains(&text.as_ref()),
         Node::Text(text) if is_duration(schema) => {
             seconds_in(text).is_some_and(|seconds| is_in_range(seconds.into(), schema))
         }
