@@ -226,5 +226,9 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
         context.count_block(plan.max_blocks, &Cause::of(&outcomes))
     });
     let result = finish::finish(&context, &plan, &outcomes, decided)?;
+    if !environment.is_rehearsal {
+        // The process ends now: freeing thousands of small values takes longer than a rule does.
+        std::mem::forget(context);
+    }
     Ok(Trace { plan, outcomes, result })
 }

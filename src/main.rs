@@ -7,6 +7,10 @@ use conclaude::event::EventKind;
 use conclaude::install::settings::IF_TRUSTED;
 use conclaude::{cli, hooks, process};
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     process::set_signal_actions();

@@ -53,9 +53,11 @@ fn commands(all: &[Figures]) -> Vec<Limit> {
 
 fn shell(all: &[Figures]) -> Vec<Limit> {
     let (short, long) = ("PreToolUse, a shell command", "PreToolUse, 64 KiB of shell");
+    let packs = "PreToolUse, a shell command, four packs";
     let added = minimum(all, long).zip(minimum(all, short)).map(|(long, short)| long - short);
     vec![
         ratio(all, short, "an empty static program", 8.0),
+        ratio(all, packs, "an empty static program", 8.0),
         Limit { what: "what 64 KiB of shell add, ms".into(), value: added, max: 20.0 },
     ]
 }

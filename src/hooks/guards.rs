@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -131,10 +132,10 @@ pub(super) fn tool_of(event: &Event) -> Option<Cow<'_, PreToolUsePayload>> {
 }
 
 /// What the files of the config are called, and whose they are.
-pub(super) fn sources(context: &Context<'_>) -> Vec<(String, Layer)> {
+pub(super) fn sources(context: &Context<'_>) -> Vec<(Arc<str>, Layer)> {
     let name_of = |path: &Path| file_name(path, Some(&context.root.folder));
     let used = context.config.origins.sources();
-    used.iter().map(|source| (name_of(&source.path), source.layer)).collect()
+    used.iter().map(|source| (name_of(&source.path).into(), source.layer)).collect()
 }
 
 /// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.
