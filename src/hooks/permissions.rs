@@ -1,6 +1,7 @@
 //! The rules of `permissionRequest`, at the event of that name.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::context::Context;
 use super::guards;
@@ -21,7 +22,7 @@ pub(super) struct Asking<'a> {
     pub(super) event: &'a Event,
     pub(super) root: &'a Path,
     /// What the files of the config are called, and whose they are.
-    pub(super) sources: &'a [(String, Layer)],
+    pub(super) sources: &'a [(Arc<str>, Layer)],
     pub(super) links: &'a Links,
 }
 

@@ -3,6 +3,7 @@
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ pub(crate) struct Replayer {
     loaded: Loaded,
     guards: Rules,
     /// What the files of the config are called, and whose they are.
-    sources: Vec<(String, Layer)>,
+    sources: Vec<(Arc<str>, Layer)>,
     /// What the files of the config are named relative to.
     base: PathBuf,
     des: DesConfig,
@@ -146,8 +147,8 @@ impl Replayer {
     /// When a rule cannot be evaluated.
     pub(crate) fn new(loaded: Loaded, root: &Path) -> Result<Replayer, String> {
         let used = loaded.origins.sources().iter();
-        let sources: Vec<(String, Layer)> =
-            used.map(|source| (file_name(&source.path, Some(root)), source.layer)).collect();
+        let sources: Vec<(Arc<str>, Layer)> =
+            used.map(|source| (file_name(&source.path, Some(root)).into(), source.layer)).collect();
         let broken = |error| format!("a rule cannot be evaluated: {error}");
         let home = files::home();
         let guards = Rules::of(&loaded.config.guards, &Sources(&sources), home.as_deref()).map_err(broken)?;
