@@ -144,8 +144,7 @@ impl FilePattern {
 
     fn covers_a_prefix(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
         let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        directories.into_iter().any(|above| matches(above))
-            || ((is_directory || !self.is_for_directories) && matches(path))
+        directories.into_iter().any(&matches) || ((is_directory || !self.is_for_directories) && matches(path))
     }
 }
 
