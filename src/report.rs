@@ -14,6 +14,7 @@ mod html;
 mod lanes;
 mod markdown;
 mod model;
+mod order;
 mod records;
 mod steps;
 mod threads;

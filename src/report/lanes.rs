@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
+use super::order::{in_order, order_of, sorted};
 use super::threads::Summary;
 use super::usage::cost;
 use crate::config::PriceTable;
@@ -143,7 +144,8 @@ impl Lanes {
             session.ended = [session.ended, lane.ended].into_iter().flatten().max();
         }
         sort(report);
-        report.hooks.sort_by_key(|hook| hook.time);
+        let hooks = std::mem::take(&mut report.hooks);
+        report.hooks = sorted(hooks, |one, other| one.time.cmp(&other.time));
         report.unpriced = std::mem::take(&mut self.unpriced).into_iter().collect();
         report.transcripts.bytes = self.counts.bytes;
         report.transcripts.lines = self.counts.lines;
@@ -187,12 +189,12 @@ impl Lanes {
 
 /// Sessions by their start, in each the main thread first, then the agents by theirs.
 fn sort(report: &mut Report) {
-    let mut order: Vec<usize> = (0..report.lanes.len()).collect();
     let started = |lane: &Lane| {
         let session = lane.session.and_then(|at| report.sessions.get(at)?.started);
         (lane.session.is_none(), session, lane.session, lane.id.is_some(), lane.started)
     };
-    order.sort_by_key(|at| report.lanes.get(*at).map(started));
+    let key = |at: usize| report.lanes.get(at).map(started);
+    let order = order_of(report.lanes.len(), &|one, other| key(one).cmp(&key(other)));
     let mut moved = vec![0; order.len()];
     for (new, old) in order.iter().enumerate() {
         if let Some(place) = moved.get_mut(*old) {
@@ -200,10 +202,7 @@ fn sort(report: &mut Report) {
         }
     }
     let new = |lane: usize| moved.get(lane).copied().unwrap_or(lane);
-    let mut lanes: Vec<(usize, Lane)> =
-        std::mem::take(&mut report.lanes).into_iter().enumerate().map(|(at, lane)| (new(at), lane)).collect();
-    lanes.sort_by_key(|(at, _)| *at);
-    report.lanes = lanes.into_iter().map(|(_, lane)| lane).collect();
+    report.lanes = in_order(std::mem::take(&mut report.lanes), &order);
     report.records.iter_mut().for_each(|record| record.lane = new(record.lane));
     report.calls.iter_mut().for_each(|call| call.0 = new(call.0));
     report.hooks.iter_mut().for_each(|hook| hook.lane = new(hook.lane));

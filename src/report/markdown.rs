@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
+use super::order::sorted;
 use crate::text::{clean_line, count};
 
 /// Longer tables are cut, and say so.
@@ -189,8 +190,7 @@ fn findings(out: &mut String, report: &Report) {
     if kinds.is_empty() {
         return;
     }
-    let mut kinds: Vec<(String, u64)> = kinds.into_iter().collect();
-    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let kinds = sorted(kinds.into_iter().collect(), |(_, one), (_, other)| other.cmp(one));
     heading(out, "Findings by kind", &["kind", "count"]);
     rows(out, &kinds, |(kind, count)| vec![code(kind), count.to_string()]);
 }
@@ -207,8 +207,7 @@ fn commands(out: &mut String, report: &Report) {
     if all.is_empty() {
         return;
     }
-    let mut all: Vec<_> = all.into_iter().collect();
-    all.sort_by_key(|(_, (_, _, longest))| std::cmp::Reverse(*longest));
+    let all = sorted(all.into_iter().collect(), |(_, (.., one)), (_, (.., other))| other.cmp(one));
     heading(out, "Slowest commands", &["command", "runs", "failures", "longest"]);
     rows(out, &all, |(run, (runs, failures, longest))| {
         vec![code(run), runs.to_string(), failures.to_string(), duration(*longest)]

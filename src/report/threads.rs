@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
+use super::order::sorted;
 use super::usage::Answers;
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript::{Attachment, Block, Entry};
@@ -122,8 +123,8 @@ pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(
             });
         }
     });
-    let mut found = done.into_inner().unwrap_or_default();
-    found.sort_by_key(|(at, ..)| *at);
+    let found = done.into_inner().unwrap_or_default();
+    let found = sorted(found, |(one, ..), (other, ..)| one.cmp(other));
     found.into_iter().map(|(_, session, summary)| (session, summary)).collect()
 }
 
