@@ -20,6 +20,7 @@ mod model;
 mod records;
 mod rows;
 mod said;
+mod screen;
 mod session;
 mod source;
 mod terminal;

@@ -1,5 +1,7 @@
 //! Keys out of the bytes that a terminal sends.
 
+#![cfg_attr(not(unix), allow(dead_code, reason = "there keys come as such"))]
+
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
@@ -14,6 +13,7 @@ use ratatui::crossterm::terminal::{
 };
 
 use super::keys::Key;
+use super::screen::Screen;
 use crate::process;
 
 /// The terminal is ours.
@@ -21,7 +21,7 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal, until it is dropped.
 pub(super) struct Taken {
-    pub(super) screen: Terminal<CrosstermBackend<Stdout>>,
+    pub(super) screen: Terminal<Screen>,
 }
 
 /// Why waiting for the user ended.
@@ -30,6 +30,7 @@ pub(super) enum Woken {
     /// These keys were pressed, or none in the time.
     Keys(Vec<Key>),
     /// The terminal is gone.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there it is an error"))]
     Closed,
     /// This signal asks us to stop.
     Signal(&'static str),
@@ -48,7 +49,7 @@ impl Taken {
         IS_TAKEN.store(true, Ordering::SeqCst);
         let taken = enable_raw_mode()
             .and_then(|()| execute!(stdout(), EnterAlternateScreen))
-            .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+            .and_then(|()| Terminal::new(Screen::new(stdout())));
         taken.map(|screen| Taken { screen }).inspect_err(|_| restore())
     }
 }
