@@ -219,6 +219,30 @@ pub(crate) fn ignores(work: &Path, path: &Path) -> bool {
     Repository::find(work).is_some_and(|repository| repository.ignores(path))
 }
 
+/// What git makes of a file that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Tracked,
+    /// It would be added with all others.
+    Untracked,
+    Ignored,
+}
+
+/// What git makes of a file; `None` where it cannot say.
+#[must_use]
+pub(crate) fn taken(work: &Path, path: &Path) -> Option<Taken> {
+    let repository = Repository::find(work)?;
+    let folder = path.parent()?.canonicalize().ok()?;
+    repository.taken(&folder.join(path.file_name()?)).ok()
+}
+
+/// The list of files that git ignores in this clone alone: linked work trees share that of their repository.
+#[must_use]
+pub(crate) fn exclude_file(work: &Path) -> Option<PathBuf> {
+    let common = Repository::find(work)?.common_dir;
+    Some(common.canonicalize().unwrap_or(common).join("info/exclude"))
+}
+
 /// Which files are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {

@@ -13,6 +13,7 @@ mod file_rules;
 mod files;
 mod names;
 mod original;
+mod permission_rules;
 mod shadowed;
 mod tool_rules;
 
@@ -45,7 +46,9 @@ pub(crate) fn remarks(loaded: &Loaded, world: &World) -> Vec<Remark> {
     found.extend(over_limit(config));
     names::of_sections(config, world, &mut found);
     names::of_permissions(config, world, &mut found);
+    permission_rules::check(loaded, &mut found);
     shadowed::by_first(config, &mut found);
+    shadowed::ignored_first(loaded, &mut found);
     tool_rules::check(loaded, world, &mut found);
     file_rules::check(loaded, world, &mut found);
     files::check(config, world, &mut found);

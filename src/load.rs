@@ -9,6 +9,7 @@ use crate::files::expand_home;
 use crate::packs;
 use crate::root::{self, Root};
 use crate::store::trust::{self, TrustStatus};
+use crate::yaml::{self, Node};
 
 /// The user's own config of a project, which git ignores.
 pub(crate) const LOCAL: &str = ".conclaude.local.yaml";
@@ -137,7 +138,7 @@ struct Loader<'a> {
 struct Named<'a> {
     name: &'a str,
     by: &'a Source,
-    at: crate::yaml::Span,
+    at: yaml::Span,
 }
 
 impl Named<'_> {
@@ -187,7 +188,11 @@ impl<'a> Loader<'a> {
     /// What a file extends comes before it: its own values win.
     fn add(&mut self, source: Source) {
         self.files += 1;
+        let (path, text) = (source.path.clone(), source.text.clone());
         let (part, error) = Part::read(source, self.patterns);
+        if error.is_some() {
+            self.name_extended(&path, &text);
+        }
         self.errors.extend(error);
         let Some(part) = part else { return };
         let mut problems = Vec::new();
@@ -199,6 +204,21 @@ impl<'a> Loader<'a> {
             self.errors.push(ConfigError::invalid(&part.source.path, &part.source.text, problems));
         }
         self.parts.push(part);
+    }
+
+    /// What a file extends that cannot be used is part of the config all the same, and protected as such.
+    fn name_extended(&mut self, by: &Path, text: &str) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let Ok(tree) = yaml::read(text) else { return };
+        let names = (0..MAX_FILES).map_while(|index| tree.entry("extends", index));
+        for entry in names {
+            if let Node::Text(name) = &entry.value
+                && !name.starts_with(PACK)
+            {
+                let path = located(name, by);
+                self.named.extend([real(&path), path]);
+            }
+        }
     }
 
     fn read(&self, path: &Path) -> Result<String, ConfigError> {
@@ -253,7 +273,7 @@ impl<'a> Loader<'a> {
     fn file(&mut self, named: &Named<'_>) -> Result<Source, Problem> {
         let Named { name, by, .. } = named;
         let folder = by.path.parent().unwrap_or(Path::new(""));
-        let path = folder.join(expand_home(name));
+        let path = located(name, &by.path);
         let own = real(&path);
         self.named.extend([path.clone(), own.clone()]);
         if self.chain.contains(&own) || own == real(&by.path) {
@@ -284,6 +304,11 @@ impl<'a> Loader<'a> {
         let errors = self.errors.into_iter().chain(more).collect();
         Loaded { config, origins, errors, extended: self.named }
     }
+}
+
+/// Where a file is that another one names.
+fn located(name: &str, by: &Path) -> PathBuf {
+    by.parent().unwrap_or(Path::new("")).join(expand_home(name))
 }
 
 fn real(path: &Path) -> PathBuf {

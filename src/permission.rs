@@ -113,7 +113,12 @@ pub(crate) fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>
     let examined = Examined::new(request, home);
     let why_not = |rule: &Rule, is_match: bool| (!is_match).then(|| rule.why_not(&examined));
     let deny = rules.deny.iter().map(|rule| (rule.named(), why_not(rule, rule.denies(&examined).is_some())));
-    let allow = rules.allow.iter().map(|rule| (rule.named(), why_not(rule, rule.allows(&examined))));
+    let counts = |rule: &Rule| rules.allowing().any(|one| std::ptr::eq(one, rule));
+    let why_not_allowed = |rule: &Rule| match rule.allows(&examined) {
+        true if !counts(rule) => Some("cannot relax `default: deny` of an outer layer".to_owned()),
+        is_match => why_not(rule, is_match),
+    };
+    let allow = rules.allow.iter().map(|rule| (rule.named(), why_not_allowed(rule)));
     let asked = match answer(rules, request, home) {
         Answer::Ask(why) => Some(why),
         Answer::Allow(_) | Answer::Deny(_) => None,
@@ -125,7 +130,7 @@ pub(crate) fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>
 pub(crate) fn matching(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Vec<record::Rule> {
     let examined = Examined::new(request, home);
     let deny = rules.deny.iter().filter(|rule| rule.denies(&examined).is_some());
-    let allow = rules.allow.iter().filter(|rule| rule.allows(&examined));
+    let allow = rules.allowing().filter(|rule| rule.allows(&examined));
     deny.chain(allow).map(Rule::named).collect()
 }
 
@@ -168,13 +173,13 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
 
 /// The rule that allows the request, or why none does.
 fn allowing<'r>(rules: &'r Rules, examined: &Examined<'_>) -> Result<&'r Rule, String> {
-    if let Some(rule) = rules.allow.iter().find(|rule| rule.allows(examined)) {
+    if let Some(rule) = rules.allowing().find(|rule| rule.allows(examined)) {
         return Ok(rule);
     }
     let Some((script, _)) = &examined.script else { return Err("no rule matches".into()) };
     let of_request = |rule: &'r Rule| Some((rule, rule.command_pattern(examined.request)?));
     let (commands, patterns): (Vec<&Rule>, Vec<&CommandPattern>) =
-        rules.allow.iter().filter_map(of_request).unzip();
+        rules.allowing().filter_map(of_request).unzip();
     let index = command::allowed(&patterns, script)?;
     commands.get(index).copied().ok_or_else(|| "no rule matches".into())
 }

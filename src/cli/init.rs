@@ -74,12 +74,14 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         cases::write(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::show(&mut out, &change)?;
+        install::exclude(&mut out, scope, &folder, true)?;
     } else {
         apply(&draft, &target, &mut out)?;
         finish(&folder, &mut out)?;
         cases::write(request, &folder, &mut out)?;
         report(request, &draft, &folder, &mut out)?;
         install::apply(&mut out, &change)?;
+        install::exclude(&mut out, scope, &folder, false)?;
     }
     if request.steps {
         steps::write(request, &folder, &mut out)?;

@@ -12,11 +12,12 @@ use crate::event::Registered;
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::change::{Change, Removal};
+use crate::install::local_file::{self, Exclusion};
 use crate::install::purge::Leftovers;
 use crate::install::registration;
+use crate::install::schema_file;
 use crate::install::scope::{Scope, session_folder};
-use crate::install::{local_file, schema_file};
-use crate::load;
+use crate::load::{self, LOCAL};
 use crate::root::Root;
 use crate::store;
 
@@ -80,15 +81,14 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     }
     if request.dry_run {
         show(&mut out, &change)?;
+        exclude(&mut out, scope, &root.folder, true)?;
         return Ok(Exit::Success);
     }
     apply(&mut out, &change)?;
     if let Some(problem) = schema_file::refreshed(root.config.as_deref()) {
         writeln!(out, "warning: {problem}")?;
     }
-    if let Some(problem) = local_file::not_ignored(&root.folder) {
-        writeln!(out, "warning: {problem}")?;
-    }
+    exclude(&mut out, scope, &root.folder, false)?;
     if scope == Scope::User {
         return Ok(Exit::Success);
     }
@@ -116,6 +116,31 @@ fn config(root: &Root, scope: Scope) -> io::Result<ConclaudeConfig> {
         Scope::Project | Scope::Local => load::all(root, Patterns::All),
     };
     loaded.complete().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// What is the user's alone should not be committed: whoever registers for themselves has git ignore the local config, others are
+/// told where it does not.
+pub(super) fn exclude(out: &mut Out<'_>, scope: Scope, folder: &Path, dry_run: bool) -> io::Result<()> {
+    let exclusion = if scope == Scope::Local { Exclusion::needed(folder) } else { Ok(None) };
+    match exclusion {
+        Ok(Some(exclusion)) if dry_run => {
+            writeln!(out, "would add {LOCAL} to {}", exclusion.path().display())?;
+        }
+        Ok(Some(exclusion)) => match exclusion.apply() {
+            Ok(()) => {
+                writeln!(out, "git ignores {LOCAL} here: added it to {}", exclusion.path().display())?;
+            }
+            Err(error) => {
+                writeln!(out, "warning: {} cannot be written: {error}", exclusion.path().display())?;
+            }
+        },
+        Ok(None) => {}
+        Err(error) => writeln!(out, "warning: {error}")?,
+    }
+    match local_file::not_ignored(folder) {
+        Some(problem) if !dry_run || scope != Scope::Local => writeln!(out, "warning: {problem}"),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn show(out: &mut Out<'_>, change: &Change) -> io::Result<()> {

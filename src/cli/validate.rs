@@ -99,7 +99,7 @@ fn check(path: Option<&Path>) -> io::Result<Checked> {
             let loaded = load::all(&root, Patterns::All);
             let first = || loaded.origins.sources().first().map(|source| source.path.clone());
             let broken = || loaded.errors.first().map(|error| error.path().to_owned());
-            let local = local_file::not_ignored(&root.folder);
+            let local = local_file::not_ignored(&root.folder).map(|problem| problem.to_string());
             (root.config.or_else(first).or_else(broken), local, root.folder, loaded)
         }
     };

@@ -114,7 +114,7 @@ fn full() -> Value {
             "contextRules": [{ "pattern": "x", "prompt": "y", "enabled": true, "caseInsensitive": false }],
         },
         "permissionRequest": {
-            "match": "all", "commands": { "Bash": [command] }, "default": "ask",
+            "match": "all", "commands": { "Bash": [command] }, "default": { "answer": "ask", "overridable": true },
             "allow": ["Read", { "pattern": "Bash(x)", "agent": "a" }],
             "deny": ["Write", { "pattern": "Bash(x)", "agent": "a", "message": "m", "overridable": true }],
         },

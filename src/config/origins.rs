@@ -296,7 +296,7 @@ impl Merging<'_> {
         let inner = as_commands(inner, &outer, &self.keys);
         match (outer.value, inner.value) {
             (outer, Node::Null) => Spanned { value: outer, span },
-            (Node::Map(entries), Node::Map(more)) => {
+            (Node::Map(entries), Node::Map(more)) if !is_one_value(&self.keys) => {
                 Spanned { value: Node::Map(self.entries(entries, more)), span }
             }
             (Node::List(items), Node::List(more)) if !is_one_value(&self.keys) => {
@@ -309,7 +309,11 @@ impl Merging<'_> {
     }
 
     fn entries(&mut self, mut entries: Vec<Entry>, more: Vec<Entry>) -> Vec<Entry> {
+        let outer = Matching::of(&entries);
         for (key, value) in more {
+            if key.value == MATCH && self.would_drop(outer, &value) {
+                continue;
+            }
             match entries.iter_mut().find(|(known, _)| known.value == key.value) {
                 Some((_, old)) => {
                     self.keys.push(key.value);
@@ -323,9 +327,18 @@ impl Merging<'_> {
         entries
     }
 
+    /// Whether `match: first` would keep commands of an outer layer from running, which all run there.
+    fn would_drop(&self, outer: Matching, value: &Spanned<Node>) -> bool {
+        let is_outer = |span| self.layer_of(span) < self.layer_of(value.span);
+        !outer.is_first && is_first(value) && outer.commands.is_some_and(is_outer)
+    }
+
+    fn layer_of(&self, span: Span) -> Layer {
+        self.layers.get(span.source).copied().unwrap_or_default()
+    }
+
     /// Whether a guard of an outer layer is on, and does not say that an inner one may switch it off.
     fn is_held(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
-        let layer = |node: &Spanned<Node>| self.layers.get(node.span.source).copied().unwrap_or_default();
         let is_switch = matches!(self.keys.as_slice(), [section, key] if section == "preToolUse" && SWITCHES.contains(&key.as_ref()));
         let field = |key: &str| match &outer.value {
             Node::Map(entries) => {
@@ -333,27 +346,63 @@ impl Merging<'_> {
             }
             value => key == "enabled" && *value == Node::Bool(true),
         };
-        is_switch && layer(outer) < layer(inner) && field("enabled") && !field("overridable")
+        is_switch
+            && self.layer_of(outer.span) < self.layer_of(inner.span)
+            && field("enabled")
+            && !field("overridable")
     }
 }
 
 impl Merging<'_> {
     /// Whether an outer layer leaves less to rules for permissions than an inner one would.
     fn is_stricter(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
-        let layer = |node: &Spanned<Node>| self.layers.get(node.span.source).copied().unwrap_or_default();
-        let rank = |node: &Spanned<Node>| match &node.value {
-            Node::Text(word) => ["allow", "ask", "deny"].iter().position(|known| known == word),
-            _ => None,
-        };
-        self.keys == ["permissionRequest", "default"]
-            && layer(outer) < layer(inner)
-            && rank(inner) < rank(outer)
+        let rank =
+            |node: &Spanned<Node>| match field(node, "answer").map_or(&node.value, |answer| &answer.value) {
+                Node::Text(word) => ["allow", "ask", "deny"].iter().position(|known| known == word),
+                _ => None,
+            };
+        let is_overridable = field(outer, "overridable").is_some_and(|flag| flag.value == Node::Bool(true));
+        self.keys == DEFAULT
+            && self.layer_of(outer.span) < self.layer_of(inner.span)
+            // One that says the same would let rules of its own layer count against it.
+            && rank(inner) <= rank(outer)
+            && !is_overridable
     }
 }
 
-/// The phases are one value: their order is that of the work.
+/// The phases are one value: their order is that of the work. So is an answer with what may relax it.
 fn is_one_value(keys: &[Text]) -> bool {
-    keys == ["des", "phases"]
+    keys == ["des", "phases"] || keys == DEFAULT
+}
+
+const DEFAULT: [&str; 2] = ["permissionRequest", "default"];
+
+const MATCH: &str = "match";
+
+/// What the section of the outer files says of patterns.
+#[derive(Clone, Copy)]
+struct Matching {
+    is_first: bool,
+    commands: Option<Span>,
+}
+
+impl Matching {
+    fn of(section: &[Entry]) -> Matching {
+        let value = |name: &str| section.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
+        Matching {
+            is_first: value(MATCH).is_some_and(is_first),
+            commands: value("commands").map(|commands| commands.span),
+        }
+    }
+}
+
+fn is_first(value: &Spanned<Node>) -> bool {
+    matches!(&value.value, Node::Text(word) if word == "first")
+}
+
+fn field<'a>(node: &'a Spanned<Node>, name: &str) -> Option<&'a Spanned<Node>> {
+    let Node::Map(entries) = &node.value else { return None };
+    entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value)
 }
 
 /// Lists whose first match decides: there a file is before what it extends, or it could not make an exception.

@@ -28,13 +28,64 @@ pub(crate) struct PermissionRequestConfig {
     /// Lists of commands by pattern, or one list for all. One that blocks denies the permission.
     commands: Option<CommandMap>,
     /// What is answered where no rule matches. Default: `ask`.
-    pub(crate) default: Option<Located<PermissionDefault>>,
+    pub(crate) default: Option<Located<DefaultConfig>>,
     /// What is allowed without asking, unless a rule of `deny` matches or a guard asks about it.
     #[schemars(length(max = 500))]
     pub(crate) allow: Option<Vec<Located<AllowRuleConfig>>>,
     /// What is denied without asking.
     #[schemars(length(max = 500))]
     pub(crate) deny: Option<Vec<Located<DenyRuleConfig>>>,
+}
+
+/// An answer, or one that inner layers may relax.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DefaultConfig(pub(crate) DefaultFields);
+
+/// What is answered where no rule matches, and whether an inner layer of the config may answer otherwise.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DefaultFields {
+    /// The answer.
+    pub(crate) answer: PermissionDefault,
+    /// Where it is `deny`: rules of `allow` in an inner layer of the config count, and so does another `default` there.
+    /// Default: `false`.
+    pub(crate) overridable: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for DefaultConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordOrFields;
+        impl<'de> de::Visitor<'de> for WordOrFields {
+            type Value = DefaultFields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`allow`, `deny`, `ask`, or a mapping with `answer`")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<DefaultFields, E> {
+                let answer = PermissionDefault::deserialize(de::value::StrDeserializer::new(word))?;
+                Ok(DefaultFields { answer, overridable: None })
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<DefaultFields, A::Error> {
+                DefaultFields::deserialize(de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_any(WordOrFields).map(DefaultConfig)
+    }
+}
+
+impl JsonSchema for DefaultConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "PermissionDefaultConfig".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let word = generator.subschema_for::<PermissionDefault>();
+        let fields = generator.subschema_for::<DefaultFields>();
+        let about = "What is answered where no rule matches: a word, or one that an inner layer of the config may relax.";
+        json_schema!({ "description": about, "anyOf": [word, fields] })
+    }
 }
 
 /// What is answered where no rule matches.
@@ -62,7 +113,7 @@ impl PermissionRequestConfig {
     }
 
     pub(crate) fn fallback(&self) -> PermissionDefault {
-        self.default.as_ref().map(|default| default.value).unwrap_or_default()
+        self.default.as_ref().map(|default| default.value.0.answer).unwrap_or_default()
     }
 
     /// How many rules there are; a default that answers is one.
@@ -85,7 +136,7 @@ impl PermissionRequestConfig {
 
     /// The same rules, of which only those of trusted files allow anything.
     pub(crate) fn trusted(&self, is_trusted: impl Fn(usize) -> bool) -> PermissionRequestConfig {
-        let allows = |default: &Located<PermissionDefault>| default.value == PermissionDefault::Allow;
+        let allows = |default: &Located<DefaultConfig>| default.value.0.answer == PermissionDefault::Allow;
         let default = self.default.clone().filter(|default| !allows(default) || is_trusted(default.source));
         let mut allow = self.allow.clone();
         allow.iter_mut().for_each(|rules| rules.retain(|rule| is_trusted(rule.source)));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::index::{self, Entries};
 use super::repository::Repository;
-use super::{entries, text};
+use super::{Taken, entries, text};
 use crate::{deadline, process};
 
 /// Git must not hold a hook up.
@@ -79,6 +79,22 @@ impl Repository {
     pub(super) fn ignores(&self, path: &Path) -> bool {
         // It prints the path if its rules do, and fails if they do not.
         self.git(&["check-ignore", "--", &path.to_string_lossy()]).is_ok_and(|printed| !printed.is_empty())
+    }
+
+    /// What git makes of a file that exists.
+    pub(super) fn taken(&self, path: &Path) -> Result<Taken, String> {
+        let path = path.to_string_lossy();
+        let lists = |kind: &[&str]| {
+            let output = self.git(&[&["ls-files", "-z"], kind, &["--", &path]].concat())?;
+            Ok::<bool, String>(!output.is_empty())
+        };
+        Ok(if lists(&["--cached"])? {
+            Taken::Tracked
+        } else if lists(&["--others", "--exclude-standard"])? {
+            Taken::Untracked
+        } else {
+            Taken::Ignored
+        })
     }
 
     /// The files that differ from the last commit, staged or not, and those that git does not know and does not ignore. This compares the

@@ -1,32 +1,78 @@
 //! `.conclaude.local.yaml` is the user's own: git should ignore it.
 
-use std::path::Path;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::files;
+use super::user_file::UserFile;
+use crate::des::gates::shell_quote;
+use crate::git::{self, Taken};
 use crate::load::LOCAL;
-use crate::root::git_top_level;
 
-/// A list of ignored files is never this large.
-const MAX_BYTES: u64 = 1 << 20;
+/// A local config that git would take for one of the project's, and the command that fixes it.
+pub(crate) struct NotIgnored {
+    pub(crate) what: String,
+    pub(crate) fix: String,
+}
+
+impl fmt::Display for NotIgnored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: `{}`", self.what, self.fix)
+    }
+}
 
 /// What to do where git would take the file for one of the project's.
 #[must_use]
-pub(crate) fn not_ignored(folder: &Path) -> Option<String> {
-    let top = git_top_level(folder).filter(|_| folder.join(LOCAL).exists())?;
-    let lists = [folder.join(".gitignore"), top.join(".gitignore"), top.join(".git/info/exclude")];
-    let names_it =
-        |line: &str| line.trim().rsplit('/').next() == Some(LOCAL) || line.trim() == ".conclaude.local.*";
-    let is_named = lists
-        .iter()
-        .filter_map(|list| files::read_text(list, MAX_BYTES).ok())
-        .any(|text| text.lines().any(names_it));
-    (!is_named).then(|| {
-        format!("{LOCAL} is yours, and git does not ignore it: `echo {LOCAL} >> {}`", list_of(top).display())
-    })
+pub(crate) fn not_ignored(folder: &Path) -> Option<NotIgnored> {
+    let file = folder.join(LOCAL);
+    let list = git::exclude_file(folder).filter(|_| file.symlink_metadata().is_ok())?;
+    match git::taken(folder, &file) {
+        Some(Taken::Ignored) => None,
+        Some(Taken::Tracked) => Some(NotIgnored {
+            what: format!("{LOCAL} is yours, and git tracks it for everybody"),
+            fix: format!("git rm --cached {LOCAL}"),
+        }),
+        // Without git only this list is known.
+        None if is_named(&list) => None,
+        Some(Taken::Untracked) | None => Some(NotIgnored {
+            what: format!("{LOCAL} is yours, and git does not ignore it"),
+            fix: format!("echo {LOCAL} >> {}", shell_quote(&list.to_string_lossy())),
+        }),
+    }
 }
 
-/// The list that is not shared; a linked work tree has none of its own.
-fn list_of(top: &Path) -> std::path::PathBuf {
-    let own = top.join(".git/info/exclude");
-    if top.join(".git").is_dir() { own } else { top.join(".gitignore") }
+/// A list of files that git ignores, in this clone alone, and what it becomes.
+pub(crate) struct Exclusion {
+    list: UserFile,
+    after: String,
+}
+
+impl Exclusion {
+    /// What makes git ignore a local config, whether there is one already or not. None where nothing needs to be done.
+    ///
+    /// # Errors
+    /// When the list is not ours to change.
+    pub(crate) fn needed(folder: &Path) -> io::Result<Option<Exclusion>> {
+        let Some(path) = git::exclude_file(folder) else { return Ok(None) };
+        if is_named(&path) || git::ignores(folder, &folder.join(LOCAL)) {
+            return Ok(None);
+        }
+        let list = UserFile { path };
+        let before = list.read()?.unwrap_or_default();
+        let line_end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        Ok(Some(Exclusion { after: format!("{before}{line_end}{LOCAL}\n"), list }))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.list.path
+    }
+
+    pub(crate) fn apply(&self) -> io::Result<()> {
+        self.list.write(Some(&self.after))
+    }
+}
+
+fn is_named(list: &PathBuf) -> bool {
+    let text = UserFile { path: list.clone() }.read().ok().flatten().unwrap_or_default();
+    text.lines().any(|line| line.trim().trim_start_matches('/') == LOCAL)
 }

@@ -2,7 +2,10 @@
 
 use super::cover::{alternatives, covers};
 use crate::config::{ConclaudeConfig, Remark};
+use crate::event::EventKind;
+use crate::load::Loaded;
 use crate::pattern::MatchMode;
+use crate::yaml::{self, Node};
 
 pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     let first = config.sections.iter().filter(|(_, section)| section.mode == Some(MatchMode::First));
@@ -17,6 +20,28 @@ pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
                     .because(format!("`match: first` stops at `{cover}`, which comes before it"))
                     .help(format!("move it before `{cover}`, or remove `match: first`")),
             );
+        }
+    }
+}
+
+/// `match: first` in an inner layer, where commands of an outer one all run.
+pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
+    for (index, source) in loaded.origins.sources().iter().enumerate() {
+        let Ok(tree) = yaml::read_source(source.text.trim_start_matches('\u{feff}'), index) else { continue };
+        let Node::Map(sections) = &tree.value else { continue };
+        for (name, section) in sections {
+            let Node::Map(entries) = &section.value else { continue };
+            let first = entries.iter().find(|(key, value)| {
+                key.value == "match" && matches!(&value.value, Node::Text(word) if word == "first")
+            });
+            let used = EventKind::of_section(&name.value).and_then(|event| loaded.config.section(event));
+            let is_ignored = used.is_some_and(|section| section.mode != Some(MatchMode::First));
+            let is_overridden = loaded.origins.of(&[&name.value, "match"]).is_some();
+            if let Some((_, value)) = first.filter(|_| is_ignored && !is_overridden) {
+                let what = format!("{}: `match: first` has no effect", name.value);
+                let why = "an outer file has commands there, and all of them run";
+                found.push(Remark::at(value.span, what).because(why).help("remove it"));
+            }
         }
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Rules {
     pub(super) default: PermissionDefault,
     /// Where the default is written.
     default_at: Origin,
+    /// An inner layer may allow what the default denies.
+    default_is_overridable: bool,
 }
 
 #[derive(Debug)]
@@ -78,6 +80,16 @@ impl Rules {
             default_at: default
                 .map(|default| sources.origin("permissionRequest.default", default))
                 .unwrap_or_default(),
+            default_is_overridable: default.is_some_and(|default| default.value.0.overridable == Some(true)),
+        })
+    }
+
+    /// The rules of `allow` that count: where an outer layer denies by default, an inner one allows only what it may.
+    pub(super) fn allowing(&self) -> impl Iterator<Item = &Rule> {
+        self.allow.iter().filter(|rule| {
+            self.default != PermissionDefault::Deny
+                || self.default_is_overridable
+                || rule.origin.layer <= self.default_at.layer
         })
     }
 

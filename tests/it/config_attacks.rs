@@ -28,11 +28,13 @@ fn bash(test: Test, command: &str) -> (String, Outcome) {
 #[test]
 fn what_the_config_extends_is_protected_like_the_config() {
     let mut test = Test::stop()
-        .config("extends: [shared/base.yaml, link.yaml, missing.yaml, broken.yaml]\n")
+        .config("extends: [shared/base.yaml, link.yaml, missing.yaml, broken.yaml, no.yaml]\n")
         .file("shared/base.yaml", "extends: [../deep.yaml]\n")
         .file("deep.yaml", "")
         .file("target.yaml", "")
-        .file("broken.yaml", "maxBlok: 1\n")
+        .file("broken.yaml", "maxBlok: 1\nextends: [below.yaml]\n")
+        .file("below.yaml", "maxBlocks: 1\n")
+        .file("no.yaml", "maxBlocks: [\n  : }\n")
         .file(USER, "extends: [mine.yaml]\n")
         .file(".home/.config/conclaude/mine.yaml", "");
     #[cfg(unix)]
@@ -44,6 +46,8 @@ fn what_the_config_extends_is_protected_like_the_config() {
         "target.yaml",
         "missing.yaml",
         "broken.yaml",
+        "below.yaml",
+        "no.yaml",
         LOCAL,
         USER,
         ".home/.config/conclaude/mine.yaml",

@@ -185,3 +185,82 @@ fn a_config_of_the_original_says_what_is_different_here() {
     let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning: ")).collect();
     assert_eq!(warnings, ["warning: `skillStart` is a key of conclaude 0.2"]);
 }
+
+#[test]
+fn rules_for_permissions_that_never_count_are_named() {
+    let config = "permissionRequest:
+  allow:
+    - Wriet
+    - \"Bash(git status*)\"
+    - \"Bash(git status -s)\"
+    - \"Read(./docs/**)\"
+    - {pattern: Write, agent: coder}
+    - \"Agent(coder)\"
+  deny:
+    - \"Bash(rm *)\"
+    - \"Bash(rm -rf *)\"
+    - {pattern: \"Bash(rm *)\", agent: coder}
+    - Agent
+    - \"mcp__db__*\"
+    - \"mcp__db__drop\"
+";
+    let (_, out, _) = run_in(&project(config).root(), &["validate", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let line = |one: &serde_json::Value| {
+        format!(
+            "{}: {}: {}\n",
+            one["line"],
+            one["message"].as_str().unwrap(),
+            one["label"].as_str().unwrap_or_default()
+        )
+    };
+    let shown: String = json["warnings"].as_array().unwrap().iter().map(line).collect();
+    assert_snapshot!(shown, @"
+    3: permissionRequest: `Wriet` matches nothing: no tool of Claude Code is called so
+    5: permissionRequest: `Bash(git status -s)` says nothing new: `Bash(git status*)` in line 4 is about all that it is about
+    8: permissionRequest: `Agent(coder)` can never allow anything: `deny` has `Agent`, which comes before `allow`
+    11: permissionRequest: `Bash(rm -rf *)` says nothing new: `Bash(rm *)` in line 10 is about all that it is about
+    12: permissionRequest: `Bash(rm *)` says nothing new: `Bash(rm *)` in line 10 is about all that it is about
+    15: permissionRequest: `mcp__db__drop` says nothing new: `mcp__db__*` in line 14 is about all that it is about
+    ");
+}
+
+#[test]
+fn a_permission_that_an_outer_file_does_not_let_count_is_named() {
+    let test = project("permissionRequest: {allow: [Read]}\n")
+        .file(".home/.config/conclaude/config.yaml", "permissionRequest:\n  default: deny\n");
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: permissionRequest: `Read` can never allow anything
+     --> [ROOT]/.conclaude.yaml:1:29
+      |
+    1 | permissionRequest: {allow: [Read]}
+      |                             ^^^^ `default` is `deny` in [ROOT]/.home/.config/conclaude/config.yaml:2, an outer file
+      |
+      = help: remove it, or write `default: {answer: deny, overridable: true}` there
+
+    valid: [ROOT]/.home/.config/conclaude/config.yaml
+    valid: [ROOT]/.conclaude.yaml
+      permissionRequest: 2 rules
+    ");
+}
+
+#[test]
+fn timeouts_of_slash_commands_are_added_up_as_well() {
+    let config = "userPromptSubmit:\n  slashCommands:\n    commands:\n      deploy: [{run: x, timeout: 40m}, {run: y, timeout: 30m}]\n";
+    assert_snapshot!(project(config).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: userPromptSubmit.slashCommands: the timeouts of `deploy` add up to 4200 s
+     --> [ROOT]/.conclaude.yaml:4:7
+      |
+    4 |       deploy: [{run: x, timeout: 40m}, {run: y, timeout: 30m}]
+      |       ^^^^^^ Claude Code ends UserPromptSubmit after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |
+      = help: use shorter timeouts
+
+    valid: [ROOT]/.conclaude.yaml
+      userPromptSubmit: 2 slash commands
+    ");
+}

@@ -127,7 +127,7 @@ fn a_broken_rule_is_an_error_of_the_config_and_allows_nothing() {
      --> [ROOT]/.conclaude.yaml:2:12
       |
     2 |   default: yes
-      |            ^^^ expected one of `allow`, `deny`, `ask`
+      |            ^^^ expected one of `allow`, `deny`, `ask` or a mapping with `answer`
 
     error: invalid value for `allow`: the text "Bash(git"
      --> [ROOT]/.conclaude.yaml:3:11
@@ -198,14 +198,11 @@ fn rules_for_permissions_are_registered_for_their_tools() {
 #[test]
 fn an_inner_layer_does_not_allow_what_an_outer_one_denies_unless_that_says_so() {
     let user = r#"permissionRequest:
-  default: deny
   deny: ["Bash(rm *)", {pattern: "Bash(make *)", overridable: true}]
 "#;
-    let project =
-        r#"permissionRequest: {default: allow, allow: ["Bash(rm *)", "Bash(make *)", "Bash(ls *)"]}"#;
-    let ask = |command: &str| bash(project, command).file(".home/.config/conclaude/config.yaml", user).run();
+    let project = r#"permissionRequest: {allow: ["Bash(rm *)", "Bash(make *)", "Bash(ls *)"]}"#;
+    let ask = |command: &str| bash(project, command).file(USER, user).run();
     assert!(denied(&ask("rm x")).contains("`permissionRequest.deny` has `Bash(rm *)`"));
-    assert!(denied(&ask("other")).contains("`permissionRequest.default` is `deny`"));
     allowed(&ask("make x"));
     allowed(&ask("ls"));
 }
@@ -226,4 +223,33 @@ subagentStart: {commands: {}}
       preToolUse: 2 guards
       subagentStart: 0 patterns, 0 commands
     ");
+}
+
+const USER: &str = ".home/.config/conclaude/config.yaml";
+
+#[test]
+fn what_an_outer_layer_denies_by_default_no_inner_one_allows() {
+    let ask = |user: &str, project: &str| bash(project, "git status").file(USER, user).run();
+    let allow = "permissionRequest: {allow: ['Bash(git *)']}";
+    let deny = "permissionRequest: {default: deny}";
+    let is_denied = |user: &str, project: &str| denied(&ask(user, project));
+    insta::assert_snapshot!(is_denied(deny, allow), @"
+    conclaude denies this permission:
+    ✗ PERMISSION_DENIED: running `git status`: `permissionRequest.default` is `deny` in .home/.config/conclaude/config.yaml:1 → do it another way, or ask the user
+    ");
+    is_denied(deny, "permissionRequest: {default: allow}");
+    // Saying the same again is no way around it.
+    is_denied(deny, "permissionRequest: {default: deny, allow: ['Bash(git *)']}");
+    is_denied("permissionRequest: {default: {answer: deny}}", allow);
+    is_denied("permissionRequest: {deny: ['Bash(git *)']}", allow);
+    is_denied("permissionRequest: {deny: ['Bash(git *)']}", "permissionRequest: {default: allow}");
+    allowed(&ask("permissionRequest: {default: {answer: deny, overridable: true}}", allow));
+    let relaxed = "permissionRequest: {default: {answer: deny, overridable: true}}";
+    allowed(&ask(relaxed, "permissionRequest: {default: allow}"));
+    is_denied(relaxed, deny);
+    // The layer itself, and what it leaves to the user.
+    allowed(&ask("permissionRequest: {default: deny, allow: ['Bash(git *)']}", ""));
+    allowed(&ask("permissionRequest: {default: ask}", allow));
+    let project = bash("permissionRequest: {default: deny}", "git status");
+    denied(&project.file(".conclaude.local.yaml", allow).run());
 }

@@ -7,10 +7,17 @@ use crate::pattern::MatchMode;
 
 /// One warning for each pattern whose commands may take longer together than Claude Code waits for the event.
 pub(crate) fn over_limit(config: &ConclaudeConfig) -> Vec<Remark> {
-    config.sections.iter().flat_map(|(event, section)| of_section(*event, section, timeout(*event))).collect()
+    let of_event = |event: EventKind| vec![event.row().section, "commands"];
+    let sections = config.sections.iter().map(|(event, section)| (*event, of_event(*event), section));
+    let slash = config.prompts.slash_commands.iter().map(|section| {
+        (EventKind::UserPromptSubmit, vec!["userPromptSubmit", "slashCommands", "commands"], section)
+    });
+    sections.chain(slash).flat_map(|(event, keys, section)| of_section(event, &keys, section)).collect()
 }
 
-fn of_section(event: EventKind, section: &EventConfig, limit: u64) -> Vec<Remark> {
+fn of_section(event: EventKind, keys: &[&str], section: &EventConfig) -> Vec<Remark> {
+    let limit = timeout(event);
+    let name = keys.strip_suffix(&["commands"]).unwrap_or(keys).join(".");
     let is_all = section.mode != Some(MatchMode::First);
     let wildcards = section.entries().iter().filter(|(pattern, _)| pattern.is_wildcard());
     let for_all: u64 = wildcards.map(|(_, commands)| seconds(commands)).sum();
@@ -21,12 +28,11 @@ fn of_section(event: EventKind, section: &EventConfig, limit: u64) -> Vec<Remark
         // Where those of `*` are too long already, they alone are named.
         if own + also > limit && also <= limit {
             let with = if also > 0 { " and `*`" } else { "" };
-            let section = event.row().section;
-            let what = format!("{section}: the timeouts of `{pattern}`{with} add up to {} s", own + also);
+            let what = format!("{name}: the timeouts of `{pattern}`{with} add up to {} s", own + also);
             let why = format!(
                 "Claude Code ends {event} after {limit} s: what runs then is terminated, what comes after it does not run, and nothing is blocked"
             );
-            let remark = Remark::new([section, "commands", pattern.as_str()], what);
+            let remark = Remark::new(keys.iter().copied().chain([pattern.as_str()]), what);
             warnings.push(remark.because(why).help("use shorter timeouts"));
         }
     }
