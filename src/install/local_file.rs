@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::user_file::UserFile;
 use crate::des::gates::shell_quote;
@@ -72,7 +72,7 @@ impl Exclusion {
     }
 }
 
-fn is_named(list: &PathBuf) -> bool {
-    let text = UserFile { path: list.clone() }.read().ok().flatten().unwrap_or_default();
+fn is_named(list: &Path) -> bool {
+    let text = UserFile { path: list.to_owned() }.read().ok().flatten().unwrap_or_default();
     text.lines().any(|line| line.trim().trim_start_matches('/') == LOCAL)
 }
