@@ -205,8 +205,8 @@ fn rules_for_permissions_that_never_count_are_named() {
     - \"mcp__db__drop\"
 ";
     let (_, out, _) = run_in(&project(config).root(), &["validate", "--json"]);
-    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
-    let line = |one: &serde_json::Value| {
+    let json: Value = serde_json::from_str(&out).unwrap();
+    let line = |one: &Value| {
         format!(
             "{}: {}: {}\n",
             one["line"],
