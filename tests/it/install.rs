@@ -453,6 +453,7 @@ fn no_copy_of_local_settings_is_left_where_git_takes_it() {
     moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
     registered conclaude in [ROOT]/.claude/settings.local.json
     the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    git ignores .conclaude.local.yaml here: added it to [ROOT]/.git/info/exclude
     ");
     let modes = |root: &Path| -> Vec<u32> {
         copies(root).iter().map(|copy| copy.metadata().unwrap().permissions().mode() & 0o777).collect()
