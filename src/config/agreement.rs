@@ -34,9 +34,10 @@ fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
     };
     let of_choice = !has("enum") || all("enum").contains(value);
     let constant = schema.get("const").is_none_or(|constant| constant == value);
+    let every = all("allOf").iter().all(|one| accepts(root, one, value));
     let any = !has("anyOf") || all("anyOf").iter().any(|one| accepts(root, one, value));
     let one = !has("oneOf") || all("oneOf").iter().filter(|one| accepts(root, one, value)).count() == 1;
-    of_type && of_choice && constant && any && one && accepts_inside(root, schema, value)
+    of_type && of_choice && constant && every && any && one && accepts_inside(root, schema, value)
 }
 
 /// The bounds of a number, the pattern of a text, and what a list or a mapping contains.
