@@ -59,7 +59,11 @@ fn a_line_in_a_pending_file_of_the_project_is_reported_and_never_merged() {
     );
     let test = claims_green(at_work()).file(".conclaude/audit/pending-0.jsonl", line + "\n");
     let blocked = test.run();
-    assert!(blocked.blocked().contains("✗ EVIDENCE_MISSING GREEN: there is no record of a real run →"));
+    assert_snapshot!(blocked.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
     let test = blocked.again();
     assert_snapshot!(test.shows(&["audit", "verify"]), @"
     exit 0
@@ -82,7 +86,11 @@ fn a_record_with_a_computed_hash_beyond_our_end_is_named_and_proves_nothing() {
       2 records before it in order
     ");
     let blocked = test.run();
-    assert!(blocked.blocked().contains("✗ EVIDENCE_MISSING GREEN: there is no record of a real run →"));
+    assert_snapshot!(blocked.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
     // The record of that stop does not make it one of ours.
     assert_snapshot!(blocked.again().shows(&["audit", "verify"]), @"
     exit 1
@@ -163,7 +171,11 @@ fn a_run_from_before_the_call_is_no_proof_after_a_reset() {
     let test = test.call_agent(MARKERS).run().status(0).again().agent_files(MARKERS);
     run_in(&test.root(), &["audit", "reset"]);
     let reason = claims_green(test).run().blocked();
-    assert!(reason.contains("✗ EVIDENCE_MISSING GREEN: there is no record of a real run →"), "{reason}");
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
 }
 
 #[test]
@@ -178,7 +190,11 @@ fn a_run_whose_proof_cannot_be_kept_says_so_and_can_be_run_again() {
     conclaude: GREEN is EXECUTED: PASS (exit code 0)
     ");
     let blocked = test.stops().run();
-    assert!(blocked.blocked().contains("✗ EVIDENCE_MISSING GREEN: there is no record of a real run"));
+    assert_snapshot!(blocked.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN: there is no record of a real run: Not a directory (os error 20) → run it: conclaude des run steps/01-01.json GREEN -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
     std::fs::remove_file(runs).unwrap();
     let test = blocked.again();
     des(&test, &["run", STEP, "GREEN", "--", "true"]);

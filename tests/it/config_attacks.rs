@@ -78,7 +78,10 @@ fn no_gated_agent_writes_what_the_config_extends() {
         .again()
         .agent_files(MARKERS);
     let done = test.writes("Write", "file_path", "src/guards/rules.yaml").run();
-    assert!(done.denied().contains("belongs to the gates"), "{}", done.denied());
+    assert_snapshot!(done.denied(), @"
+    conclaude denies this write:
+    ✗ SCOPE_VIOLATION: src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
+    ");
     test = done.again();
     for command in ["echo > src/guards/rules.yaml", "rm -rf src/guards", "mv src/guards src/x"] {
         let done = test.writes("Bash", "command", command).run();
@@ -251,5 +254,15 @@ fn a_name_in_other_case_is_the_same_file_where_names_have_no_case() {
 fn guards_that_are_missing_are_reported_before_the_tool_is_used() {
     let test = Test::stop().config("extends: [guards.yaml]\n").file(USER, "maxBlok: 1\n").without("agent_id");
     let (_, done) = write(test, "a.txt");
-    assert!(done.message().contains("`guards.yaml` cannot be used"), "{}", done.stdout);
+    assert_snapshot!(done.message(), @"
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: `guards.yaml` cannot be used
+     --> [ROOT]/.conclaude.yaml:1:11
+      |
+    1 | extends: [guards.yaml]
+      |           ^^^^^^^^^^^ cannot read the config [ROOT]/guards.yaml: No such file or directory (os error 2)
+      |
+      = help: paths are relative to [ROOT]
+    ");
 }

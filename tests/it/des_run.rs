@@ -120,7 +120,11 @@ fn evidence_counts_by_its_position_in_the_trail_also_when_the_clock_goes_back() 
         step
     };
     let before = test.step(&done).stops().run();
-    assert!(before.blocked().contains("EVIDENCE_MISSING"), "a run before the call proves nothing");
+    assert_snapshot!(before.blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
     let test = before.again();
     des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);
     assert_eq!(test.run().message(), "conclaude: ✓ coder (a1b2c3): the step passed after 1 block");
@@ -144,7 +148,11 @@ fn a_record_of_a_run_that_was_edited_proves_nothing_and_others_do_not_matter() {
     assert_ne!(forged, run);
     std::fs::write(trail(&test), format!("{before}\n{forged}\n")).unwrap();
     let reason = test.stops().run().blocked();
-    assert!(reason.contains("EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run"), "{reason}");
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ EVIDENCE_MISSING GREEN_UNIT: there is no record of a real run: record 4 of the audit trail was changed or removed: `conclaude audit verify` says more → run it: conclaude des run steps/01-01.json GREEN_UNIT -- COMMAND
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
     // The record of the call was edited: the run after it counts all the same.
     let test = called();
     des(&test, &["run", STEP, "GREEN_UNIT", "--", "true"]);

@@ -244,7 +244,7 @@ fn a_workflow_without_phases_in_a_worktree_removes_none() {
     let test = test.file(".claude/worktrees/agent-a1b2c3/steps/01-01.json", escape.to_string());
     let reason = test.stops().payload("cwd", worktree).run().blocked();
     assert_eq!(codes(&reason), ["MISSING_PHASE"; 14]);
-    assert!(reason.contains("⚠ RULES_CHANGED: steps/01-01.json differs"), "{reason}");
+    assert_snapshot!(reason.lines().nth(1).unwrap(), @"⚠ RULES_CHANGED: steps/01-01.json differs from what it said when the agent was called: workflow_type → restore it; if the user wants the change, the agent must be called again");
 }
 
 #[test]

@@ -50,7 +50,10 @@ fn a_long_command_is_compared_like_a_short_one() {
     let text = "echo some text of a file\n".repeat(2_000);
     bash(&format!("cat > notes.txt <<'EOF'\n{text}EOF")).run().silent();
     let reason = bash(&format!("cat > notes.txt <<'EOF'\n{text}EOF\ngit push --force")).run().tool("deny");
-    assert!(reason.contains("running `git push --force`"), "{reason}");
+    insta::assert_snapshot!(reason, @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: running `git push --force`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7 → push normally
+    ");
 }
 
 #[test]
@@ -78,7 +81,10 @@ fn a_rule_for_one_agent_leaves_the_others_alone() {
     write().run().silent();
     write().payload("agent_id", "a1").payload("agent_type", "tester").run().silent();
     let reason = write().payload("agent_id", "a1").payload("agent_type", "coder").run().tool("deny");
-    assert!(reason.contains("run make gen instead"), "{reason}");
+    insta::assert_snapshot!(reason, @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing src/gen/a.rs: `uneditableFiles` has `src/gen/` in .conclaude.yaml:4 → run make gen instead
+    ");
 }
 
 #[test]
@@ -98,8 +104,14 @@ fn additions_are_prevented_and_changes_are_not() {
     write("README.md").run().silent();
     write("docs/a.md").run().silent();
     write("src/new.rs").run().silent();
-    assert!(write("new.txt").run().tool("deny").contains("`preventRootAdditions`"));
-    assert!(write("docs/b.md").run().tool("deny").contains("`preventAdditions` has `docs/`"));
+    insta::assert_snapshot!(write("new.txt").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory below the project's root
+    ");
+    insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing docs/b.md: `preventAdditions` has `docs/` in .conclaude.yaml:1 → change a file that exists instead
+    ");
 }
 
 #[test]

@@ -378,7 +378,11 @@ fn what_is_registered_passes_payload_answer_and_exit_code_on() {
     let line = &lines.iter().find(|(event, _)| event == "SubagentStop").unwrap().1;
     let mut shell = test.program("/bin/sh");
     shell.args(["-c", line]);
-    assert!(test.run_as(shell).blocked().contains("may not stop yet"));
+    insta::assert_snapshot!(test.run_as(shell).blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ `exit 1` exited with code 1
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
 }
 
 /// The settings as an earlier version wrote them.

@@ -261,7 +261,11 @@ fn what_is_valid_now_is_not_complained_about() {
 fn a_timeout_with_a_unit_is_that_time() {
     let config = "subagentStop: {commands: {coder: [{run: sleep 60, timeout: 1s}]}}";
     let reason = Test::stop().config(config).payload("stop_hook_active", false).run().blocked();
-    assert!(reason.contains("timed out after 1 s"), "{reason}");
+    assert_snapshot!(reason, @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ `sleep 60` timed out after 1 s and was terminated
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
 }
 
 #[test]
@@ -546,7 +550,7 @@ fn status_and_verify_print_json() {
 fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
     let config = "subagentStop:\n  commands:\n    '*': [{run: x, timeout: 40m}]\n    coder: [{run: y, timeout: 15m}, {run: z, timeout: 10m}]\n    tester: [{run: y, timeout: 10m}]\n";
     let test = Test::stop().config(config);
-    insta::assert_snapshot!(test.shows(&["validate"]), @"
+    assert_snapshot!(test.shows(&["validate"]), @"
     exit 0
     ----- stdout
     warning: subagentStop: the timeouts of `coder` and `*` add up to 3900 s
@@ -566,7 +570,7 @@ fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
         "{doctor}"
     );
     let first = Test::stop().config(&config.replace("  commands:", "  match: first\n  commands:"));
-    insta::assert_snapshot!(first.shows(&["validate"]), @"
+    assert_snapshot!(first.shows(&["validate"]), @"
     exit 0
     ----- stdout
     warning: subagentStop: `coder` can never run

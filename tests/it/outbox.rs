@@ -292,10 +292,21 @@ fn a_broken_config_is_shown_in_full_once_and_then_in_one_line() {
     let done = done.again().run().silent();
     // Other problems are news.
     let done = done.again().config("other: 1").payload("agent_id", "a1b2c3").then("SubagentStart").run();
-    assert!(done.stderr.contains("unknown key `other`"), "{}", done.stderr);
+    let shown = done.steady(&done.stderr);
+    assert_snapshot!(shown, @"
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `other` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | other: 1
+      | ^^^^^ not a key of this section
+      |
+      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `report`, and events in camelCase, such as `subagentStop`
+    ");
     // Another session has seen nothing yet.
     let done = done.again().payload("session_id", "session-2").run();
-    assert!(done.stderr.contains("unknown key `other`"), "{}", done.stderr);
+    assert_eq!(done.steady(&done.stderr), shown);
 }
 
 #[test]

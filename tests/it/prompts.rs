@@ -146,7 +146,31 @@ fn an_expression_that_is_none_is_an_error_of_the_config_with_its_line() {
     "#);
     let answer = prompt(config, "a").run();
     assert_eq!(answer.code, Some(0));
-    assert!(answer.system_message().contains("invalid config"), "{}", answer.stdout);
+    insta::assert_snapshot!(answer.system_message(), @r#"
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 3 problems
+
+    error: invalid value for `pattern`: the text "(a"
+     --> [ROOT]/.conclaude.yaml:3:17
+      |
+    3 |     - {pattern: "(a", prompt: x}
+      |                 ^^^^ expected a regular expression
+      |
+      = help: found open group without closing ')'
+
+    error: missing field `prompt` in `contextRules`
+     --> [ROOT]/.conclaude.yaml:4:8
+      |
+    4 |     - {pattern: b, promt: x}
+      |        ^^^^^^^ `prompt` is required here
+
+    error: unknown key `promt` in `contextRules`
+     --> [ROOT]/.conclaude.yaml:4:20
+      |
+    4 |     - {pattern: b, promt: x}
+      |                    ^^^^^ not a key of this section
+      |
+      = help: did you mean `prompt`?
+    "#);
 }
 
 #[test]

@@ -53,5 +53,5 @@ fn a_payload_that_cannot_be_read_is_no_error_while_it_is_off() {
 #[test]
 fn registered_for_all_projects_it_is_switched_off_too() {
     let test = Test::event("SessionStart").config(CONFIG).flag("--if-trusted").env("CONCLAUDE", "0");
-    assert!(test.run().message().contains("switched off for this session"));
+    insta::assert_snapshot!(test.run().message(), @"conclaude: switched off for this session by CONCLAUDE=0: no command runs, and nothing is gated or recorded");
 }
