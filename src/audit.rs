@@ -26,7 +26,8 @@ mod verify;
 mod writer;
 
 pub use query::Filter;
-pub use read::{Entry, Reader, last_session};
+pub(crate) use read::last_session;
+pub use read::{Entry, Reader};
 pub(crate) use read::{Mark, newest};
 pub use stats::Stats;
 pub use trace::TraceParent;
@@ -280,7 +281,7 @@ impl Trail {
 
 /// A time as records hold it.
 #[must_use]
-pub fn in_record(time: Timestamp) -> String {
+pub(crate) fn in_record(time: Timestamp) -> String {
     time.round(jiff::Unit::Microsecond).unwrap_or(time).to_string()
 }
 

@@ -320,7 +320,7 @@ fn refuse(error: &clap::Error) -> Exit {
         }
         _ => {}
     }
-    // It repeats what was typed, and where that has escapes of its own, they cannot be told from those of clap.
+    // It repeats what was typed, and where that has escapes of its own, nobody can tell them from those of clap.
     let is_plain = std::env::args().all(|word| clean(&word) == word);
     let _ = if is_plain {
         Out::stderr().document(&text.ansi().to_string())

@@ -122,68 +122,70 @@ pub struct ConclaudeConfig {
 
 impl<'de> Deserialize<'de> for ConclaudeConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ByKey;
-        impl<'de> de::Visitor<'de> for ByKey {
-            type Value = ConclaudeConfig;
+        deserializer.deserialize_map(ByKey)
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a mapping of sections")
-            }
+struct ByKey;
 
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<ConclaudeConfig, A::Error> {
-                let mut config = ConclaudeConfig::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    match key.as_str() {
-                        "extends" => config.extends = map.next_value()?,
-                        "maxBlocks" => config.max_blocks = map.next_value()?,
-                        "notifications" => config.notifications = map.next_value()?,
-                        "des" => config.des = map.next_value()?,
-                        "audit" => config.audit = map.next_value()?,
-                        "telemetry" => config.telemetry = map.next_value()?,
-                        "report" => config.report = map.next_value()?,
-                        "preToolUse" => {
-                            let value: Option<PreToolUseConfig> = map.next_value()?;
-                            let mut guards = value.unwrap_or_default();
-                            let (mode, commands) = (guards.mode.take(), guards.commands.take());
-                            config.sections.push((EventKind::PreToolUse, EventConfig { mode, commands }));
-                            config.guards = guards;
-                        }
-                        "userPromptSubmit" => {
-                            let value: Option<UserPromptSubmitConfig> = map.next_value()?;
-                            let mut prompts = value.unwrap_or_default();
-                            config.sections.push((EventKind::UserPromptSubmit, prompts.take_section()));
-                            config.prompts = prompts;
-                        }
-                        "permissionRequest" => {
-                            let value: Option<PermissionRequestConfig> = map.next_value()?;
-                            let mut permissions = value.unwrap_or_default();
-                            config.sections.push((EventKind::PermissionRequest, permissions.take_section()));
-                            config.permissions = permissions;
-                        }
-                        "stop" => {
-                            let mut stop = map.next_value::<Option<StopConfig>>()?.unwrap_or_default();
-                            config.sections.push((EventKind::Stop, stop.take_section()));
-                            config.stop = stop;
-                        }
-                        "messageDisplay" => {
-                            let value: Option<MessageDisplayConfig> = map.next_value()?;
-                            let mut display = value.unwrap_or_default();
-                            config.sections.push((EventKind::MessageDisplay, display.take_section()));
-                            config.message_display = display;
-                        }
-                        section => match original::event_of(section) {
-                            Some(event) => {
-                                let value: Option<EventConfig> = map.next_value()?;
-                                config.sections.extend(value.map(|section| (event, section)));
-                            }
-                            None => return Err(de::Error::custom(format!("unknown key `{section}`"))),
-                        },
-                    }
+impl<'de> de::Visitor<'de> for ByKey {
+    type Value = ConclaudeConfig;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping of sections")
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<ConclaudeConfig, A::Error> {
+        let mut config = ConclaudeConfig::default();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "extends" => config.extends = map.next_value()?,
+                "maxBlocks" => config.max_blocks = map.next_value()?,
+                "notifications" => config.notifications = map.next_value()?,
+                "des" => config.des = map.next_value()?,
+                "audit" => config.audit = map.next_value()?,
+                "telemetry" => config.telemetry = map.next_value()?,
+                "report" => config.report = map.next_value()?,
+                "preToolUse" => {
+                    let value: Option<PreToolUseConfig> = map.next_value()?;
+                    let mut guards = value.unwrap_or_default();
+                    let (mode, commands) = (guards.mode.take(), guards.commands.take());
+                    config.sections.push((EventKind::PreToolUse, EventConfig { mode, commands }));
+                    config.guards = guards;
                 }
-                Ok(config)
+                "userPromptSubmit" => {
+                    let value: Option<UserPromptSubmitConfig> = map.next_value()?;
+                    let mut prompts = value.unwrap_or_default();
+                    config.sections.push((EventKind::UserPromptSubmit, prompts.take_section()));
+                    config.prompts = prompts;
+                }
+                "permissionRequest" => {
+                    let value: Option<PermissionRequestConfig> = map.next_value()?;
+                    let mut permissions = value.unwrap_or_default();
+                    config.sections.push((EventKind::PermissionRequest, permissions.take_section()));
+                    config.permissions = permissions;
+                }
+                "stop" => {
+                    let mut stop = map.next_value::<Option<StopConfig>>()?.unwrap_or_default();
+                    config.sections.push((EventKind::Stop, stop.take_section()));
+                    config.stop = stop;
+                }
+                "messageDisplay" => {
+                    let value: Option<MessageDisplayConfig> = map.next_value()?;
+                    let mut display = value.unwrap_or_default();
+                    config.sections.push((EventKind::MessageDisplay, display.take_section()));
+                    config.message_display = display;
+                }
+                section => match original::event_of(section) {
+                    Some(event) => {
+                        let value: Option<EventConfig> = map.next_value()?;
+                        config.sections.extend(value.map(|section| (event, section)));
+                    }
+                    None => return Err(de::Error::custom(format!("unknown key `{section}`"))),
+                },
             }
         }
-        deserializer.deserialize_map(ByKey)
+        Ok(config)
     }
 }
 
@@ -228,7 +230,7 @@ impl ConclaudeConfig {
 
     /// The events that it names for notifications.
     #[must_use]
-    pub fn notified_events(&self) -> Vec<EventKind> {
+    pub(crate) fn notified_events(&self) -> Vec<EventKind> {
         self.notifications.iter().flat_map(NotificationsConfig::named).collect()
     }
 

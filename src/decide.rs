@@ -69,7 +69,7 @@ impl HookResult {
     }
 
     #[must_use]
-    pub fn is_allowed(&self) -> bool {
+    pub(crate) fn is_allowed(&self) -> bool {
         matches!(self.decision, Decision::Allow | Decision::Permit)
     }
 }

@@ -145,7 +145,7 @@ macro_rules! events {
 
             /// The event with exactly this section in the config.
             #[must_use]
-            pub fn of_section(section: &str) -> Option<EventKind> {
+            pub(crate) fn of_section(section: &str) -> Option<EventKind> {
                 match section {
                     $($section => Some(EventKind::$name),)*
                     _ => None,
@@ -226,7 +226,7 @@ impl EventKind {
 
     /// The event of this section, which this version may not know: one that only looks like a known section is none.
     #[must_use]
-    pub fn of_section_or_future(section: &str) -> Option<EventKind> {
+    pub(crate) fn of_section_or_future(section: &str) -> Option<EventKind> {
         EventKind::of_section(section).or_else(|| {
             let first = section.chars().next().filter(char::is_ascii_lowercase)?;
             let name = format!("{}{}", first.to_ascii_uppercase(), section.get(1..)?);

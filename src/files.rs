@@ -235,7 +235,7 @@ pub(crate) fn home() -> Option<String> {
 
 /// A leading `~/` as the user's home.
 #[must_use]
-pub fn expand_home(path: &str) -> PathBuf {
+pub(crate) fn expand_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),

@@ -186,7 +186,7 @@ impl Finding {
 
     /// The same, about a phase.
     #[must_use]
-    pub fn in_phase(mut self, phase: &str) -> Finding {
+    pub(crate) fn in_phase(mut self, phase: &str) -> Finding {
         self.phase = Some(phase.to_owned());
         self
     }
@@ -198,7 +198,6 @@ impl Finding {
         self
     }
 
-    /// Whether it blocks.
     #[must_use]
     pub fn blocks(&self) -> bool {
         self.weight == Weight::Block

@@ -60,7 +60,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When git fails.
-    pub fn in_worktree(&self, work: &Path, now: &Snapshot) -> Result<Snapshot, String> {
+    pub(crate) fn in_worktree(&self, work: &Path, now: &Snapshot) -> Result<Snapshot, String> {
         let repository = Repository::find(work).ok_or("the worktree is no git repository any more")?;
         let head = match (&self.head, &now.head) {
             (Some(before), Some(now)) if before != now => Some(repository.merge_base(before, now)?),
@@ -91,7 +91,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the repository is another one, or git fails, as it does when the commit is gone.
-    pub fn changed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
+    pub(crate) fn changed_until(&self, now: &Snapshot, work: &Path) -> Result<BTreeSet<String>, String> {
         if self.prefix != now.prefix {
             return Err(GONE.into());
         }

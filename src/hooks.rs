@@ -1,13 +1,12 @@
 //! The road of one event: read → parse → plan → run → decide → answer.
 
-use std::path::PathBuf;
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
 use crate::decide::{self, Cause};
 use crate::dialect::claude;
-use crate::event::{EventKind, Subject};
+use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::export::background;
 use crate::install::registration;
@@ -22,6 +21,7 @@ mod commands;
 mod config_error;
 mod context;
 mod delivery;
+mod environment;
 mod finish;
 mod gate_facts;
 mod gates;
@@ -45,29 +45,7 @@ pub use crate::error::{HookError, Result};
 pub(crate) use commands::execute;
 use context::Context;
 pub(crate) use context::inherited_variables;
-
-/// What a call takes from its process, given explicitly so that it can be played without one.
-#[derive(Clone, Debug, Default)]
-pub struct Environment {
-    /// `CLAUDE_PROJECT_DIR`.
-    pub project_dir: Option<PathBuf>,
-    /// Commands and the judge run only if the user trusts the config.
-    pub only_if_trusted: bool,
-    /// Only the project's own config counts, not the user's and the local one.
-    pub only_project: bool,
-    /// Nothing is written: the event is only looked at.
-    pub is_rehearsal: bool,
-    /// Then these files count as changed.
-    pub changed: Option<Vec<String>>,
-}
-
-impl Environment {
-    #[must_use]
-    pub fn of_process() -> Self {
-        let project_dir = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty());
-        Environment { project_dir: project_dir.map(PathBuf::from), ..Environment::default() }
-    }
-}
+pub use environment::Environment;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -79,10 +57,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
 ///
 /// # Errors
 /// When payload or config are invalid.
-#[expect(
-    clippy::unused_async,
-    reason = "the signature is part of the contract; there is nothing to wait for"
-)]
+#[expect(clippy::unused_async, reason = "the signature is part of the contract")]
 pub async fn handle_subagent_start() -> Result<HookResult> {
     handle_stdin(EventKind::SubagentStart, &Environment::of_process())
 }
@@ -91,10 +66,7 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 ///
 /// # Errors
 /// When payload or config are invalid.
-#[expect(
-    clippy::unused_async,
-    reason = "the signature is part of the contract; there is nothing to wait for"
-)]
+#[expect(clippy::unused_async, reason = "the signature is part of the contract")]
 pub async fn handle_subagent_stop() -> Result<HookResult> {
     handle_stdin(EventKind::SubagentStop, &Environment::of_process())
 }
@@ -175,13 +147,6 @@ fn handle_read(
         }
         Err(reason) => unread::without(event, HookError::Input(reason)),
     }
-}
-
-/// Where a payload that cannot be read is no error: it is not known whose it is, and other clients run our hooks too.
-fn is_quiet(event: EventKind) -> bool {
-    let may_deny =
-        matches!(event, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit);
-    event.row().subject != Subject::Agent && !may_deny
 }
 
 /// Handles an event.

@@ -20,7 +20,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What blocks must be told from what only warns: a blocked agent fixes the first.
+    /// What blocks must be kept apart from what only warns: a blocked agent fixes the first.
     #[must_use]
     pub fn mark(self) -> char {
         match self {
@@ -111,7 +111,7 @@ impl Outcome {
     }
 
     #[must_use]
-    pub fn as_finding(&self) -> Option<&Finding> {
+    pub(crate) fn as_finding(&self) -> Option<&Finding> {
         match &self.evidence {
             Evidence::Finding(finding) | Evidence::Judge(_, Some(finding)) => Some(finding),
             _ => None,

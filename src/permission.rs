@@ -168,7 +168,7 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
     }
     let denies_hosts = rules.deny.iter().any(|rule| rule.compares_hosts(examined.request));
     (denies_hosts && host::of(examined.request.input).is_none())
-        .then(|| "the host of its URL cannot be told".into())
+        .then(|| "the host of its URL is not known".into())
 }
 
 /// The rule that allows the request, or why none does.

@@ -57,7 +57,6 @@ pub(crate) enum Select {
     Matching,
     /// Those that match whatever it is about: nobody has said which agent.
     ForEveryone,
-    /// All.
     All,
 }
 

@@ -112,7 +112,7 @@ pub enum Status {
 impl Status {
     /// Whether it exited with code 0.
     #[must_use]
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         *self == Status::Exited(0)
     }
 
@@ -127,7 +127,7 @@ impl Status {
 
     /// The status in words, to follow "it".
     #[must_use]
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Status::Exited(code) => format!("exited with code {code}"),
             Status::Killed(signal) => format!("was killed by signal {signal}"),

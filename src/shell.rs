@@ -106,7 +106,7 @@ impl Access {
 
     /// Whether a file may change. Making a directory changes none; through a link anything might be written.
     #[must_use]
-    pub fn changes_files(self) -> bool {
+    pub(crate) fn changes_files(self) -> bool {
         matches!(self, Access::Write | Access::Update | Access::Delete | Access::Link)
     }
 }
@@ -196,7 +196,7 @@ pub fn read(command: &str, home: Option<&str>) -> Script {
 /// The files that a command writes, as far as they are named literally, relative to its current directory. What was
 /// only deleted is not among them.
 #[must_use]
-pub fn written_files(command: &str, home: Option<&str>) -> Vec<String> {
+pub(crate) fn written_files(command: &str, home: Option<&str>) -> Vec<String> {
     let mut files = Vec::new();
     for effect in read(command, home).effects {
         let Access::Write = effect.access else { continue };

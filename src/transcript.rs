@@ -19,7 +19,7 @@ mod writes;
 
 pub use calls::{AgentCall, Found, call_of, last_agent_call};
 pub(crate) use changes::changed_files;
-pub use ending::ending;
+pub(crate) use ending::ending;
 use lines::{Line, LinesFromEnd, bounded_line, holds};
 pub use writes::{Write, writes};
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 mod parse;
 mod wire;
 
-pub use parse::{Event, PayloadError, fields, strip_bom};
+pub use parse::{Event, PayloadError, fields};
 
 /// The fields that every payload has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -143,7 +143,7 @@ impl StopPayload {
 impl StopPayload {
     /// The names of the agents that still run in the background. A shell that does is no reason to wait.
     #[must_use]
-    pub fn running_agents(&self) -> Vec<String> {
+    pub(crate) fn running_agents(&self) -> Vec<String> {
         let text = |task: &Value, field: &str| task.get(field).and_then(Value::as_str).map(str::to_owned);
         let is_agent = |task: &&Value| text(task, "type").is_none_or(|kind| kind.contains("agent"));
         let is_running = |task: &&Value| text(task, "status").is_none_or(|status| status == "running");

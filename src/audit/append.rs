@@ -18,7 +18,7 @@ impl Trail {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write_pending(&self) -> io::Result<()> {
+    pub(crate) fn write_pending(&self) -> io::Result<()> {
         if self.pending().is_empty() {
             return Ok(());
         }
@@ -49,7 +49,7 @@ impl Trail {
 
     /// The number of the last record. What proves work that starts now comes after it.
     #[must_use]
-    pub fn last_number(&self) -> u64 {
+    pub(crate) fn last_number(&self) -> u64 {
         match self.read_end() {
             Some(end) if !end.may_be_late() => end.last.seq,
             end => self.last_in_files().unwrap_or(0).max(end.map_or(0, |end| end.last.seq)),

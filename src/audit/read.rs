@@ -263,7 +263,7 @@ fn if_there(read: io::Result<Lines>) -> io::Result<Option<Lines>> {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn last_session(trail: &Trail) -> io::Result<Option<String>> {
+pub(crate) fn last_session(trail: &Trail) -> io::Result<Option<String>> {
     for number in trail.files()?.into_iter().rev() {
         if let Some(session) = last_session_in(&trail.file(number))? {
             return Ok(Some(session));

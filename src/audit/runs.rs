@@ -64,7 +64,7 @@ impl Trail {
     ///
     /// # Errors
     /// When there was one that is not to be found as it was written.
-    pub fn last_run(&self, step: &str, phase: &str) -> io::Result<Option<Value>> {
+    pub(crate) fn last_run(&self, step: &str, phase: &str) -> io::Result<Option<Value>> {
         let Some(path) = self.pointer(step, phase) else {
             return Err(io::Error::other(
                 "there is no home folder to keep it in: set HOME or XDG_STATE_HOME",

@@ -7,7 +7,7 @@ use crate::yaml::{Node, Span};
 /// A remark about a value of the config.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    place: Place,
+    position: Position,
     /// What does not do what it seems to do.
     pub(crate) title: String,
     /// Why.
@@ -17,7 +17,7 @@ pub struct Remark {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Place {
+enum Position {
     /// Keys and indices, as in `["stop", "commands", "*", "0", "files"]`.
     Keys(Vec<String>),
     Span(Span),
@@ -29,11 +29,11 @@ impl Remark {
         title: impl Into<String>,
     ) -> Remark {
         let keys = keys.into_iter().map(Into::into).collect();
-        Remark { place: Place::Keys(keys), title: title.into(), label: String::new(), help: None }
+        Remark { position: Position::Keys(keys), title: title.into(), label: String::new(), help: None }
     }
 
     pub(crate) fn at(span: Span, title: impl Into<String>) -> Remark {
-        Remark { place: Place::Span(span), title: title.into(), label: String::new(), help: None }
+        Remark { position: Position::Span(span), title: title.into(), label: String::new(), help: None }
     }
 
     /// Why it is so.
@@ -68,9 +68,9 @@ impl Remark {
     /// The file, and the remark as a problem of its text.
     #[must_use]
     pub(crate) fn locate<'a>(&self, origins: &'a Origins) -> Option<(&'a Source, Problem)> {
-        let span = match &self.place {
-            Place::Span(span) => *span,
-            Place::Keys(keys) => span_of(origins, keys)?,
+        let span = match &self.position {
+            Position::Span(span) => *span,
+            Position::Keys(keys) => span_of(origins, keys)?,
         };
         let source = origins.sources().get(span.source)?;
         let (title, label, help) = (self.title.clone(), self.label.clone(), self.help.clone());

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::original::{self, At};
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
-use crate::yaml::{Node, Span, Spanned, Text};
+use crate::yaml::{Node, Spanned, Text};
 
 mod words;
 
@@ -101,11 +101,17 @@ impl<'a> Walk<'a> {
     }
 
     /// A list or mapping with too many entries.
-    fn limit(&mut self, at: Span, count: usize, max: Option<&Value>, unit: &str, what: &str) {
-        let Some(max) = max.and_then(Value::as_u64).filter(|max| count as u64 > *max) else { return };
+    fn limit(&mut self, node: &Spanned<Node>, schema: &Value, what: &str) {
+        let (count, key, unit) = match &node.value {
+            Node::List(items) => (items.len(), "maxItems", "entries"),
+            Node::Map(entries) => (entries.len(), "maxProperties", "keys"),
+            _ => return,
+        };
+        let max = schema.get(key).and_then(Value::as_u64);
+        let Some(max) = max.filter(|max| count as u64 > *max) else { return };
         let title = format!("{what} has {count} {unit}");
         let help = Some("remove what is not needed".into());
-        self.add(at.first_line(self.text), title, format!("at most {max} are allowed"), help);
+        self.add(node.span.first_line(self.text), title, format!("at most {max} are allowed"), help);
     }
 
     fn list(&mut self, node: &Spanned<Node>, items: &[Spanned<Node>], schema: &'a Value, what: &str) {
@@ -119,7 +125,7 @@ impl<'a> Walk<'a> {
                 Some(help),
             );
         }
-        self.limit(node.span, items.len(), schema.get("maxItems"), "entries", what);
+        self.limit(node, schema, what);
         let is_unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut seen = HashMap::new();
         for item in items {
@@ -143,7 +149,7 @@ impl<'a> Walk<'a> {
         schema: &'a Value,
         what: &str,
     ) {
-        self.limit(node.span, entries.len(), schema.get("maxProperties"), "keys", what);
+        self.limit(node, schema, what);
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut seen = HashMap::new();
         for (key, value) in entries {

@@ -66,7 +66,7 @@ fn named(prefix: &str, id: &str) -> String {
 impl Call {
     /// # Errors
     /// When it cannot be written.
-    pub fn remember(&self, session: &Session) -> std::io::Result<()> {
+    pub(crate) fn remember(&self, session: &Session) -> std::io::Result<()> {
         session.keep(&named(CALL, &self.tool_use_id), self)
     }
 
@@ -74,7 +74,7 @@ impl Call {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn remember_tree(&self, session: &Session, tree: &Snapshot) -> std::io::Result<()> {
+    pub(crate) fn remember_tree(&self, session: &Session, tree: &Snapshot) -> std::io::Result<()> {
         session.keep(&named(TREE, &self.tool_use_id), tree)
     }
 
@@ -86,13 +86,13 @@ impl Call {
 
     /// The agent was called, and neither stopped nor was reported as unfinished.
     #[must_use]
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.stopped && !self.reported
     }
 
     /// An agent without markers that a gated one called: it works within its caller's boundaries, and its stop is not gated.
     #[must_use]
-    pub fn is_helper(&self) -> bool {
+    pub(crate) fn is_helper(&self) -> bool {
         self.parent.is_some() && self.prompt.is_empty()
     }
 
@@ -104,19 +104,19 @@ impl Call {
 
     /// The call with this id, if it was remembered.
     #[must_use]
-    pub fn recall(session: &Session, tool_use_id: &str) -> Option<Call> {
+    pub(crate) fn recall(session: &Session, tool_use_id: &str) -> Option<Call> {
         session.kept(&named(CALL, tool_use_id))
     }
 
     /// The call that this agent is known to be of.
     #[must_use]
-    pub fn of_agent(session: &Session, agent: &str) -> Option<Call> {
+    pub(crate) fn of_agent(session: &Session, agent: &str) -> Option<Call> {
         let link: Link = session.kept(&named(LINK, agent))?;
         Call::recall(session, &link.call)
     }
 
     /// Keeps that the agent is of this call.
-    pub fn claim(&self, session: &Session, agent: Option<&str>) {
+    pub(crate) fn claim(&self, session: &Session, agent: Option<&str>) {
         let Some(agent) = agent else { return };
         let link = Link { agent: agent.to_owned(), call: self.tool_use_id.clone() };
         if let Err(error) = session.keep(&named(LINK, agent), &link) {
@@ -137,14 +137,14 @@ impl Call {
 
     /// The agents of calls, as far as they are known: agent and call.
     #[must_use]
-    pub fn claimed(session: &Session) -> Vec<(String, String)> {
+    pub(crate) fn claimed(session: &Session) -> Vec<(String, String)> {
         let links = session.kept_names(LINK);
         links.iter().filter_map(|name| session.kept(name)).map(|link: Link| (link.agent, link.call)).collect()
     }
 
     /// Open calls with markers of which nobody knows the agent yet.
     #[must_use]
-    pub fn unclaimed(session: &Session) -> Vec<Call> {
+    pub(crate) fn unclaimed(session: &Session) -> Vec<Call> {
         let mut calls = Call::all(session);
         calls.retain(|call| call.is_open() && !call.prompt.is_empty());
         if !calls.is_empty() {

@@ -14,7 +14,7 @@ pub fn check(step: &Step, phases: &[String]) -> Vec<Finding> {
 
 /// The same by what another version of the step says of workflow and limits: the one that Gate 1 saw.
 #[must_use]
-pub fn check_by(rules: &Step, step: &Step, phases: &[String]) -> Vec<Finding> {
+pub(crate) fn check_by(rules: &Step, step: &Step, phases: &[String]) -> Vec<Finding> {
     let mut found = Vec::new();
     let log = if rules.has_phases() { step.phases().unwrap_or_default() } else { Vec::new() };
     let phases = if rules.has_phases() { phases } else { &[] };

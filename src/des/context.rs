@@ -53,7 +53,7 @@ impl DesContext {
 
     /// With the time of the prompt and that of the last line of the agent's transcript.
     #[must_use]
-    pub fn with_times(mut self, paths: &TranscriptPaths, origin: &Origin) -> DesContext {
+    pub(crate) fn with_times(mut self, paths: &TranscriptPaths, origin: &Origin) -> DesContext {
         self.start_time =
             origin.time.clone().or_else(|| origin.call.as_ref().map(|call| started(paths, call)));
         self.end_time = paths.own.as_deref().and_then(transcript::last_time);
@@ -81,7 +81,7 @@ pub struct Origin {
 
 impl Origin {
     #[must_use]
-    pub fn of_call(call: Call) -> Origin {
+    pub(crate) fn of_call(call: Call) -> Origin {
         Origin { prompt: call.prompt.clone(), time: None, call: Some(call) }
     }
 
@@ -129,7 +129,7 @@ impl TranscriptPaths {
 
     /// Whether there is one transcript alone.
     #[must_use]
-    pub fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         self.own.as_ref() == Some(&self.main)
     }
 }

@@ -33,7 +33,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// A finding that says why not.
-pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
+pub(crate) fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
     let path = step::locate(root, step_file)?;
     let (step, text) = step::read(&path, step_file)?;
     let allowed = step.allowed_file_patterns().and_then(Allowed::new).map_err(|reason| {
@@ -44,7 +44,7 @@ pub fn open_step(root: &Path, step_file: &str) -> Result<Opened, Finding> {
 
 /// A step file's name in records and messages: its path relative to the root, after following links.
 #[must_use]
-pub fn step_name(root: &Path, step_file: &str) -> String {
+pub(crate) fn step_name(root: &Path, step_file: &str) -> String {
     paths::relative(root, root, step_file).unwrap_or_else(|| step_file.to_owned())
 }
 
@@ -154,7 +154,7 @@ fn has_section(prompt: &str, name: &str) -> bool {
 
 /// What Gate 1 appends to the prompt: the subagent's boundaries, each agent its own.
 #[must_use]
-pub fn boundaries(opened: &Opened, scope: &Scope, phases: &[String], des: &DesConfig) -> String {
+pub(crate) fn boundaries(opened: &Opened, scope: &Scope, phases: &[String], des: &DesConfig) -> String {
     let step = crate::text::clean_line(&opened.name);
     let quoted = shell_quote(&opened.name);
     let log = opened.step.phases().unwrap_or_default();
@@ -216,7 +216,7 @@ fn evidence(step: &str, des: &DesConfig) -> String {
 
 /// A word for a shell.
 #[must_use]
-pub fn shell_quote(word: &str) -> String {
+pub(crate) fn shell_quote(word: &str) -> String {
     let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@+,".contains(c));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
@@ -305,7 +305,7 @@ pub(super) fn moved(call: &Call, root: &Path) -> Option<Finding> {
 
 /// The input of the call with the boundaries appended to its prompt.
 #[must_use]
-pub fn with_boundaries(input: &Map<String, Value>, boundaries: &str) -> Map<String, Value> {
+pub(crate) fn with_boundaries(input: &Map<String, Value>, boundaries: &str) -> Map<String, Value> {
     let mut input = input.clone();
     if let Some(Value::String(prompt)) = input.get_mut("prompt")
         && !prompt.contains(boundaries.trim())

@@ -28,13 +28,13 @@ pub struct Links(RefCell<HashMap<OsString, Option<PathBuf>>>);
 impl Links {
     /// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.
     #[must_use]
-    pub fn real_path(&self, path: &Path) -> PathBuf {
+    pub(crate) fn real_path(&self, path: &Path) -> PathBuf {
         self.walked_path(&normalise(path))
     }
 
     /// Where the kernel arrives: it follows a link before it goes up from there.
     #[must_use]
-    pub fn walked_path(&self, path: &Path) -> PathBuf {
+    pub(crate) fn walked_path(&self, path: &Path) -> PathBuf {
         let mut pending: Vec<_> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
         let mut here = PathBuf::new();
         let mut links = 0;
@@ -73,7 +73,7 @@ impl Links {
 
 /// Where a path really leads.
 #[must_use]
-pub fn real_path(path: &Path) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
     Links::default().real_path(path)
 }
 

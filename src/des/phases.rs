@@ -11,6 +11,6 @@ pub const DEFERRED: &str = "DEFERRED:";
 
 /// Whether a command of this phase is expected to fail: a red test comes before the code that makes it green.
 #[must_use]
-pub fn expects_failure(phase: &str) -> bool {
+pub(crate) fn expects_failure(phase: &str) -> bool {
     phase == "RED" || phase.starts_with("RED_")
 }

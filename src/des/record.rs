@@ -10,7 +10,7 @@ use crate::store;
 
 mod transition;
 
-pub use transition::can_be_proved;
+pub(crate) use transition::can_be_proved;
 use transition::{Transition, is_good};
 
 /// What is recorded of a phase.
@@ -43,7 +43,7 @@ pub enum Change {
 ///
 /// # Errors
 /// Says which phases there are.
-pub fn rank(phases: &[String], name: &str) -> Result<usize, String> {
+pub(crate) fn rank(phases: &[String], name: &str) -> Result<usize, String> {
     phases.iter().position(|known| known == name).ok_or_else(|| {
         let near = crate::text::nearest(name, phases.iter().map(String::as_str));
         let hint = near.map_or_else(
@@ -151,7 +151,7 @@ fn write_entry(entry: &mut Map<String, Value>, change: &Change, now: Timestamp, 
 }
 
 /// Admits that the step failed, or was done in part. A phase that was started has failed with it.
-pub fn admit_failure(step: &mut Step, phases: &[String], partial: bool, reason: &str, now: Timestamp) {
+pub(crate) fn admit_failure(step: &mut Step, phases: &[String], partial: bool, reason: &str, now: Timestamp) {
     let open = step
         .phases()
         .unwrap_or_default()
@@ -212,7 +212,7 @@ pub struct NewStep<'a> {
 
 /// A step that is still to be done.
 #[must_use]
-pub fn new_step(new: &NewStep<'_>) -> Step {
+pub(crate) fn new_step(new: &NewStep<'_>) -> Step {
     let log: Vec<Value> = new
         .phases
         .iter()

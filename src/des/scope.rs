@@ -93,7 +93,7 @@ impl Scope {
 
     /// The patterns in words, the step's own first, each as `shown` has it.
     #[must_use]
-    pub fn describe(&self, shown: impl Fn(&str) -> String) -> String {
+    pub(crate) fn describe(&self, shown: impl Fn(&str) -> String) -> String {
         let lists = self.0.iter().rev().map(|allowed| {
             allowed.patterns().iter().map(|pattern| shown(pattern)).collect::<Vec<_>>().join(", ")
         });

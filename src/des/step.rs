@@ -6,8 +6,10 @@ mod edit;
 mod file;
 mod phase;
 
-pub use file::{locate, read, update, write};
-pub use phase::{Phase, Status, configured_command};
+pub(crate) use file::locate;
+pub use file::{read, update, write};
+pub(crate) use phase::configured_command;
+pub use phase::{Phase, Status};
 
 /// No log of a workflow is longer, and reading one must not take long.
 const MAX_ENTRIES: usize = 500;
@@ -39,7 +41,7 @@ impl Step {
     }
 
     #[must_use]
-    pub fn from_json(json: Map<String, Value>) -> Step {
+    pub(crate) fn from_json(json: Map<String, Value>) -> Step {
         Step { json: Value::Object(json) }
     }
 
@@ -89,13 +91,13 @@ impl Step {
 
     /// Whether the step admits that it failed, and why: an honest failure may stop.
     #[must_use]
-    pub fn is_honest_failure(&self) -> bool {
+    pub(crate) fn is_honest_failure(&self) -> bool {
         matches!(self.state().as_str(), "FAILED" | "PARTIAL") && self.failure_reason().is_some()
     }
 
     /// Whether the workflow has phases at all.
     #[must_use]
-    pub fn has_phases(&self) -> bool {
+    pub(crate) fn has_phases(&self) -> bool {
         self.text("workflow_type").is_none_or(|kind| kind.trim() != "configuration_setup")
     }
 
@@ -142,7 +144,7 @@ impl Step {
 
     /// A step that says what these rules said, and nothing else.
     #[must_use]
-    pub fn of_rules(rules: &Value) -> Option<Step> {
+    pub(crate) fn of_rules(rules: &Value) -> Option<Step> {
         rules.as_object().map(|rules| Step::from_json(rules.clone()))
     }
 
@@ -187,7 +189,7 @@ impl Step {
 
     /// The time that all phases together may take: `duration_minutes` and `total_extensions_minutes`.
     #[must_use]
-    pub fn allowance_minutes(&self) -> Option<f64> {
+    pub(crate) fn allowance_minutes(&self) -> Option<f64> {
         let minutes = self.cycle("duration_minutes").and_then(lenient_number)?;
         Some(minutes + self.cycle("total_extensions_minutes").and_then(lenient_number).unwrap_or(0.0))
     }

@@ -17,7 +17,7 @@ use crate::git::WorkTree;
 mod evidence;
 mod scope;
 
-pub use scope::{changed_files, note_own_files};
+pub(crate) use scope::{changed_files, note_own_files};
 
 /// What Gate 3 looks at.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub fn lost(step_file: &str) -> Finding {
 
 /// All findings at once, and the step if it could be read.
 #[must_use]
-pub fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
+pub(crate) fn inspect(stopping: &Stopping<'_>) -> (Vec<Finding>, Option<Opened>) {
     let mut found = stopping.markers.findings();
     if let Some(agent) = stopping.markers.agent.as_deref().filter(|agent| *agent != stopping.agent) {
         found.push(mismatch(agent, stopping.agent, "only that agent can finish this step"));

@@ -29,7 +29,11 @@ pub fn parse(event: EventKind, input: &[u8]) -> Result<Event, PayloadError> {
 
 /// What Claude Code is answered.
 #[must_use]
-pub fn render(event: EventKind, result: &Result<HookResult, HookError>, log_lines: &[String]) -> Answer {
+pub(crate) fn render(
+    event: EventKind,
+    result: &Result<HookResult, HookError>,
+    log_lines: &[String],
+) -> Answer {
     Answer::of(event, result, log_lines)
 }
 
@@ -55,7 +59,7 @@ const OTHER_NAMES: [&str; 2] = ["sessionId", "hookName"];
 /// Whether this is a payload of Claude Code, complete or not: it has `hook_event_name` and `session_id`, or one of them
 /// and neither under the name of another client.
 #[must_use]
-pub fn is_own(fields: &Map<String, Value>) -> bool {
+pub(crate) fn is_own(fields: &Map<String, Value>) -> bool {
     let has = |name: &str| fields.contains_key(name);
     match (has("hook_event_name"), has("session_id")) {
         (true, true) => true,

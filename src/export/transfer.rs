@@ -142,7 +142,7 @@ impl<'a> Transfer<'a> {
                 self.note(signal, batch.from.clone(), state)?;
                 let body = signal.request(&self.resource, &batch.items);
                 match send::send(self.target, signal, &body, self.retry_for) {
-                    Ok(answer) => self.accepted(signal, &batch, &answer, report, progress),
+                    Ok(answer) => progress(signal, self.accepted(signal, &batch, &answer, report)),
                     Err(refused) if refused.is_too_large && batch.records > 1 => {
                         self.max_records = batch.records / 2;
                         continue;
@@ -154,23 +154,18 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    fn accepted(
-        &self,
-        signal: Signal,
-        batch: &Batch,
-        answer: &str,
-        report: &mut Report,
-        progress: &mut dyn FnMut(Signal, Sent),
-    ) {
+    /// Counts what was accepted; all of it until now.
+    fn accepted(&self, signal: Signal, batch: &Batch, answer: &str, report: &mut Report) -> Sent {
         let (rejected, said) = signal.rejected(answer);
         let sent = report.sent.entry(signal).or_default();
         sent.records += batch.records as u64;
         sent.rejected += rejected;
-        progress(signal, *sent);
+        let sent = *sent;
         if rejected > 0 || said.is_some() {
             let said = said.unwrap_or_else(|| "without a reason".into());
             report.notes.push(format!("{}: {rejected} rejected: {said}", self.target.url(signal)));
         }
+        sent
     }
 
     fn note(&self, signal: Signal, mark: Mark, state: &mut State) -> io::Result<()> {

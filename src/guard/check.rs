@@ -41,9 +41,8 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
     }
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
-    for unclear in effects.unclear.iter().filter(|unclear| seen.insert(*unclear)) {
-        undecided(rules, call, unclear, &mut found);
-    }
+    let unclear = effects.unclear.iter().filter(|unclear| seen.insert(*unclear));
+    found.extend(unclear.filter_map(|unclear| undecided(rules, call, unclear)));
     let mut seen = HashSet::new();
     found.retain(|finding| seen.insert(finding.clone()));
     found

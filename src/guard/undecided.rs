@@ -8,70 +8,83 @@ use super::rules::{Action, Rules};
 use super::watch::Watch;
 use crate::rule::Rule;
 use crate::shell::{Access, Base, Doubt};
+use crate::text::clean_line;
 
-pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear, found: &mut Vec<Finding>) {
-    let has_uneditable = !rules.uneditable.is_empty(call.agent);
-    let has_unreadable = !rules.unreadable.is_empty(call.agent);
-    let mut ask = |what: String, matched: &str, rule: &str, advice: &str| {
-        found.push(Finding {
-            action: Action::Ask,
-            what,
-            rule: rule.into(),
-            advice: advice.into(),
-            origin: Rule::built_in("what cannot be decided is asked"),
-            matched: matched.to_owned(),
-        });
+/// What is asked about, why, and what to do instead.
+struct Question {
+    what: String,
+    matched: String,
+    rule: String,
+    advice: &'static str,
+}
+
+pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
+    let question = match unclear {
+        Unclear::Path { access, written } => unknown_path(rules, call, *access, written),
+        Unclear::WorkTree { command } => work_tree(rules, call, command),
+        Unclear::Doubt(doubt) => doubtful(rules, call, doubt),
     };
-    match unclear {
-        Unclear::Path { access, written } => {
-            let is_guarded = if *access == Access::Read { has_unreadable } else { has_uneditable };
-            if is_guarded {
-                let what = format!("{} `{}`", doing(*access), crate::text::clean_line(written));
-                ask(
-                    what,
-                    written,
-                    "which file that is cannot be known before it runs",
-                    "write the path itself",
-                );
-            }
+    let Question { what, matched, rule, advice } = question?;
+    let origin = Rule::built_in("what cannot be decided is asked");
+    Some(Finding { action: Action::Ask, what, rule, advice: advice.into(), origin, matched })
+}
+
+fn unknown_path(rules: &Rules, call: &Call<'_>, access: Access, written: &str) -> Option<Question> {
+    let guards = if access == Access::Read { &rules.unreadable } else { &rules.uneditable };
+    (!guards.is_empty(call.agent)).then(|| Question {
+        what: format!("{} `{}`", doing(access), clean_line(written)),
+        matched: written.to_owned(),
+        rule: "which file that is cannot be known before it runs".into(),
+        advice: "write the path itself",
+    })
+}
+
+fn work_tree(rules: &Rules, call: &Call<'_>, command: &str) -> Option<Question> {
+    let is_protected = |path: &Path, is_directory| {
+        let location = call.ground.location(path, is_directory);
+        rules.uneditable.protecting(&location, call.agent, Watch::default()).is_some()
+    };
+    if rules.uneditable.is_empty(call.agent)
+        || matches!(first_below(call.ground.root, is_protected), Some(None))
+    {
+        return None;
+    }
+    Some(Question {
+        what: format!("running `{}`", clean_line(command)),
+        matched: command.to_owned(),
+        rule: "it may change protected files of the work tree".into(),
+        advice: "name the files that it should change",
+    })
+}
+
+fn doubtful(rules: &Rules, call: &Call<'_>, doubt: &Doubt) -> Option<Question> {
+    match doubt {
+        Doubt::InlineCode { interpreter, text, bases } => {
+            let word = guarded_word(rules, call, bases, text)?;
+            Some(Question {
+                what: format!("running code in {interpreter} that names `{word}`"),
+                matched: word,
+                rule: "what it does to that file cannot be known".into(),
+                advice: "use a tool for files instead",
+            })
         }
-        Unclear::WorkTree { command } => {
-            let is_protected = |path: &Path, is_directory| {
-                let location = call.ground.location(path, is_directory);
-                rules.uneditable.protecting(&location, call.agent, Watch::default()).is_some()
-            };
-            if has_uneditable && !matches!(first_below(call.ground.root, is_protected), Some(None)) {
-                let what = format!("running `{}`", crate::text::clean_line(command));
-                ask(
-                    what,
-                    command,
-                    "it may change protected files of the work tree",
-                    "name the files that it should change",
-                );
-            }
-        }
-        Unclear::Doubt(Doubt::InlineCode { interpreter, text, bases }) => {
-            if let Some(word) = guarded_word(rules, call, bases, text) {
-                let what = format!("running code in {interpreter} that names `{word}`");
-                ask(what, &word, "what it does to that file cannot be known", "use a tool for files instead");
-            }
-        }
-        Unclear::Doubt(Doubt::UnknownProgram { words, bases }) => {
+        Doubt::UnknownProgram { words, bases } => {
             // A word with blanks is a text, such as a title.
-            let arguments = words.iter().skip(1).filter(|word| !word.contains(char::is_whitespace));
-            let named = arguments.into_iter().find_map(|word| guarded_word(rules, call, bases, word));
-            if let (Some(program), Some(word)) = (words.first(), named) {
-                let what = format!("running `{}` with `{word}`", crate::text::clean_line(program));
-                ask(what, &word, "what it does to that file is not known", "use a tool for files instead");
-            }
+            let mut arguments = words.iter().skip(1).filter(|word| !word.contains(char::is_whitespace));
+            let word = arguments.find_map(|word| guarded_word(rules, call, bases, word))?;
+            Some(Question {
+                what: format!("running `{}` with `{word}`", clean_line(words.first()?)),
+                matched: word,
+                rule: "what it does to that file is not known".into(),
+                advice: "use a tool for files instead",
+            })
         }
-        Unclear::Doubt(doubt) => {
-            if rules.has_guards(call.agent) {
-                let why = doubt.to_string();
-                let text = call.command.unwrap_or_default();
-                ask("running this command".into(), text, &why, "write it more simply, in several commands");
-            }
-        }
+        doubt => rules.has_guards(call.agent).then(|| Question {
+            what: "running this command".into(),
+            matched: call.command.unwrap_or_default().to_owned(),
+            rule: doubt.to_string(),
+            advice: "write it more simply, in several commands",
+        }),
     }
 }
 
@@ -88,8 +101,5 @@ fn guarded_word(rules: &Rules, call: &Call<'_>, bases: &[Base], text: &str) -> O
         let mut guards = [&rules.uneditable, &rules.unreadable].into_iter();
         guards.any(|rules| rules.protecting_any(&touch.names, call.agent, Watch::default()).is_some())
     };
-    candidates
-        .take(10_000)
-        .find(|word| directories.iter().any(|cwd| is_guarded(cwd, word)))
-        .map(crate::text::clean_line)
+    candidates.take(10_000).find(|word| directories.iter().any(|cwd| is_guarded(cwd, word))).map(clean_line)
 }

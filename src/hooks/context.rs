@@ -79,7 +79,7 @@ impl<'a> Context<'a> {
         let kind = event.kind;
         let payload = &event.payload;
         let root = match root_of(payload, environment) {
-            Err(_) if super::is_quiet(kind) => return Ok(None),
+            Err(_) if kind.is_quiet() => return Ok(None),
             root => root?,
         };
         if identity::is_phantom(payload) {

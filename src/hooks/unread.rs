@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::Environment;
 use super::context::Config;
-use super::{Environment, is_quiet};
 use crate::config::DesConfig;
 use crate::decide::{Decision, HookResult};
 use crate::des::call::Call;
@@ -48,7 +48,7 @@ pub(super) fn answer(
 
 /// The answer to an event that cannot be handled, for this reason.
 pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
-    if is_quiet(event) {
+    if event.is_quiet() {
         log::info(|| error.to_string());
         return Ok(HookResult::success());
     }

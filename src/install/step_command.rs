@@ -10,7 +10,7 @@ allowed-tools: Bash(conclaude des status:*), Bash(conclaude des prompt:*), Bash(
 ---
 Start the step `$ARGUMENTS`. Its first word names the step, a second word the subagent that is to do it.
 
-1. Run `conclaude des status`. The step is the one whose file name begins with the first word. If none or several do,
+1. Run `conclaude des status`. The step is the one whose file name starts with the first word. If none or several do,
    show me the list and stop.
 2. If no subagent was named, take the one of this project that suits the step; `general-purpose` if none does.
 3. Run `conclaude des prompt FILE --agent AGENT` and call that subagent once with the Agent tool. Its prompt is the whole

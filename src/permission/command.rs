@@ -48,7 +48,7 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
     });
     let unnamed = || script.commands.iter().find(|command| !command.is_known && !command.words.is_empty());
     code.or_else(|| {
-        unnamed().map(|command| format!("which program `{}` is cannot be told", short(&command.text)))
+        unnamed().map(|command| format!("which program `{}` means is not known", short(&command.text)))
     })
 }
 

@@ -210,7 +210,7 @@ impl Captured {
     /// What is shown: at most `max_lines` lines, the first and the last, with a line between that says what is
     /// missing and where it is. Nothing for a stream that is empty or not shown.
     #[must_use]
-    pub fn excerpt(&self, max_lines: Option<u32>) -> Option<String> {
+    pub(crate) fn excerpt(&self, max_lines: Option<u32>) -> Option<String> {
         if self.bytes == 0 || self.limit == 0 {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Flags and operands of a command, told apart by a description of its flags.
+//! Flags and operands of a command, kept apart by a description of its flags.
 
 use super::state::Field;
 

@@ -12,13 +12,7 @@ use super::walk::Walk;
 impl Walk<'_> {
     pub(super) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
         if words.is_empty() {
-            for assignment in assignments {
-                self.assign(assignment);
-                let assigned = self.assigned(assignment);
-                self.beside(assigned);
-            }
-            self.each_choice(|walk| walk.bare_redirects(redirects));
-            return;
+            return self.without_words(assignments, redirects);
         }
         let outer = self.input.clone();
         let (start, mut end) = (self.state.clone(), None::<State>);
@@ -71,6 +65,15 @@ impl Walk<'_> {
                 end = Some(walk.state.clone());
             }
         });
+    }
+
+    fn without_words(&mut self, assignments: &[Assignment], redirects: &[Redirect]) {
+        for assignment in assignments {
+            self.assign(assignment);
+            let assigned = self.assigned(assignment);
+            self.beside(assigned);
+        }
+        self.each_choice(|walk| walk.bare_redirects(redirects));
     }
 
     /// Assigns for the time of one command; what it was before.

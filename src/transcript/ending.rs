@@ -15,7 +15,7 @@ const MAX_ENTRY: usize = 2_000;
 
 /// The last messages and tool calls, oldest first, with at most `limit` characters. Nothing where it cannot be read.
 #[must_use]
-pub fn ending(path: &Path, limit: usize) -> String {
+pub(crate) fn ending(path: &Path, limit: usize) -> String {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return String::new() };
     let (mut entries, mut used) = (Vec::new(), 0);
     for _ in 0..MAX_LINES {

@@ -12,7 +12,7 @@ use crate::{files, log};
 
 /// The agent of a subagent event. Reads transcripts only where the payload does not name the type.
 #[must_use]
-pub fn identify(payload: &HookPayload) -> Agent {
+pub(crate) fn identify(payload: &HookPayload) -> Agent {
     let transcript = payload.agent_transcript();
     let kind = payload
         .agent_type()

@@ -59,14 +59,14 @@ impl SessionFiles {
 }
 
 /// The sessions whose transcripts are in this folder or below it, by id; what cannot be listed is passed over.
-pub fn in_folder(folder: &Path) -> Vec<SessionFiles> {
+pub(crate) fn in_folder(folder: &Path) -> Vec<SessionFiles> {
     let mut files = Vec::new();
     walk(folder, MAX_DEPTH, &mut files);
     of_files(files)
 }
 
 /// The session of a file: of the main thread with its subagents, or of one subagent alone.
-pub fn of_file(path: &Path) -> SessionFiles {
+pub(crate) fn of_file(path: &Path) -> SessionFiles {
     let mut files = vec![path.to_owned()];
     if agent_of(path).is_none() {
         walk(&path.with_extension(""), 1, &mut files);
@@ -75,7 +75,7 @@ pub fn of_file(path: &Path) -> SessionFiles {
 }
 
 /// The sessions of the project with this root: those that were started in it or below it.
-pub fn of_project(claude: &Path, root: &Path) -> Vec<SessionFiles> {
+pub(crate) fn of_project(claude: &Path, root: &Path) -> Vec<SessionFiles> {
     let mut found: Vec<SessionFiles> = folders_of_project(claude, root)
         .iter()
         .flat_map(|folder| in_folder(folder))
@@ -95,7 +95,7 @@ pub(crate) fn folders_of_project(claude: &Path, root: &Path) -> Vec<PathBuf> {
 }
 
 /// The name of the folder in which Claude Code keeps the transcripts of a project.
-pub fn folder_name(project: &Path) -> String {
+pub(crate) fn folder_name(project: &Path) -> String {
     let text = project.to_string_lossy();
     text.chars()
         .flat_map(|c| std::iter::repeat_n(if c.is_ascii_alphanumeric() { c } else { '-' }, c.len_utf16()))

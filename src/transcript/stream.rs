@@ -107,7 +107,7 @@ impl Stream {
     ///
     /// # Errors
     /// When it is no regular file, or cannot be opened.
-    pub fn open_at(path: &Path, position: u64) -> io::Result<Stream> {
+    pub(crate) fn open_at(path: &Path, position: u64) -> io::Result<Stream> {
         let mut file = files::open_regular(path)?;
         file.seek(SeekFrom::Start(position))?;
         Ok(Stream { position, ..Stream::of(file) })

@@ -103,7 +103,7 @@ pub fn fields(input: &[u8]) -> Result<Map<String, Value>, PayloadError> {
 }
 
 #[must_use]
-pub fn strip_bom(input: &[u8]) -> &[u8] {
+fn strip_bom(input: &[u8]) -> &[u8] {
     input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input)
 }
 

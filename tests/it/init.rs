@@ -709,7 +709,7 @@ fn steps_writes_a_slash_command_beside_whatever_config_there_is() {
     let root = test.root();
     insta::assert_snapshot!(transcript(&root, &["init", "--steps"]), @"
     exit 0
-    wrote [ROOT]/.claude/commands/step.md: `/step 01` in Claude Code starts the step whose file name begins with 01
+    wrote [ROOT]/.claude/commands/step.md: `/step 01` in Claude Code starts the step whose file name starts with 01
     ");
     insta::assert_snapshot!(read(root.join(".claude/commands/step.md")), @"
     ---
@@ -719,7 +719,7 @@ fn steps_writes_a_slash_command_beside_whatever_config_there_is() {
     ---
     Start the step `$ARGUMENTS`. Its first word names the step, a second word the subagent that is to do it.
 
-    1. Run `conclaude des status`. The step is the one whose file name begins with the first word. If none or several do,
+    1. Run `conclaude des status`. The step is the one whose file name starts with the first word. If none or several do,
        show me the list and stop.
     2. If no subagent was named, take the one of this project that suits the step; `general-purpose` if none does.
     3. Run `conclaude des prompt FILE --agent AGENT` and call that subagent once with the Agent tool. Its prompt is the whole

@@ -93,7 +93,7 @@ fn commands_are_taken_to_end_as_they_did() {
     "#);
     let test = test.config("subagentStop:\n  commands:\n    coder: [{run: exit 3}]\n    '*': [{run: ':'}]\n");
     let shown = test.shows(&["why", "--last"]);
-    assert_snapshot!(shown.split_once("Today").unwrap().1, @r#"
+    assert_snapshot!(shown.split_once("Today\n").unwrap().1, @r#"
       the config would decide otherwise: allowed
       · `:` would run as well (subagentStop.commands "*" in .conclaude.yaml:4), and
         is taken to succeed
@@ -135,7 +135,8 @@ fn a_record_of_an_older_version_says_what_is_missing() {
           its rule is not recorded: the record is one of an older version
 
     Today
-      cannot be told: the record has no tool call; it may be one of an older version
+      cannot be determined: the record has no tool call; it may be one of an older
+      version
     ");
 }
 

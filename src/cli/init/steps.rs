@@ -31,5 +31,5 @@ pub(super) fn write(request: &Request, folder: &Path, out: &mut Out<'_>) -> io::
         None => {}
     }
     file.write(Some(TEXT))?;
-    writeln!(out, "wrote {path}: `/step 01` in Claude Code starts the step whose file name begins with 01")
+    writeln!(out, "wrote {path}: `/step 01` in Claude Code starts the step whose file name starts with 01")
 }

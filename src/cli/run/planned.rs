@@ -41,6 +41,14 @@ pub(super) struct OneCommand {
     pub(super) ran_at: Option<&'static str>,
 }
 
+/// Whose plan it is.
+#[derive(Clone, Copy)]
+struct Project<'a> {
+    root: &'a Root,
+    config: &'a ConclaudeConfig,
+    origins: &'a Origins,
+}
+
 pub(super) fn plan(
     request: &Request,
     events: &[EventKind],
@@ -49,10 +57,11 @@ pub(super) fn plan(
     origins: &Origins,
 ) -> io::Result<Vec<Planned>> {
     let agent = request.agent.as_deref();
-    let all = without_files(config);
+    let project = Project { root, config, origins };
+    let with_all = Project { config: &without_files(config), ..project };
     let selected = events.iter().map(|event| {
         let payload = payload(*event, agent, &root.work)?;
-        let plan = plan_of(*event, &payload, agent, &[], root, &all, origins)?;
+        let plan = with_all.plan(*event, &payload, agent, &[])?;
         Ok((*event, payload, plan))
     });
     let selected: Vec<(EventKind, Vec<u8>, Plan)> = selected.collect::<io::Result<_>>()?;
@@ -64,7 +73,7 @@ pub(super) fn plan(
         Vec::new()
     };
     let planned = selected.into_iter().map(|(event, payload, selected)| {
-        let plan = plan_of(event, &payload, agent, &changed, root, config, origins)?;
+        let plan = project.plan(event, &payload, agent, &changed)?;
         Ok(Planned {
             event,
             commands: selected.commands().map(|one| one_command(one, &plan)).collect(),
@@ -166,41 +175,42 @@ fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec
     serde_json::to_vec(&payload).map_err(io::Error::other)
 }
 
-fn plan_of(
-    event: EventKind,
-    payload: &[u8],
-    agent: Option<&str>,
-    changed: &[Location],
-    root: &Root,
-    config: &ConclaudeConfig,
-    origins: &Origins,
-) -> io::Result<Plan> {
-    let parsed: Event = claude::parse(event, payload).map_err(|error| io::Error::other(error.to_string()))?;
-    let is_agents = event.row().subject == Subject::Agent;
-    let named = agent.map(|name| Agent {
-        kind: Some(name.to_owned()),
-        id: Some(NOBODY.to_owned()),
-        ..Agent::named(name)
-    });
-    let unnamed = is_agents.then(|| Agent::named(UNKNOWN));
-    let facts = Facts {
-        event: &parsed,
-        select: match (is_agents, agent) {
-            (true, Some(_)) => Select::Matching,
-            (true, None) => Select::ForEveryone,
-            // Which tool it would be is not known, and which of the files it would write.
-            (false, _) => Select::All,
-        },
-        agent: named.as_ref().filter(|_| is_agents).or(unnamed.as_ref()),
-        caller: named.as_ref().filter(|_| !is_agents),
-        changed,
-        running: &[],
-        config,
-        origins,
-        gate: None,
-        work: &root.work,
-        config_dir: root.config.as_deref().and_then(Path::parent),
-        inherited: &hooks::inherited_variables(),
-    };
-    plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
+impl Project<'_> {
+    fn plan(
+        self,
+        event: EventKind,
+        payload: &[u8],
+        agent: Option<&str>,
+        changed: &[Location],
+    ) -> io::Result<Plan> {
+        let parsed: Event =
+            claude::parse(event, payload).map_err(|error| io::Error::other(error.to_string()))?;
+        let is_agents = event.row().subject == Subject::Agent;
+        let named = agent.map(|name| Agent {
+            kind: Some(name.to_owned()),
+            id: Some(NOBODY.to_owned()),
+            ..Agent::named(name)
+        });
+        let unnamed = is_agents.then(|| Agent::named(UNKNOWN));
+        let facts = Facts {
+            event: &parsed,
+            select: match (is_agents, agent) {
+                (true, Some(_)) => Select::Matching,
+                (true, None) => Select::ForEveryone,
+                // Which tool it would be is not known, and which of the files it would write.
+                (false, _) => Select::All,
+            },
+            agent: named.as_ref().filter(|_| is_agents).or(unnamed.as_ref()),
+            caller: named.as_ref().filter(|_| !is_agents),
+            changed,
+            running: &[],
+            config: self.config,
+            origins: self.origins,
+            gate: None,
+            work: &self.root.work,
+            config_dir: self.root.config.as_deref().and_then(Path::parent),
+            inherited: &hooks::inherited_variables(),
+        };
+        plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
+    }
 }

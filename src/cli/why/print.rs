@@ -109,7 +109,7 @@ fn rule(value: &Value) -> String {
 
 fn print_today(out: &mut Out<'_>, today: &Today) -> io::Result<()> {
     match today {
-        Today::Unknown(missing) => paragraph(out, 2, &format!("cannot be told: {missing}")),
+        Today::Unknown(missing) => paragraph(out, 2, &format!("cannot be determined: {missing}")),
         Today::Decided { decision, is_same, why, command } => {
             if *is_same {
                 paragraph(out, 2, &format!("the config would decide the same: {decision}"))?;

@@ -15,7 +15,7 @@ use crate::plan::{Command, WhyNot};
 pub(super) enum Today {
     /// Decided as before, or otherwise, for these reasons.
     Decided { decision: &'static str, is_same: bool, why: Vec<String>, command: Option<String> },
-    /// It cannot be told: this is missing.
+    /// It cannot be determined: this is missing.
     Unknown(String),
 }
 

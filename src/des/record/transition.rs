@@ -106,7 +106,7 @@ fn is_reason(reason: &str) -> bool {
 /// Whether a phase can be proved after the fact: it was executed, and nothing shows that it really was, or only another
 /// command than the one that counts.
 #[must_use]
-pub fn can_be_proved(phase: &Phase, counts: Option<&str>) -> bool {
+pub(crate) fn can_be_proved(phase: &Phase, counts: Option<&str>) -> bool {
     let by_another = counts.is_some() && phase.proved_by.as_deref() != counts;
     phase.status() == Some(Status::Executed)
         && (!phase.has_evidence || by_another || !is_good(phase))

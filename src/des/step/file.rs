@@ -17,7 +17,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// A finding that says why not.
-pub fn locate(root: &Path, step_file: &str) -> Result<PathBuf, Finding> {
+pub(crate) fn locate(root: &Path, step_file: &str) -> Result<PathBuf, Finding> {
     let real_root = real_path(root);
     let path = real_path(&root.join(step_file));
     if path != real_root && path.starts_with(&real_root) {

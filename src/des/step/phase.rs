@@ -72,7 +72,7 @@ impl Phase {
 
     /// Whether the phase needs nothing more.
     #[must_use]
-    pub fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         matches!(self.status(), Some(Status::Executed | Status::Skipped))
     }
 
@@ -86,7 +86,7 @@ impl Phase {
 
 /// The command of a recorded proof, if it was the config's and not what the agent typed.
 #[must_use]
-pub fn configured_command(evidence: &Value) -> Option<&str> {
+pub(crate) fn configured_command(evidence: &Value) -> Option<&str> {
     evidence.get("configured")?.as_bool().filter(|configured| *configured)?;
     evidence.get("command")?.as_str()
 }

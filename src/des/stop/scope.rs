@@ -71,7 +71,7 @@ fn unchecked(stopping: &Stopping<'_>, why: &str) -> Finding {
 
 /// What changed since the call, in a few lines.
 #[must_use]
-pub fn changed_files(tree: &WorkTree, root: &Path) -> String {
+pub(crate) fn changed_files(tree: &WorkTree, root: &Path) -> String {
     let Some(baseline) = &tree.baseline else { return "unknown: Gate 1 did not see the call".into() };
     let changes = tree.snapshot().and_then(|now| {
         let now = now.ok_or(git::GONE)?;
@@ -149,7 +149,7 @@ fn violation(stopping: &Stopping<'_>, path: &String, own: Option<&[String]>, sco
 }
 
 /// Remembers what configured commands changed in the tree: that is not the agent's doing.
-pub fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
+pub(crate) fn note_own_files(session: &Session, written: &BTreeMap<String, String>) {
     if written.is_empty() {
         return;
     }

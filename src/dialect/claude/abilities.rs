@@ -1,6 +1,6 @@
 //! What Claude Code does with an answer, event by event: the result of trying each in Claude Code 2.1.325.
 
-use crate::event::{Blocking, EventKind};
+use crate::event::{Blocking, EventKind, Subject};
 
 impl EventKind {
     /// How we may block the event.
@@ -52,7 +52,7 @@ impl EventKind {
 
     /// Whether `additionalContext` reaches the model at the event. At a stop it would make the agent go on.
     #[must_use]
-    pub fn takes_context(self) -> bool {
+    pub(crate) fn takes_context(self) -> bool {
         matches!(
             self,
             EventKind::SessionStart
@@ -64,6 +64,16 @@ impl EventKind {
                 | EventKind::PostToolUseFailure
                 | EventKind::PostToolBatch
         )
+    }
+
+    /// Where a payload that cannot be read is no error: it is not known whose it is, and other clients run our hooks too.
+    #[must_use]
+    pub(crate) fn is_quiet(self) -> bool {
+        let may_deny = matches!(
+            self,
+            EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit
+        );
+        self.row().subject != Subject::Agent && !may_deny
     }
 }
 

@@ -91,7 +91,7 @@ pub const COMMAND_FIELD: &str = "command";
 
 /// Whether the event is about one tool.
 #[must_use]
-pub fn has_tool(event: EventKind) -> bool {
+pub(crate) fn has_tool(event: EventKind) -> bool {
     own(event).contains(&"tool_name")
 }
 

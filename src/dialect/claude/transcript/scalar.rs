@@ -25,7 +25,7 @@ impl Scalar<'_> {
         }
     }
 
-    pub fn is_true(&self) -> bool {
+    pub(crate) fn is_true(&self) -> bool {
         *self == Scalar::Flag(true)
     }
 
