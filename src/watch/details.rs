@@ -52,7 +52,7 @@ impl Model {
         let mut push = |name, value: Option<String>| details.extend(value.map(|value| (name, value)));
         push("agent id", thread.id.as_deref().map(|id| cut(id, MAX_TEXT)));
         push("started", Some(clock.exact(thread.started)));
-        push("last sign", Some(clock.exact(thread.last)));
+        push("last sign", Some(clock.exact(thread.last())));
         push("tool calls", Some(thread.tools.to_string()));
         push("blocks", Some(thread.blocks.to_string()));
         push("denials", Some(thread.denials.to_string()));

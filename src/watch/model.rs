@@ -234,7 +234,13 @@ impl Model {
     /// Takes what Claude Code wrote beside the transcript of an agent.
     pub(crate) fn meta(&mut self, session: &str, agent: &str, meta: &Meta, time: Timestamp) {
         let step = meta.tool_use_id.as_ref().and_then(|call| self.steps_of_calls.remove(call));
+        let known = self.sessions.iter().find(|known| known.id == session);
+        let known =
+            known.and_then(|known| known.threads.iter().find(|thread| thread.id.as_deref() == Some(agent)));
+        let last = known.map_or(Timestamp::MIN, |thread| thread.last);
         let Some(thread) = self.thread(session, Some(agent), time) else { return };
+        // When a file was written to is no sign of the agent: it may have been copied.
+        thread.last = last;
         let text = |text: &Option<String>| {
             text.as_deref().map(|text| cut(text, MAX_TEXT)).filter(|text| !text.trim().is_empty())
         };

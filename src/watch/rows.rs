@@ -142,7 +142,9 @@ impl Model {
             }
             _ if session.has_ended => (Mark::Quiet, "session ended".into(), None),
             _ if session.id.is_empty() => (Mark::None, String::new(), None),
-            _ if clock.since(thread.last) > STILL_WORKING => (Mark::Quiet, "quiet".into(), Some(thread.last)),
+            _ if clock.since(thread.last()) > STILL_WORKING => {
+                (Mark::Quiet, "quiet".into(), Some(thread.last()))
+            }
             _ => match thread.open.last() {
                 Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),
                 None => (Mark::Running, "at work".into(), Some(thread.started)),
@@ -163,7 +165,7 @@ impl Model {
             parts.push(count(thread.denials, "denial"));
         }
         parts.retain(|part| !part.is_empty());
-        let lasted = thread.last.as_millisecond() - thread.started.as_millisecond();
+        let lasted = thread.last().as_millisecond() - thread.started.as_millisecond();
         let right = match since {
             Some(since) => elapsed(clock.since(since)),
             None if thread.id.is_some() => took(lasted.max(0)),

@@ -35,10 +35,12 @@ impl Thread {
         };
         let mut said = Said::default();
         if let Some(attachment) = &entry.attachment {
-            if attachment.kind.text() == Some("hook_blocking_error") && is_stop(attachment) {
+            let is_block = attachment.kind.text() == Some("hook_blocking_error") && is_stop(attachment);
+            if is_block {
                 self.change(State::Working, time);
             }
-            said.line = failed_hook(attachment, &line);
+            said.line =
+                if is_block { block_of_others(attachment, &line) } else { failed_hook(attachment, &line) };
         }
         if let Some(text) = entry.prompt() {
             self.take_prompt(&text, time, &line, &mut said);
@@ -149,6 +151,20 @@ fn detail_of(tool: &str, input: &Map<String, Value>) -> String {
         Use::Other => other(),
     };
     detail.map(|detail| cut(detail, MAX_TEXT)).unwrap_or_default()
+}
+
+/// A stop that another hook blocked. Our own blocks are in the trail.
+fn block_of_others(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
+    let error: Value = serde_json::from_str(attachment.blocking_error?.get()).ok()?;
+    let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (command, reason) = (text("command"), text("blockingError"));
+    if command.contains("conclaude") {
+        return None;
+    }
+    let event = attachment.hook_event.text().unwrap_or_default();
+    let details = vec![("hook", cut_lines(command, MAX_DETAIL)), ("reason", cut_lines(reason, MAX_DETAIL))];
+    let text = cut(&format!("{event} blocked by another hook: {reason}"), MAX_TEXT);
+    Some(Line { details: Details::Known(details), ..line(Mark::Bad, text) })
 }
 
 /// A hook that failed, which Claude Code shows nobody.

@@ -18,7 +18,7 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn last(&self) -> Timestamp {
-        self.threads.iter().map(|thread| thread.last).max().unwrap_or(Timestamp::MIN)
+        self.threads.iter().map(Thread::last).max().unwrap_or(Timestamp::MIN)
     }
 
     pub(super) fn lines(&self) -> usize {
@@ -40,7 +40,7 @@ impl Session {
     pub(super) fn add_thread(&mut self, agent: Option<&str>, time: Timestamp, max: usize) -> usize {
         if self.threads.len() >= max {
             let agents = self.threads.iter().enumerate().filter(|(_, thread)| thread.id.is_some());
-            if let Some((at, _)) = agents.min_by_key(|(_, thread)| thread.last) {
+            if let Some((at, _)) = agents.min_by_key(|(_, thread)| thread.last()) {
                 self.threads.remove(at);
                 self.left_out += 1;
             }

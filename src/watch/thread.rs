@@ -61,6 +61,11 @@ impl Thread {
         }
     }
 
+    /// The last sign of it.
+    pub(super) fn last(&self) -> Timestamp {
+        self.last.max(self.started)
+    }
+
     /// The newest sign of what it does counts.
     pub(super) fn change(&mut self, state: State, time: Timestamp) {
         if time >= self.since {

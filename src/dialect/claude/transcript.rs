@@ -195,6 +195,9 @@ pub struct Attachment<'a> {
     pub duration_ms: Scalar<'a>,
     #[serde(borrow, default)]
     pub timed_out: Scalar<'a>,
+    /// Where a hook blocked: its command, and what it answered.
+    #[serde(borrow, default)]
+    pub blocking_error: Option<&'a RawValue>,
 }
 
 impl<'a> Line<'a> {

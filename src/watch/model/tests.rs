@@ -232,6 +232,32 @@ fn an_agent_stops_goes_on_after_a_block_and_is_quiet_or_unfinished() {
 }
 
 #[test]
+fn blocks_of_other_hooks_are_lines_and_our_own_are_records() {
+    let mut model = model();
+    let block = |command: &str| {
+        let error = json!({"command": command, "blockingError": "COMMIT is missing"});
+        json!({"type": "attachment", "attachment": {"type": "hook_blocking_error", "hookEvent": "SubagentStop", "blockingError": error}})
+    };
+    say(&mut model, Some("a1"), 1, block("/usr/bin/conclaude SubagentStop"));
+    assert_eq!(model.rows(&clock(2), "blocked").len(), 0);
+    say(&mut model, Some("a1"), 2, block("handler SubagentStop"));
+    let shown = shown(&model, 3);
+    assert!(shown.contains("✗ 12:00:02 SubagentStop blocked by another hook: COMMIT is missing"), "{shown}");
+}
+
+#[test]
+fn a_transcript_that_was_copied_is_no_sign_of_its_agent() {
+    let mut model = model();
+    let meta = Meta { agent_type: Some("coder".into()), ..Meta::default() };
+    model.meta("s1", "a1", &meta, time(100_000));
+    say(&mut model, Some("a1"), 3, prompt("Do it."));
+    say(&mut model, Some("a1"), 7, answer("Done."));
+    model.meta("s1", "a1", &meta, time(100_000));
+    assert_eq!(shown(&model, 100_000).lines().last().unwrap(), "  ✓ coder · stopped  (4.0 s)");
+    assert!(shown(&model, 100_000).starts_with("○ session s1"));
+}
+
+#[test]
 fn what_runs_is_shown_at_the_thread_and_as_a_row_of_its_own() {
     let (mut model, _) = example();
     let lint = Running {
