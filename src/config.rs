@@ -283,7 +283,7 @@ impl ConclaudeConfig {
     fn are_valid(&self, patterns: Patterns) -> bool {
         let is_asked = |event: EventKind| patterns == Patterns::All || patterns == Patterns::Of(event);
         let mut asked = self.sections.iter().filter(|(event, _)| is_asked(*event));
-        asked.all(|(_, section)| section.check_patterns().is_ok())
+        asked.all(|(_, section)| section.check_patterns().is_ok() && section.are_prompts_valid())
             && (!is_asked(EventKind::UserPromptSubmit) || self.prompts.is_valid())
     }
 

@@ -17,7 +17,7 @@ mod permission_rules;
 mod shadowed;
 mod tool_rules;
 
-pub(crate) use original::of_text;
+pub(crate) use original::{of_text, with_first_match};
 
 /// What rules are compared with, beside each other.
 pub(crate) struct World {

@@ -111,6 +111,8 @@ pub(crate) enum WhyNot {
     Earlier,
     /// `agent` does not match.
     Agent,
+    /// `pattern` is not found in the prompt.
+    Prompt,
     /// `files` covers nothing that changed.
     Files,
     /// It waits for the last part of a message.

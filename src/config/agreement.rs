@@ -101,6 +101,7 @@ fn full() -> Value {
         "run": "x", "message": "m", "showStdout": true, "showStderr": false, "maxOutputLines": 5, "timeout": "5m",
         "show": "always", "onFailure": "warn", "onTimeout": "warn", "cwd": "a", "shell": "sh",
         "agent": "c*", "files": ["src/**", "!*.md"], "context": true, "showCommand": false, "notifyPerCommand": true,
+        "pattern": "x", "caseInsensitive": true,
     });
     json!({
         "extends": ["base.yaml"],

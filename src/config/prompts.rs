@@ -55,8 +55,7 @@ impl ContextRuleConfig {
 
     /// Whether the prompt matches; an error where the expression is none.
     pub(crate) fn matches(&self, prompt: &str) -> Result<bool, String> {
-        let regex = RegexText::compile(self.pattern.as_str(), self.case_insensitive.unwrap_or(false))?;
-        Ok(regex.is_match(prompt))
+        self.pattern.is_found_in(prompt, self.case_insensitive.unwrap_or(false))
     }
 }
 
@@ -75,7 +74,10 @@ impl UserPromptSubmitConfig {
     pub(super) fn is_valid(&self) -> bool {
         let rules = self.context_rules.iter().flatten();
         rules.into_iter().all(|rule| RegexText::check(rule.value.pattern.as_str()).is_ok())
-            && self.slash_commands.as_ref().is_none_or(|section| section.check_patterns().is_ok())
+            && self
+                .slash_commands
+                .as_ref()
+                .is_none_or(|section| section.check_patterns().is_ok() && section.are_prompts_valid())
     }
 
     /// The rules that apply to some prompt, with their numbers.
@@ -115,6 +117,11 @@ impl RegexText {
 
     pub(crate) fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether a prompt matches; an error where the expression is none.
+    pub(crate) fn is_found_in(&self, prompt: &str, case_insensitive: bool) -> Result<bool, String> {
+        Ok(RegexText::compile(&self.0, case_insensitive)?.is_match(prompt))
     }
 
     pub(super) fn check(text: &str) -> Result<(), String> {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
+use super::prompts::RegexText;
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::fields;
 use crate::event::{EventKind, Subject};
@@ -60,6 +61,10 @@ pub struct CommandConfig {
     pub on_timeout: Option<Reaction>,
     /// The agent that it runs for, as a glob over the subagent's name; `main` is the main thread. Default: all.
     pub agent: Option<NameGlob>,
+    /// It runs only for prompts in which this regular expression is found, at `userPromptSubmit`. Default: for all.
+    pub(crate) pattern: Option<RegexText>,
+    /// Whether upper and lower case of ASCII are the same to `pattern`. Default: `false`.
+    pub(crate) case_insensitive: Option<bool>,
     /// It runs only where changed files are covered by these patterns, which follow gitignore's rules: the tool's file at the
     /// events of tools; at a stop what the agent wrote, on the main thread since the last prompt. `{files}` in `run` and
     /// `CONCLAUDE_FILES` name them. Default: it always runs.
@@ -137,6 +142,14 @@ impl Show {
 }
 
 impl CommandConfig {
+    /// Whether it is for this prompt. An expression that cannot be evaluated is an error of the config, so it is not met here.
+    pub(crate) fn is_for_prompt(&self, prompt: &str) -> bool {
+        let pattern = self.pattern.as_ref();
+        pattern.is_none_or(|pattern| {
+            pattern.is_found_in(prompt, self.case_insensitive.unwrap_or(false)).unwrap_or(true)
+        })
+    }
+
     /// When stdout and stderr are shown: what is said of a stream counts more than what is said of both.
     #[must_use]
     pub(crate) fn streams(&self) -> (Show, Show) {
@@ -236,6 +249,12 @@ impl EventConfig {
         self.entries().iter().try_for_each(|(pattern, _)| pattern.check())
     }
 
+    /// Whether the expressions for prompts can be evaluated.
+    pub(super) fn are_prompts_valid(&self) -> bool {
+        let mut patterns = self.commands().filter_map(|command| command.pattern.as_ref());
+        patterns.all(|pattern| RegexText::check(pattern.as_str()).is_ok())
+    }
+
     pub(super) fn may_block(&self) -> bool {
         self.commands()
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
@@ -284,6 +303,10 @@ impl CommandConfig {
         if self.context == Some(true) && !event.takes_context() {
             let why = format!("Claude is given nothing at {event}");
             add("context", format!("{section}: `context` has no effect"), why, None);
+        }
+        if self.pattern.is_some() && event != EventKind::UserPromptSubmit && event.is_known() {
+            let why = format!("{event} has no prompt to compare");
+            add("pattern", format!("{section}: `pattern` has no effect"), why, Some("remove `pattern`"));
         }
         if self.files.is_some() && !names_files(event) {
             let why = format!("{event} is about no files");

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use super::cover::{covers, is_literal};
 use crate::config::original::{Renamed, instead_of, translate};
-use crate::config::{ConclaudeConfig, Remark};
+use crate::config::{ConclaudeConfig, EventConfig, Remark};
 use crate::event::EventKind;
 use crate::load::Loaded;
-use crate::yaml;
+use crate::pattern::MatchMode;
+use crate::yaml::{self, Node};
 
 /// The schema that configs of 0.2 name.
 const SCHEMA: &str = "conclaude-schema.json";
@@ -32,11 +33,14 @@ pub(super) fn remarks(loaded: &Loaded) -> Vec<Remark> {
 
 /// The same for the text of a config that is taken over, and what it became.
 pub(crate) fn of_text(text: &str, config: &ConclaudeConfig) -> Vec<Remark> {
+    let differences = if is_original(text) { differences(config) } else { Vec::new() };
+    renamed(text, 0).iter().map(read_as).chain(differences).collect()
+}
+
+/// Whether a text that is to be taken over was written for conclaude 0.2.
+fn is_original(text: &str) -> bool {
     let is_broken = ConclaudeConfig::parse(text, Path::new("")).is_err();
-    let renamed = renamed(text, 0);
-    let is_original = is_broken || !renamed.is_empty() || text.contains(SCHEMA);
-    let differences = if is_original { differences(config) } else { Vec::new() };
-    renamed.iter().map(read_as).chain(differences).collect()
+    is_broken || !renamed(text, 0).is_empty() || text.contains(SCHEMA)
 }
 
 fn renamed(text: &str, source: usize) -> Vec<Renamed> {
@@ -54,8 +58,7 @@ fn differences(config: &ConclaudeConfig) -> Vec<Remark> {
     let mut found = Vec::new();
     for (event, section) in &config.sections {
         let name = event.row().section;
-        let patterns: Vec<&str> = section.entries().iter().map(|(pattern, _)| pattern.as_str()).collect();
-        if section.mode.is_none() && overlap(&patterns) {
+        if ran_first_alone(section) {
             let remark = Remark::new(
                 [name, "commands"],
                 format!("{name}: every pattern that matches runs its commands"),
@@ -68,6 +71,13 @@ fn differences(config: &ConclaudeConfig) -> Vec<Remark> {
             let why = "in conclaude 0.2 exit code 2 blocked";
             found.push(remark.because(why).help("write `onFailure: block` for that, or `onFailure: warn`"));
         }
+    }
+    let mut slash = config.prompts.slash_commands();
+    if slash.any(|command| command.on_failure.is_none()) {
+        let keys = ["userPromptSubmit", "slashCommands"];
+        let remark = Remark::new(keys, "userPromptSubmit.slashCommands: a command that fails only warns");
+        let why = "in conclaude 0.2 exit code 2 blocked";
+        found.push(remark.because(why).help("write `onFailure: block` for that, or `onFailure: warn`"));
     }
     if config.guards.prevent_root_additions.is_none() {
         let remark = Remark::new(["preToolUse"], "preToolUse: new files in the project's root are allowed");
@@ -82,6 +92,58 @@ fn differences(config: &ConclaudeConfig) -> Vec<Remark> {
         found.push(remark.because("conclaude 0.2 had no limit").help("`maxBlocks: 7` is the most"));
     }
     found
+}
+
+/// Whether conclaude 0.2 ran the commands of the first pattern alone, where here those of several run.
+fn ran_first_alone(section: &EventConfig) -> bool {
+    let patterns: Vec<&str> = section.entries().iter().map(|(pattern, _)| pattern.as_str()).collect();
+    section.mode.is_none() && overlap(&patterns)
+}
+
+/// A config that is taken over from conclaude 0.2, with `match: first` where the first pattern alone ran there, and the sections
+/// that got it.
+pub(crate) fn with_first_match(original: &str, text: &str) -> (String, Vec<&'static str>) {
+    let (mut text, mut sections) = (text.to_owned(), Vec::new());
+    let Ok(config) = ConclaudeConfig::parse(&text, Path::new("")) else { return (text, sections) };
+    if !is_original(original) {
+        return (text, sections);
+    }
+    for (event, _) in config.sections.iter().filter(|(_, section)| ran_first_alone(section)) {
+        if let Some(changed) = with_match(&text, *event) {
+            text = changed;
+            sections.push(event.row().section);
+        }
+    }
+    (text, sections)
+}
+
+/// `match: first` before the first key of a section, in its layout. None where that is not what comes of it.
+fn with_match(text: &str, event: EventKind) -> Option<String> {
+    let tree = yaml::read(text).ok()?;
+    let Node::Map(sections) = &tree.value else { return None };
+    // Also under the name that conclaude 0.2 had for it.
+    let is_section = |name: &str| {
+        let mut alone =
+            ConclaudeConfig::parse(&format!("{name}: {{commands: []}}"), Path::new("")).into_iter();
+        alone.any(|config| config.section(event).is_some())
+    };
+    let (_, section) = sections.iter().find(|(name, _)| is_section(&name.value))?;
+    let Node::Map(entries) = &section.value else { return None };
+    let start = entries.first()?.0.span.first_line(text).start;
+    let (before, after) = text.split_at_checked(start)?;
+    let indent = before.rsplit('\n').next().unwrap_or_default();
+    let (block, flow) =
+        (format!("{before}match: first\n{indent}{after}"), format!("{before}match: first, {after}"));
+    let is_right = |made: &String| {
+        let config = ConclaudeConfig::parse(made, Path::new("")).ok();
+        config.is_some_and(|config| {
+            config.section(event).is_some_and(|section| section.mode == Some(MatchMode::First))
+        })
+    };
+    if indent.trim().is_empty() && is_right(&block) {
+        return Some(block);
+    }
+    Some(flow).filter(is_right)
 }
 
 /// Whether one name can match two of the patterns.

@@ -8,16 +8,21 @@ use serde_json::Value;
 use super::environment::{self, Variable};
 use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
+use crate::dialect::claude::prompt::is_notification;
 use crate::event::{Blocking, EventKind, Subject};
 use crate::file_pattern::{FilePattern, Location};
 use crate::pattern::{self, MatchMode, Pattern, PatternError};
 use crate::rule::Rule;
+use crate::types::HookPayload;
 
 /// The shell when the config names none.
 pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// The main thread, as `agent` names it.
 const MAIN: &str = "main";
+
+/// Of a longer prompt, what comes after this is not compared.
+pub(super) const MAX_COMPARED: usize = 64 << 10;
 
 /// A command that concerns the event.
 pub(super) struct Wanted<'a> {
@@ -127,6 +132,8 @@ pub(super) fn wanted<'a>(
             };
             if !is_for_agent(facts, config) {
                 leave_out(WhyNot::Agent);
+            } else if !is_for_prompt(facts, config) {
+                leave_out(WhyNot::Prompt);
             } else if let Some(files) = files::concerned(facts.changed, config) {
                 wanted.push(Wanted { pattern, index, config, files });
             } else {
@@ -195,6 +202,25 @@ fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     }
     let name = facts.agent.or(facts.caller).map_or(MAIN, |agent| agent.name.as_str());
     config.agent.as_ref().is_none_or(|glob| glob.matches(name))
+}
+
+/// The part of a prompt that patterns are compared with.
+pub(super) fn compared(prompt: &str) -> &str {
+    prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt)
+}
+
+/// What an agent in the background reports is no wish of the user, which a pattern could be about.
+fn is_for_prompt(facts: &Facts<'_>, config: &CommandConfig) -> bool {
+    match (facts.select, &facts.event.payload) {
+        _ if config.pattern.is_none() => true,
+        (Select::All, _) => true,
+        (Select::Matching, HookPayload::UserPromptSubmit(said)) => {
+            !is_notification(&said.prompt) && config.is_for_prompt(compared(&said.prompt))
+        }
+        // At other events it has no effect.
+        (Select::Matching, _) => true,
+        (Select::ForEveryone, _) => false,
+    }
 }
 
 fn command(config: &CommandConfig, event: EventKind, work: &Path) -> Command {

@@ -7,9 +7,6 @@ use crate::pattern::{self, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
 
-/// Of a longer prompt, what comes after this is not compared.
-const MAX_COMPARED: usize = 64 << 10;
-
 /// The steps for a prompt, added to those of the section's own commands.
 pub(super) fn prompts<'a>(
     facts: &Facts<'a>,
@@ -30,7 +27,7 @@ pub(super) fn prompts<'a>(
 }
 
 fn context<'a>(facts: &Facts<'a>, prompt: &str, warnings: &mut Vec<String>) -> Vec<Planned<'a>> {
-    let compared = prompt.get(..prompt.floor_char_boundary(MAX_COMPARED)).unwrap_or(prompt);
+    let compared = commands::compared(prompt);
     let mut steps = Vec::new();
     for (number, rule) in facts.config.prompts.rules() {
         let index = number.to_string();
@@ -55,7 +52,7 @@ fn context<'a>(facts: &Facts<'a>, prompt: &str, warnings: &mut Vec<String>) -> V
         }
     }
     if compared.len() < prompt.len() && facts.config.prompts.rules().next().is_some() {
-        let kib = MAX_COMPARED >> 10;
+        let kib = commands::MAX_COMPARED >> 10;
         warnings.push(format!("`contextRules` were compared with the first {kib} KiB of the prompt only"));
     }
     steps

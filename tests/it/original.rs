@@ -244,3 +244,138 @@ fn what_the_original_had_and_we_have_not_says_what_to_write() {
     error: invalid config [ROOT]/.conclaude.yaml: 7 problems
     "#);
 }
+
+#[test]
+fn prompts_of_the_original_get_their_context_and_run_their_commands() {
+    let said = |prompt: &str| {
+        let test = Test::event("UserPromptSubmit").without("agent_id").without("agent_type");
+        let test = test.config(&fixture("prompts")).file("docs/menu.md", "File, Edit, View");
+        let done = test.payload("prompt", prompt).run().status(0);
+        let json: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
+        let context = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or("-").trim();
+        let log = done.read("log").trim().replace('\n', "; ");
+        format!("{prompt} → {context} → {log}\n")
+    };
+    let prompts = [
+        "fix the toolbar",
+        "a Migration",
+        "Invoice and benchmark",
+        "publish the hotfix",
+        "/ship it",
+        "/checkout x",
+    ];
+    assert_snapshot!(prompts.map(said).concat(), @"
+    fix the toolbar → The menu is described in File, Edit, View → asked: fix the toolbar
+    a Migration → Migrations are never edited. → asked: a Migration
+    Invoice and benchmark → Amounts are in cents. → asked: Invoice and benchmark
+    publish the hotfix → - → asked: publish the hotfix; announced; hotfix at UserPromptSubmit
+    /ship it → - → asked: /ship it; announced; any slash; slash ship
+    /checkout x → - → asked: /checkout x; any slash; checks
+    ");
+}
+
+#[test]
+fn permissions_of_the_original_are_answered() {
+    let mut shown = String::new();
+    for tool in ["Read", "Edit", "NotebookEdit", "EditAll", "Agent", "Bash", "BashOutput", "mcp__docs__get"] {
+        let test = Test::event("PermissionRequest").without("agent_id").without("agent_type");
+        let test =
+            test.config(&fixture("permissions")).payload("tool_name", tool).payload("tool_input", json!({}));
+        let done = test.run().status(0);
+        let json: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
+        shown.push_str(&format!("{tool}: {}\n", json["hookSpecificOutput"]["decision"]["behavior"]));
+    }
+    assert_snapshot!(shown, @r#"
+    Read: "allow"
+    Edit: "deny"
+    NotebookEdit: "deny"
+    EditAll: "allow"
+    Agent: "allow"
+    Bash: "deny"
+    BashOutput: "deny"
+    mcp__docs__get: "allow"
+    "#);
+    let shows = Test::stop().config(&fixture("permissions")).shows(&["validate"]);
+    assert!(shows.starts_with("exit 0"), "{shows}");
+}
+
+#[test]
+fn a_pattern_for_prompts_is_checked_and_named_where_there_is_no_prompt() {
+    let test = Test::stop().config(
+        "stop: {commands: [{run: x, pattern: y}]}\nuserPromptSubmit: {commands: [{run: x, pattern: '(a'}]}\n",
+    );
+    assert_snapshot!(test.shows(&["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: invalid value for `pattern`: the text "(a"
+     --> [ROOT]/.conclaude.yaml:2:49
+      |
+    2 | userPromptSubmit: {commands: [{run: x, pattern: '(a'}]}
+      |                                                 ^^^^ expected a regular expression
+      |
+      = help: found open group without closing ')'
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    "#);
+    let test = Test::stop().config("stop: {commands: [{run: x, pattern: y}]}\n");
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: stop: `pattern` has no effect
+     --> [ROOT]/.conclaude.yaml:1:37
+      |
+    1 | stop: {commands: [{run: x, pattern: y}]}
+      |                                     ^ Stop has no prompt to compare
+      |
+      = help: remove `pattern`
+
+    valid: [ROOT]/.conclaude.yaml
+      stop: 1 pattern, 1 command
+    ");
+}
+
+#[test]
+fn import_keeps_the_first_pattern_the_only_one_that_runs() {
+    let config = "# ours
+skillStart:
+  # by name
+  commands:
+    coder: [{run: a}]
+    \"*\": [{run: b}]
+subagentStop: {commands: {coder: [{run: a}], \"co*\": [{run: b}]}}
+stop:
+  commands: [{run: a}]
+";
+    let test = Test::stop().config(config);
+    assert_snapshot!(test.shows(&["init", "--import", "--local"]), @"
+    exit 0
+    ----- stdout
+    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    wrote [ROOT]/.conclaude.yaml
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    added `match: first` to `subagentStart`: conclaude 0.2 ran the commands of the first pattern that matches alone
+    added `match: first` to `subagentStop`: conclaude 0.2 ran the commands of the first pattern that matches alone
+    note: `skillStart` is a key of conclaude 0.2: read as what it is here; write `subagentStart`
+    note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    registered conclaude in [ROOT]/.claude/settings.local.json
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    assert_snapshot!(std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap(), @r#"
+    # ours
+    skillStart:
+      # by name
+      match: first
+      commands:
+        coder: [{run: a}]
+        "*": [{run: b}]
+    subagentStop: {match: first, commands: {coder: [{run: a}], "co*": [{run: b}]}}
+    stop:
+      commands: [{run: a}]
+    "#);
+    let kept = std::fs::read_to_string(test.root().join(".conclaude.yaml.before-init")).unwrap();
+    assert_eq!(kept, config);
+    let test = test.then("SubagentStart").config(&config.replace("run: ", "run: echo >> "));
+    assert_eq!(test.shows(&["init", "--import", "--local", "--force"]).lines().next(), Some("exit 0"));
+    let done = test.run().status(0);
+    assert!(done.has("a") && !done.has("b"));
+}

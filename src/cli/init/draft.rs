@@ -11,6 +11,7 @@ use crate::install::scope::Scope;
 use crate::install::starter::{self, Starter};
 use crate::install::user_file::UserFile;
 use crate::install::{agents, duplicates};
+use crate::lint;
 
 pub(super) struct Draft {
     /// The config that is there.
@@ -21,6 +22,8 @@ pub(super) struct Draft {
     pub(super) imported: Imported,
     /// The files that it is based on.
     pub(super) based_on: String,
+    /// The sections that got `match: first`, since in conclaude 0.2 the first pattern alone ran.
+    pub(super) first: Vec<&'static str>,
     /// False where there is nothing to add to the config that is there.
     pub(super) is_needed: bool,
     is_live: bool,
@@ -72,6 +75,10 @@ impl Draft {
         let writers = agents::writers(folder, Scope::Project);
         let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };
         let (after, is_live) = (starter.text(), starter.is_live());
+        let (after, first) = match before.as_deref().filter(|_| request.import) {
+            Some(original) => lint::with_first_match(original, &after),
+            None => (after, Vec::new()),
+        };
         let config = parse(&starter::uncommented(&after), target)?;
         Ok(Draft {
             before,
@@ -81,6 +88,7 @@ impl Draft {
             is_needed: true,
             is_live,
             imported,
+            first,
         })
     }
 
@@ -88,11 +96,12 @@ impl Draft {
     fn extended(target: &UserFile, before: String, imported: Imported) -> io::Result<Draft> {
         let line_end = if before.ends_with('\n') { "" } else { "\n" };
         let added: String = imported.sections().iter().map(|section| format!("\n{section}")).collect();
-        let after = if added.is_empty() { before.clone() } else { format!("{before}{line_end}{added}") };
+        let (start, first) = lint::with_first_match(&before, &before);
+        let after = if added.is_empty() { start } else { format!("{start}{line_end}{added}") };
         let config = parse(&after, target)?;
         let (is_needed, is_live) = (after != before, config.commands() > 0);
         let based_on = String::new();
-        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported })
+        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported, first })
     }
 
     pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {

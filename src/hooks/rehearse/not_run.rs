@@ -106,6 +106,11 @@ fn of_unmatched(
                     let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();
                     format!("matches, but `agent: {agent}` does not match {}", context.actor())
                 }
+                WhyNot::Prompt => {
+                    let pattern =
+                        command.pattern.as_ref().map(|pattern| pattern.as_str()).unwrap_or_default();
+                    format!("matches, but `pattern: {pattern}` is not found in the prompt")
+                }
                 WhyNot::Files => {
                     let files: Vec<&str> =
                         command.files.iter().flat_map(|files| &files.0).map(|file| file.as_str()).collect();
