@@ -26,6 +26,7 @@ mod origins;
 mod patterns;
 mod permissions;
 mod prompts;
+mod regex_text;
 mod remark;
 mod report;
 mod rules;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::config::permissions::ToolPatternText;
-use crate::config::prompts::RegexText;
+use crate::config::regex_text::RegexText;
 use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
