@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use crate::agent::Agent;
 use crate::files;
 use crate::hooks::replay::Replayer;
+use crate::order::sorted;
 use crate::root::{Root, claude_folder, project_of};
 use crate::transcript::sessions::{self, AgentFile, SessionFiles};
 use crate::transcript::stream::Stream;
@@ -48,8 +49,7 @@ pub(crate) fn find(named: &[String], root: &Root) -> io::Result<Vec<SessionFiles
             root.folder.display()
         )));
     }
-    found.sort_by(|a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main)));
-    Ok(found)
+    Ok(sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))))
 }
 
 fn of_source(
@@ -134,8 +134,7 @@ pub(crate) fn run(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Seen {
     // The largest first, so that no core is left with one at the end.
-    let mut order: Vec<&Thread> = threads.iter().collect();
-    order.sort_by_key(|thread| std::cmp::Reverse(thread.size));
+    let order = sorted(threads.iter().collect(), |a: &&Thread, b| b.size.cmp(&a.size));
     let (next, read, all) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(Seen::default()));
     let work = || {
         while let Some(thread) = order.get(next.fetch_add(1, Ordering::Relaxed)) {

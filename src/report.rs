@@ -14,7 +14,6 @@ mod html;
 mod lanes;
 mod markdown;
 mod model;
-mod order;
 mod records;
 mod steps;
 mod threads;

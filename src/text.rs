@@ -1,5 +1,7 @@
 //! Cleaning and truncating untrusted text before it is shown.
 
+use crate::order::sorted;
+
 mod clean;
 
 pub use clean::clean;
@@ -112,8 +114,8 @@ pub(crate) fn most_similar<'a>(
     let distance = |candidate: &str| strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
     // `*` is as near to everything.
     let names = candidates.into_iter().filter(|one| one.len() > 1);
-    let mut all: Vec<(usize, &str)> = names.map(|one| (distance(one), one)).collect();
-    all.sort_by_key(|(distance, _)| *distance);
+    let all: Vec<(usize, &str)> = names.map(|one| (distance(one), one)).collect();
+    let all = sorted(all, |(one, _), (other, _)| one.cmp(other));
     all.into_iter().map(|(_, candidate)| candidate).take(max).collect()
 }
 

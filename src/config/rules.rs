@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::original::{self, At};
+use crate::order::sorted;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
 use crate::yaml::{Node, Spanned, Text};
@@ -39,8 +40,7 @@ pub(super) fn problems(schema: &Value, what: &str, tree: &Spanned<Node>, text: &
     if !matches!(tree.value, Node::Null) || schema.get("required").is_some() {
         walk.value(tree, schema, what);
     }
-    walk.found.sort_by_key(|problem| problem.span.start);
-    walk.found
+    sorted(walk.found, |a, b| a.span.start.cmp(&b.span.start))
 }
 
 struct Walk<'a> {

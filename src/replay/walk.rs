@@ -13,6 +13,7 @@ use crate::dialect::claude::tools;
 use crate::dialect::claude::transcript::{Ending, Entry, Fate};
 use crate::event::EventKind;
 use crate::hooks::replay::{self, Judged, Replayer, Stage};
+use crate::order::sorted;
 use crate::types::Event;
 
 /// Calls without a result that are remembered, and files that were written until a stop.
@@ -168,8 +169,8 @@ impl<'a> Walk<'a> {
 
     /// Calls that never got a result.
     fn flush(&mut self) {
-        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
-        open.sort_by(|a, b| a.at.time.cmp(&b.at.time));
+        let open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        let open = sorted(open, |a, b| a.at.time.cmp(&b.at.time));
         open.into_iter().for_each(|open| self.result(open, Happened::NoResult, Some(false)));
     }
 

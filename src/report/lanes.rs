@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
-use super::order::{in_order, order_of, sorted};
 use super::threads::Summary;
 use super::usage::cost;
 use crate::config::PriceTable;
+use crate::order::{in_order, order_of, sorted};
 use crate::transcript::stream::Counts;
 
 /// More calls than these are only counted: a page shows them as bars.

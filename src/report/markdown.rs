@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
-use super::order::sorted;
+use crate::order::sorted;
 use crate::text::{clean_line, count};
 
 /// Longer tables are cut, and say so.

@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
-use super::order::sorted;
 use super::usage::Answers;
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript::{Attachment, Block, Entry};
+use crate::order::sorted;
 use crate::shell::Access;
 use crate::transcript::identity::Meta;
 use crate::transcript::sessions::SessionFiles;

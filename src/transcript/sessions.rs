@@ -1,5 +1,6 @@
 //! Which transcripts there are: a session has one of its main thread, and one of each subagent in a folder beside it.
 
+use crate::order::sorted;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
@@ -76,13 +77,12 @@ pub(crate) fn of_file(path: &Path) -> SessionFiles {
 
 /// The sessions of the project with this root: those that were started in it or below it.
 pub(crate) fn of_project(claude: &Path, root: &Path) -> Vec<SessionFiles> {
-    let mut found: Vec<SessionFiles> = folders_of_project(claude, root)
+    let found: Vec<SessionFiles> = folders_of_project(claude, root)
         .iter()
         .flat_map(|folder| in_folder(folder))
         .filter(|session| session.is_of(root))
         .collect();
-    found.sort_by(|a, b| a.id.cmp(&b.id));
-    found
+    sorted(found, |a, b| a.id.cmp(&b.id))
 }
 
 /// The folders in which these may be; others have the same start.
@@ -169,7 +169,7 @@ fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {
     }
     let finished = |(folder, mut session): (PathBuf, SessionFiles)| {
         session.id = id(&folder);
-        session.agents.sort_by(|a, b| a.id.cmp(&b.id));
+        session.agents = sorted(session.agents, |a, b| a.id.cmp(&b.id));
         session
     };
     sessions.into_iter().map(finished).collect()

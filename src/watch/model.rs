@@ -11,6 +11,7 @@ use super::records;
 use super::session::Session;
 use super::thread::Thread;
 use crate::dialect::claude::transcript::Entry;
+use crate::order::sorted;
 use crate::store::running::Running;
 use crate::transcript::identity::Meta;
 
@@ -153,7 +154,7 @@ impl Model {
         }
         self.added = 0;
         let mut all: usize = self.sessions.iter().map(Session::lines).sum();
-        self.sessions.sort_by_key(Session::last);
+        self.sessions = sorted(std::mem::take(&mut self.sessions), |a, b| a.last().cmp(&b.last()));
         for session in &mut self.sessions {
             if all <= self.limits.all_lines {
                 break;

@@ -7,6 +7,7 @@ use super::model::{Model, StepState};
 use super::session::Session;
 use super::thread::{State, Thread};
 use super::words::{Clock, elapsed, named, step_name, took};
+use crate::order::sorted;
 use crate::store::running::Running;
 use crate::text::count;
 
@@ -54,8 +55,8 @@ impl Model {
         let mut rows = Vec::new();
         for session in self.sorted() {
             rows.push(session_row(session, clock));
-            let mut threads: Vec<&Thread> = session.threads.iter().collect();
-            threads.sort_by_key(|thread| (thread.id.is_some(), thread.started));
+            let key = |thread: &Thread| (thread.id.is_some(), thread.started);
+            let threads = sorted(session.threads.iter().collect(), |a: &&Thread, b| key(a).cmp(&key(b)));
             for thread in threads {
                 self.add_thread(&mut rows, session, thread, clock);
             }
@@ -64,9 +65,7 @@ impl Model {
     }
 
     fn sorted(&self) -> Vec<&Session> {
-        let mut sessions: Vec<&Session> = self.sessions.iter().collect();
-        sessions.sort_by_key(|session| session.started());
-        sessions
+        sorted(self.sessions.iter().collect(), |a: &&Session, b| a.started().cmp(&b.started()))
     }
 
     pub(crate) fn totals(&self, clock: &Clock) -> Totals {

@@ -14,6 +14,7 @@ use super::model::{Model, StepKey, StepState};
 use crate::audit::{Filter, Reader, Trail};
 use crate::des::step;
 use crate::files;
+use crate::order::sorted;
 use crate::store::{Session, running};
 use crate::transcript::sessions::{self, SessionFiles};
 use crate::transcript::stream::{Counts, Stream};
@@ -145,7 +146,7 @@ impl<'a> Source<'a> {
         let Some(claude) = &self.claude else { return };
         let mut found = main_transcripts(claude, &self.real_root);
         found.retain(|(_, path)| path.file_stem().is_some_and(|id| model.is_wanted(&id.to_string_lossy())));
-        found.sort();
+        let found = sorted(found, Ord::cmp);
         let mut sessions = 0;
         for (_, path) in found.iter().rev() {
             let root = &self.real_root;

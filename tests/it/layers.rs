@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// A module uses only those of its own line and of the lines above it.
 const LAYERS: &[&str] = &[
     // Pure: no file system, processes, environment or clock.
+    "order",
     "text",
     "yaml",
     "glob",

@@ -11,6 +11,7 @@ use crate::install::scope::Scope;
 use crate::install::settings::{self, SWITCH};
 use crate::load;
 use crate::messages;
+use crate::order::sorted;
 use crate::text::count;
 
 /// Settings that can be read, in which everything needed is registered for long enough.
@@ -127,9 +128,10 @@ fn unneeded(installation: &Installation) -> Vec<&'static str> {
 pub(super) fn programs(installation: &Installation) -> Vec<Check> {
     let locations = installation.locations();
     let all = locations.iter().flat_map(|file| file.registered().iter().map(|one| (file.scope, one)));
-    let mut lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
+    let lines: Vec<(Scope, &str)> = all.map(|(scope, one)| (scope, one.command.as_str())).collect();
     // One event for each way to spell the program is enough.
-    lines.sort_by_key(|(_, line)| installation.program(line));
+    let program = |line: &(Scope, &str)| installation.program(line.1);
+    let mut lines = sorted(lines, |one, other| program(one).cmp(&program(other)));
     lines.dedup_by_key(|(_, line)| installation.program(line));
     let check = |(scope, line): (Scope, &str)| {
         let fix = format!("conclaude install {}", scope.flag());

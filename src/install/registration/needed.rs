@@ -5,6 +5,7 @@ use crate::dialect::claude::{fields, tools};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
+use crate::order::sorted;
 
 /// What must be registered for a config. That for all projects is the user's own: no project has a say in what another gets.
 pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {
@@ -68,9 +69,9 @@ fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
 }
 
 /// The same registrations in the order in which they would be made.
-pub(crate) fn in_order(mut registrations: Vec<Registration>) -> Vec<Registration> {
-    registrations.sort_by_key(|one| event::ALL.iter().position(|event| *event == one.event));
-    registrations
+pub(crate) fn in_order(registrations: Vec<Registration>) -> Vec<Registration> {
+    let row = |one: &Registration| event::ALL.iter().position(|event| *event == one.event);
+    sorted(registrations, |one, other| row(one).cmp(&row(other)))
 }
 
 /// What the event is registered for; none for everything.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// The items in order; those that are equal stay as they were.
-pub(super) fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+pub(crate) fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
     let order = order_of(items.len(), &|one, other| match (items.get(one), items.get(other)) {
         (Some(one), Some(other)) => compare(one, other),
         _ => Ordering::Equal,
@@ -12,14 +12,14 @@ pub(super) fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> 
 }
 
 /// The numbers up to this one, in the order of what they stand for.
-pub(super) fn order_of(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+pub(crate) fn order_of(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|one, other| compare(*one, *other));
     order
 }
 
 /// The items as an order names them.
-pub(super) fn in_order<T>(items: Vec<T>, order: &[usize]) -> Vec<T> {
+pub(crate) fn in_order<T>(items: Vec<T>, order: &[usize]) -> Vec<T> {
     let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
     order.iter().filter_map(|at| items.get_mut(*at)?.take()).collect()
 }
