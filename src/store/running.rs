@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -59,17 +60,19 @@ pub(crate) fn note(root: &Path, running: &Running) -> Option<Note> {
         .ok()
 }
 
-/// It gets its name when it is whole and locked.
+/// A reader that is between its creation and its lock takes it for nothing that runs, and looks again soon.
 fn write(root: &Path, running: &Running) -> io::Result<Note> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
     let folder = folder(root);
     make_folder(root, &folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-    file.as_file().try_lock()?;
-    file.as_file_mut().write_all(&serde_json::to_vec(running)?)?;
-    let name = file.path().file_name().unwrap_or_default().to_string_lossy().replace('.', "");
-    let path = folder.join(format!("{name}.json"));
-    let locked = file.persist(&path).map_err(|error| error.error)?;
-    Ok(Note { path, _locked: locked })
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = folder.join(format!("{}-{number}.json", std::process::id()));
+    let mut file = files::no_links().write(true).create(true).truncate(false).open(&path)?;
+    // Where another machine's process of this number has it, it stays that one's.
+    file.try_lock()?;
+    file.set_len(0)?;
+    file.write_all(&serde_json::to_vec(running)?)?;
+    Ok(Note { path, _locked: file })
 }
 
 /// What runs now in the project.
