@@ -174,7 +174,6 @@ fn a_config_of_the_original_says_what_is_different_here() {
     let notes: Vec<&str> = imported.lines().filter(|line| line.starts_with("note: ")).collect();
     assert_snapshot!(notes.join("\n"), @"
     note: `skillStart` is a key of conclaude 0.2: read as what it is here; write `subagentStart`
-    note: subagentStart: every pattern that matches runs its commands: conclaude 0.2 ran those of the first one alone; write `match: first` for that, or `match: all` if it is meant so
     note: taskCompleted: a command that fails only warns: in conclaude 0.2 exit code 2 blocked; write `onFailure: block` for that, or `onFailure: warn`
     note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
     note: stop: `infinite` ends after `maxBlocks` rounds for one prompt: conclaude 0.2 had no limit; `maxBlocks: 7` is the most
