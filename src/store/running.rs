@@ -1,10 +1,9 @@
 //! What runs at this moment, for whoever watches: a file for each command, locked as long as the process lives that waits for
-//! it. So a file that a killed process left is known by its lock, which nobody has.
+//! it. A file that nobody has locked says nothing, and is used again.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,14 +38,7 @@ pub(crate) struct Running {
 
 /// Says that something runs, until it is dropped.
 pub(crate) struct Note {
-    path: PathBuf,
     _locked: File,
-}
-
-impl Drop for Note {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
 }
 
 fn folder(root: &Path) -> PathBuf {
@@ -60,34 +52,30 @@ pub(crate) fn note(root: &Path, running: &Running) -> Option<Note> {
         .ok()
 }
 
-/// A reader that is between its creation and its lock takes it for nothing that runs, and looks again soon.
+/// The first file that nobody has locked is written over: creating and removing one for each command took longer than `true`.
 fn write(root: &Path, running: &Running) -> io::Result<Note> {
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let folder = folder(root);
+    let (folder, text) = (folder(root), serde_json::to_vec(running)?);
     make_folder(root, &folder)?;
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let path = folder.join(format!("{}-{number}.json", std::process::id()));
-    let mut file = files::no_links().write(true).create(true).truncate(false).open(&path)?;
-    // Where another machine's process of this number has it, it stays that one's.
-    file.try_lock()?;
-    file.set_len(0)?;
-    file.write_all(&serde_json::to_vec(running)?)?;
-    Ok(Note { path, _locked: file })
+    for number in 0..MAX_FILES {
+        let path = folder.join(format!("{number}.json"));
+        let mut file = files::no_links().write(true).create(true).truncate(false).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.write_all(&text)?;
+                file.set_len(text.len() as u64)?;
+                return Ok(Note { _locked: file });
+            }
+            Err(fs::TryLockError::WouldBlock) => {}
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Err(io::Error::other(format!("{MAX_FILES} commands run already")))
 }
 
 /// What runs now in the project.
 pub(crate) fn all(root: &Path) -> Vec<Running> {
     let held = notes(root).into_iter().filter_map(|path| open(&path).ok()).filter(is_held);
     held.filter_map(|file| read(file).ok()).collect()
-}
-
-/// Removes what killed processes left.
-pub(super) fn remove_leftovers(root: &Path) {
-    for path in notes(root) {
-        if open(&path).is_ok_and(|file| !is_held(&file)) {
-            let _ = fs::remove_file(path);
-        }
-    }
 }
 
 fn notes(root: &Path) -> Vec<PathBuf> {
@@ -133,18 +121,18 @@ mod tests {
         drop(first);
         assert_eq!(all(root.path()), [running("npm run lint")]);
         drop(second);
-        assert_eq!(notes(root.path()), Vec::<PathBuf>::new());
+        assert_eq!(all(root.path()), []);
+        let _third = note(root.path(), &running("ls")).unwrap();
+        assert_eq!(all(root.path()), [running("ls")], "a shorter note over a longer one");
+        assert_eq!(notes(root.path()).len(), 2, "files are used again");
     }
 
     #[test]
     fn what_a_killed_process_left_does_not_run() {
         let root = tempfile::tempdir().unwrap();
-        let note = note(root.path(), &running("npm test")).unwrap();
-        let left = note.path.with_file_name("left.json");
-        fs::copy(&note.path, &left).unwrap();
+        let _note = note(root.path(), &running("npm test")).unwrap();
+        fs::copy(folder(root.path()).join("0.json"), folder(root.path()).join("1.json")).unwrap();
         assert_eq!(all(root.path()), [running("npm test")]);
-        remove_leftovers(root.path());
-        assert_eq!(notes(root.path()), std::slice::from_ref(&note.path));
     }
 
     #[cfg(unix)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FOLDER, hash, make_folder, make_room, open_new, outside, running};
+use super::{FOLDER, hash, make_folder, make_room, open_new, outside};
 use crate::agent::Agent;
 use crate::decide::{Cause, Count};
 use crate::{files, log};
@@ -188,7 +188,6 @@ impl Session {
 
     /// Marks the session as ended, and removes sessions that ended long ago.
     pub(crate) fn end(&self) {
-        running::remove_leftovers(&self.root);
         for folder in self.folders() {
             if files::is_real_folder(&folder)
                 && let Err(error) =

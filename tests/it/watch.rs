@@ -279,7 +279,7 @@ fn no_colours_where_the_user_wants_none() {
 }
 
 #[test]
-fn a_note_of_what_runs_is_gone_when_the_command_has_ended() {
+fn a_note_of_what_runs_is_locked_as_long_as_the_command_runs() {
     let test = Test::stop().config(
         "subagentStop: {commands: {coder: [{run: 'cat .conclaude/state/running/*.json', show: always}]}}",
     );
@@ -292,10 +292,11 @@ fn a_note_of_what_runs_is_gone_when_the_command_has_ended() {
         "{shown}"
     );
     assert!(shown.contains(r#""session":"session-1","agent_id":"a1b2c3","agent":"coder""#), "{shown}");
-    let left = std::fs::read_dir(done.root().join(".conclaude/state/running")).unwrap().count();
-    assert_eq!(left, 0);
-    let done = done.again().config("audit: {enabled: false}\nsubagentStop: {commands: {coder: [{run: 'ls .conclaude/state/running', show: always}]}}").run().status(0);
-    assert!(!done.stdout.contains(".json"), "{}", done.stdout);
+    let note = std::fs::File::open(done.root().join(".conclaude/state/running/0.json")).unwrap();
+    note.try_lock().unwrap();
+    let unaudited = "audit: {enabled: false}\nsubagentStop: {commands: {coder: [{run: 'true'}]}}";
+    let done = Test::stop().config(unaudited).run().status(0);
+    assert!(!done.root().join(".conclaude/state/running").exists());
 }
 
 #[test]
