@@ -62,7 +62,9 @@ fn write(root: &Path, running: &Running) -> io::Result<Note> {
         match file.try_lock() {
             Ok(()) => {
                 file.write_all(&text)?;
-                file.set_len(text.len() as u64)?;
+                if file.metadata()?.len() != text.len() as u64 {
+                    file.set_len(text.len() as u64)?;
+                }
                 return Ok(Note { _locked: file });
             }
             Err(fs::TryLockError::WouldBlock) => {}
