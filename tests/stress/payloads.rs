@@ -174,8 +174,8 @@ fn two_hundred_megabytes() {
             assert_eq!(refused, event == "SubagentStop", "{kind} at {event}: {}", done.stderr());
             most.add(&format!("200 MB of {kind}"), &done);
         }
-        // A payload may have 64 MiB; no more than twice that is held of one.
-        assert!(most.memory < 160.0, "{kind}: {:.1} MB", most.memory);
+        // A payload may have 64 MiB; while it grows, what it grew out of is held as well.
+        assert!(most.memory < 200.0, "{kind}: {:.1} MB", most.memory);
         most.tell(&format!("200 MB of {kind}"));
     }
 }
