@@ -160,8 +160,10 @@ fn decisions(out: &mut String, report: &Report) {
     heading(out, "Blocked, denied and asked", &["record", "time", "event", "decision", "agent", "why"]);
     rows(out, &records, |record| {
         let finding = record.findings().first().map(|finding| text(finding, "what").to_owned());
-        let failed = record.commands().into_iter().find(|command| !has_passed(command));
-        let failed = failed.map(|command| format!("{} {}", text(&command, "run"), text(&command, "status")));
+        let commands = record.commands();
+        let blocking = commands.iter().find(|command| text(command, "verdict") == "block");
+        let failed = blocking.or_else(|| commands.iter().find(|command| !has_passed(command)));
+        let failed = failed.map(|command| format!("{} {}", text(command, "run"), text(command, "status")));
         let why = record.reason.clone().or(finding).or(failed).unwrap_or_default();
         vec![
             record.seq.to_string(),

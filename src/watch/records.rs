@@ -129,9 +129,10 @@ fn in_words(decision: &str) -> &str {
 /// The first reason that counts.
 fn why(record: &Value) -> Option<String> {
     let weighs = |one: &&Value| matches!(text(one, "verdict"), "block" | "ask" | "warn");
-    let finding = list(record, "findings").find(|one| text(one, "verdict") == "block");
-    let finding = finding.or_else(|| list(record, "findings").find(weighs));
-    let command = list(record, "commands").find(weighs);
+    let blocks = |one: &&Value| text(one, "verdict") == "block";
+    // One that only warns is no reason of a block.
+    let gravest = |key| list(record, key).find(blocks).or_else(|| list(record, key).find(weighs));
+    let (finding, command) = (gravest("findings"), gravest("commands"));
     let of_finding = |finding: &Value| {
         let phase = Some(text(finding, "phase")).filter(|phase| !phase.is_empty());
         let code = text(finding, "code");

@@ -296,3 +296,15 @@ fn lines_that_are_no_records_are_counted() {
     assert_eq!(data["records"].as_array().unwrap().len(), 3);
     assert_eq!(data["left_out"], json!(["not a record, and not shown: 2 lines of the audit trail"]));
 }
+
+#[test]
+fn a_command_that_only_warns_is_not_named_as_what_blocked() {
+    let config = "subagentStop: {commands: {'*': [{run: exit 3}], coder: [{run: exit 4, onFailure: block}]}}";
+    let done = Test::stop().config(config).run().status(2).again();
+    let (_, report, _) = run_in(&done.root(), &["report", "--format", "md"]);
+    let row = report.lines().find(|line| line.contains("blocked") && line.contains("exited")).unwrap();
+    assert!(row.contains("exit 4 exited with code 4"), "{row}");
+    let (_, watched, _) = run_in(&done.root(), &["watch", "--once"]);
+    let blocked = watched.lines().find(|line| line.contains("SubagentStop blocked")).unwrap();
+    assert!(blocked.contains("exit 4"), "{blocked}");
+}
