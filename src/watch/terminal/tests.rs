@@ -8,13 +8,20 @@ use std::time::Instant;
 
 use super::*;
 
-/// Runs one of the ignored tests below in a terminal, and gives what `stty -a` says before and after it, and the screen.
+/// Says to a test that it is the one that takes a terminal.
+const TAKES: &str = "CONCLAUDE_TEST_TAKES_TERMINAL";
+
+fn takes_terminal() -> bool {
+    std::env::var_os(TAKES).is_some()
+}
+
+/// Runs a test again in a terminal, and gives what `stty -a` says before and after it, and the screen.
 fn in_a_terminal(test: &str) -> (String, String, String) {
     let folder = tempfile::Builder::new().prefix("conclaude-test-").tempdir_in("/tmp").unwrap();
     let program = std::env::current_exe().unwrap();
     let name = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
     let script = format!(
-        "stty -a >before; echo shell; '{}' --exact {name} --ignored --nocapture >out 2>err </dev/tty >/dev/tty; stty -a >after; touch done; sleep 60",
+        "stty -a >before; echo shell; {TAKES}=1 '{}' --exact {name} --nocapture >out 2>err </dev/tty >/dev/tty; stty -a >after; touch done; sleep 60",
         program.display()
     );
     let tmux = |arguments: &[&str]| {
@@ -62,22 +69,12 @@ fn take() -> Taken {
 }
 
 #[test]
-#[ignore = "takes a terminal, which the test below gives it"]
-fn panics_on_the_screen() {
-    let _taken = take();
-    panic!("as a bug would");
-}
-
-#[test]
-#[ignore = "takes a terminal, which the test below gives it"]
-fn returns_from_the_screen() {
-    drop(take());
-    restore();
-}
-
-#[test]
 fn a_panic_leaves_the_terminal_as_it_was() {
-    let (before, after, screen) = in_a_terminal("panics_on_the_screen");
+    if takes_terminal() {
+        let _taken = take();
+        panic!("as a bug would");
+    }
+    let (before, after, screen) = in_a_terminal("a_panic_leaves_the_terminal_as_it_was");
     assert_eq!(before, after);
     assert!(before.contains(" icanon") && before.contains(" echo"), "{before}");
     assert!(screen.starts_with("shell\n") && !screen.contains("taken over"), "{screen}");
@@ -86,7 +83,11 @@ fn a_panic_leaves_the_terminal_as_it_was() {
 
 #[test]
 fn whoever_returns_leaves_the_terminal_as_it_was() {
-    let (before, after, screen) = in_a_terminal("returns_from_the_screen");
+    if takes_terminal() {
+        drop(take());
+        return restore();
+    }
+    let (before, after, screen) = in_a_terminal("whoever_returns_leaves_the_terminal_as_it_was");
     assert_eq!(before, after);
     assert!(screen.starts_with("shell\n") && screen.contains("test result: ok"), "{screen}");
 }
