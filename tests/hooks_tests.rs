@@ -29,6 +29,17 @@ fn start_payload(agent: &str) -> String {
 
 #[test]
 fn valid_payload_returns_success() {
+    // The handler reads the user's own config: it is called in a process with a home directory of its own.
+    const HOME: &str = "CONCLAUDE_TEST_HOME";
+    if std::env::var_os(HOME).is_none() {
+        let home = scratch();
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", "valid_payload_returns_success"]).env(HOME, "1").env("HOME", home.path());
+        again.env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
+        let done = again.output().unwrap();
+        assert!(String::from_utf8_lossy(&done.stdout).contains("1 passed"), "{done:?}");
+        return;
+    }
     let folder = scratch();
     let environment = Environment { project_dir: Some(folder.path().to_owned()), ..Environment::default() };
     let result = hooks::handle(EventKind::SubagentStart, start_payload("coder").as_bytes(), &environment);

@@ -117,7 +117,8 @@ fn context_of_rules_and_commands_fits_into_one_answer() {
 #[test]
 fn an_expression_that_is_none_is_an_error_of_the_config_with_its_line() {
     let config = "userPromptSubmit:\n  contextRules:\n    - {pattern: \"(a\", prompt: x}\n    - {pattern: b, promt: x}\n";
-    insta::assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @r#"
+    let validated = Test::stop().config(config).shows(&["validate"]);
+    insta::assert_snapshot!(validated, @r#"
     exit 1
     ----- stdout
     error: invalid value for `pattern`: the text "(a"
@@ -146,31 +147,10 @@ fn an_expression_that_is_none_is_an_error_of_the_config_with_its_line() {
     "#);
     let answer = prompt(config, "a").run();
     assert_eq!(answer.code, Some(0));
-    insta::assert_snapshot!(answer.system_message(), @r#"
-    conclaude: invalid config [ROOT]/.conclaude.yaml: 3 problems
-
-    error: invalid value for `pattern`: the text "(a"
-     --> [ROOT]/.conclaude.yaml:3:17
-      |
-    3 |     - {pattern: "(a", prompt: x}
-      |                 ^^^^ expected a regular expression
-      |
-      = help: found open group without closing ')'
-
-    error: missing field `prompt` in `contextRules`
-     --> [ROOT]/.conclaude.yaml:4:8
-      |
-    4 |     - {pattern: b, promt: x}
-      |        ^^^^^^^ `prompt` is required here
-
-    error: unknown key `promt` in `contextRules`
-     --> [ROOT]/.conclaude.yaml:4:20
-      |
-    4 |     - {pattern: b, promt: x}
-      |                    ^^^^^ not a key of this section
-      |
-      = help: did you mean `prompt`?
-    "#);
+    let message = answer.system_message();
+    let (title, problems) = message.split_once("\n\n").unwrap();
+    assert_eq!(title, "conclaude: invalid config [ROOT]/.conclaude.yaml: 3 problems");
+    assert!(validated.contains(problems), "{problems}");
 }
 
 #[test]
