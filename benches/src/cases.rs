@@ -79,7 +79,8 @@ fn shell(scratch: &Scratch) -> Vec<Case> {
     let guards = "preToolUse:\n  uneditableFiles: ['*.lock', '.env*']\n  unreadableFiles: ['.env*', '~/.ssh/']\n  \
         toolUsageValidation: [{tool: Bash, commandPattern: 'git push --force*', action: block}]\n";
     let project = scratch.project("shell", guards);
-    let packs = "extends: ['pack:secrets', 'pack:git-safety', 'pack:destructive-commands', 'pack:lockfiles']\n";
+    let packs =
+        "extends: ['pack:secrets', 'pack:git-safety', 'pack:destructive-commands', 'pack:lockfiles']\n";
     let packs = scratch.project("packs", packs);
     let line = "cd src && npm run build 2>&1 | tail -n 20; for f in *.ts; do grep -n 'TODO' \"$f\" | head -5; done; \
         git diff --stat HEAD~1 -- src > /tmp/diff.txt && cat /tmp/diff.txt | wc -l; echo \"$(git rev-parse HEAD)\"\n";
