@@ -212,7 +212,27 @@ fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
     };
     let shown = messages::shown(outcomes);
     let message = (!shown.is_empty()).then(|| messages::message(plan, &shown));
-    Decided::of(HookResult { message, ..HookResult::success() }, word)
+    Decided::of(HookResult { message, ..given(plan, outcomes) }, word)
+}
+
+/// What goes with an answer that allows: what Claude is given, and the tool, or the path of a new worktree.
+fn given(plan: &Plan, outcomes: &[Outcome]) -> HookResult {
+    let updated_input = outcomes.iter().find_map(|outcome| match &outcome.evidence {
+        Evidence::UpdatedInput(input) => Some(input.clone()),
+        _ => None,
+    });
+    let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
+    let (context, worktree) = match plan.event.blocking() {
+        Blocking::Worktree => (None, worktree(outcomes).map(str::to_owned)),
+        _ => ((!texts.is_empty()).then(|| text::join_within(&texts, text::LIMIT)), None),
+    };
+    HookResult { context, worktree, updated_input, ..HookResult::success() }
+}
+
+/// The last line that a command printed is the path of the worktree that it made.
+pub(crate) fn worktree(outcomes: &[Outcome]) -> Option<&str> {
+    let printed = outcomes.iter().filter_map(Outcome::for_claude).flat_map(str::lines);
+    printed.map(str::trim).rfind(|line| !line.is_empty())
 }
 
 /// What a guard asks about is left to the user, whatever a rule allows.

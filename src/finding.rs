@@ -91,6 +91,14 @@ codes! {
     PermissionDenied = "PERMISSION_DENIED",
     /// A gated agent started and never stopped.
     Unfinished = "UNFINISHED",
+    /// What a gate must remember of a call cannot be kept.
+    NotRemembered = "NOT_REMEMBERED",
+    /// A call that must be recorded cannot be.
+    NotRecorded = "NOT_RECORDED",
+    /// A gate applies to a payload that cannot be read.
+    PayloadInvalid = "PAYLOAD_INVALID",
+    /// No command of `worktreeCreate` printed a path.
+    NoWorktree = "NO_WORKTREE",
 }
 
 impl Code {
@@ -127,6 +135,10 @@ impl Code {
             Code::NotJudged | Code::Unfinished => Written::BuiltIn("a gated agent is judged when it stops"),
             Code::GuardDenied | Code::GuardAsks => Written::BuiltIn("guards"),
             Code::PermissionAllowed | Code::PermissionDenied => Written::Config(&["permissionRequest"]),
+            Code::NotRemembered => Written::BuiltIn("an agent is held to what Gate 1 remembers of its call"),
+            Code::NotRecorded => Written::Config(&["audit", "required"]),
+            Code::PayloadInvalid => Written::BuiltIn("a gate that cannot be evaluated never allows"),
+            Code::NoWorktree => Written::Config(&["worktreeCreate", "commands"]),
         }
     }
 }

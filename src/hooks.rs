@@ -2,7 +2,6 @@
 
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
-use std::time::Duration;
 
 use crate::decide::{self, Cause};
 use crate::dialect::claude;
@@ -46,6 +45,7 @@ pub(crate) use commands::execute;
 use context::Context;
 pub(crate) use context::inherited_variables;
 pub use environment::Environment;
+use record::Recorded;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -89,7 +89,7 @@ pub fn call_if_trusted(event: EventKind) -> Exit {
     answer(event, || {
         let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
         let off = switch::off();
-        let payload = if off.is_none() { read(event) } else { Ok(Vec::new()) };
+        let payload = if off.is_none() { stdio::payload(event) } else { Ok(Vec::new()) };
         let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));
         match (&environment.project_dir, off) {
             (Some(project), _) if registration::project_has(project, event, compared.as_deref()) => {
@@ -125,13 +125,7 @@ fn poll_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookRes
 }
 
 fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResult> {
-    handle_read(event, read(event), environment)
-}
-
-fn read(event: EventKind) -> std::result::Result<Vec<u8>, String> {
-    let wait =
-        if event == EventKind::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
-    stdio::read(wait)
+    handle_read(event, stdio::payload(event), environment)
 }
 
 fn handle_read(
@@ -187,10 +181,11 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(&context, &plan, &outcomes, signal));
     }
-    let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), || {
-        context.count_block(plan.max_blocks, &Cause::of(&outcomes))
+    let Recorded { outcomes, decided, written } = record::write(&context, &plan, outcomes, |outcomes| {
+        let count = || context.count_block(plan.max_blocks, &Cause::of(outcomes));
+        decide::decide(&plan, outcomes, context.is_first_stop(), count)
     });
-    let result = finish::finish(&context, &plan, &outcomes, decided)?;
+    let result = finish::finish(&context, &plan, &outcomes, (decided, written))?;
     if !environment.is_rehearsal {
         // The process ends now: freeing thousands of small values takes longer than a rule does.
         std::mem::forget(context);

@@ -54,7 +54,11 @@ pub(crate) fn check(outcome: &Outcome) -> Option<String> {
         Evidence::Command(run) => Some(command_name(&run.command)),
         Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
         Evidence::Judge(..) => Some("the judge's review".into()),
-        Evidence::Note | Evidence::Context(_) | Evidence::Skipped | Evidence::Continue => None,
+        Evidence::Note
+        | Evidence::Context(_)
+        | Evidence::UpdatedInput(_)
+        | Evidence::Skipped
+        | Evidence::Continue => None,
     }
 }
 
@@ -123,7 +127,7 @@ pub(crate) fn message(plan: &Plan, shown: &str) -> String {
 #[must_use]
 pub(crate) fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
     let what = match plan.gate() {
-        Some(Gate::Call { .. }) => "this call of an agent",
+        Some(Gate::Call { .. } | Gate::Helper { .. }) => "this call of an agent",
         Some(Gate::Write { written: Written::Shell(_), .. }) => "this command",
         Some(Gate::Write { .. }) => "this write",
         _ => "this tool",

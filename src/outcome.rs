@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::finding::Finding;
 use crate::plan::Command;
@@ -52,6 +52,8 @@ pub enum Evidence {
     Skipped,
     /// What Claude is given beside a prompt.
     Context(String),
+    /// What the tool is given instead.
+    UpdatedInput(Map<String, Value>),
     /// Claude is asked to go on.
     Continue,
     Command(CommandRun),

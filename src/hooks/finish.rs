@@ -1,45 +1,39 @@
-//! What follows from a decision: its record, what the gate does next, notification, outbox, and the answer's final words.
+//! What follows from a decision that was recorded: what the gate does next, notification, outbox, and the answer's final words.
 
 use std::io::Write;
 
 use super::context::{Context, concerns};
 use super::{after_blocks, config_error, delivery, record, remember, unread};
-use crate::audit::Record;
 use crate::decide::{Decided, Decision, HookResult};
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
 use crate::outcome::Outcome;
-use crate::plan::{Gate, Plan};
+use crate::plan::Plan;
 use crate::store::Session;
-use crate::text::{LIMIT, head_and_tail, join_within};
+use crate::text::{LIMIT, head_and_tail};
 use crate::{log, messages, notify};
 
 pub(super) fn finish(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
-    decided: Decided,
+    (decided, written): (Decided, Result<Option<String>>),
 ) -> Result<HookResult> {
-    let recorded = record::of_decision(context, plan, outcomes, &decided)
-        .map(|record| Record {
-            notification: notification(context, plan, outcomes, &decided.result),
-            ..record
-        })
-        .map_or(Ok(None), |record| context.audit(&record));
-    let Decided { result, word, .. } = decided;
     let config_error = report_config_error(context);
-    let result = after_blocks::report(context, outcomes, word, result);
+    let result = after_blocks::report(context, outcomes, decided.word, decided.result);
     let result = match result.decision {
         Decision::Allow | Decision::Permit => {
-            allowed(context, plan, outcomes, result, recorded).and_then(|result| match config_error {
-                Some(error) => unread::failed(plan.event, error),
+            remember::stopped(plan, context);
+            allowed(context, plan, result, written).and_then(|result| match config_error {
+                Some(error) => unread::failed(plan.event, error)
+                    .map(|shown| HookResult { updated_input: result.updated_input, ..shown }),
                 None => Ok(result),
             })
         }
         // A refusal stands, whatever becomes of its record.
         _ => Ok({
             remember::denied(plan, context);
-            refused(context, result, recorded.unwrap_or_else(|error| Some(error.to_string())))
+            refused(context, result, written.unwrap_or_else(|error| Some(error.to_string())))
         }),
     };
     notify_user(context, plan, outcomes, &result);
@@ -52,22 +46,11 @@ pub(super) fn finish(
 fn allowed(
     context: &Context<'_>,
     plan: &Plan,
-    outcomes: &[Outcome],
     mut result: HookResult,
-    recorded: Result<Option<String>>,
+    written: Result<Option<String>>,
 ) -> Result<HookResult> {
-    // A call that must be recorded and cannot be is not let in: an error alone would not keep Claude Code from making it.
-    if let (Err(error), Some(Gate::Call { .. })) = (&recorded, plan.gate()) {
-        let reason = format!("conclaude denies this call of an agent: {error}, and audit.required is true");
-        return Ok(HookResult { decision: Decision::Deny(reason), ..result });
-    }
-    let (problems, updated_input) = match remember::passed(plan, context) {
-        Ok(passed) => passed,
-        Err(reason) => return Ok(HookResult { decision: Decision::Deny(reason), ..result }),
-    };
-    result.updated_input = updated_input;
-    let recorded_badly = recorded.as_ref().ok().cloned().flatten();
-    for problem in context.unknown_gate.clone().into_iter().chain(recorded_badly).chain(problems) {
+    let unwritten = written.as_ref().ok().cloned().flatten();
+    for problem in context.unknown_gate.clone().into_iter().chain(unwritten) {
         result.message = Some(match result.message {
             Some(message) => format!("{message}\n{problem}"),
             None => messages::message(plan, &problem),
@@ -83,8 +66,7 @@ fn allowed(
     if let Some((agent, message)) = context.agent.as_ref().zip(result.message.as_ref()) {
         delivery::keep(context, agent, message);
     }
-    answers(plan, outcomes, &mut result)?;
-    recorded.inspect_err(|error| delivery::keep_error(context, error))?;
+    written.inspect_err(|error| delivery::keep_error(context, error))?;
     if is_shown_later(context, plan)
         && let Some(message) = result.message.take()
     {
@@ -101,29 +83,6 @@ fn is_inside_agent(context: &Context<'_>, plan: &Plan) -> bool {
 /// Whether nobody would see a message at this event: then it is shown at the next one where the user does.
 pub(super) fn is_shown_later(context: &Context<'_>, plan: &Plan) -> bool {
     is_inside_agent(context, plan) || (context.agent.is_none() && !plan.event.is_shown())
-}
-
-/// What Claude is given, within what an answer holds.
-pub(super) fn for_claude(outcomes: &[Outcome]) -> Option<String> {
-    let texts: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
-    (!texts.is_empty()).then(|| join_within(&texts, LIMIT))
-}
-
-/// What commands printed for Claude, or for Claude Code itself.
-fn answers(plan: &Plan, outcomes: &[Outcome], result: &mut HookResult) -> Result<()> {
-    let printed: Vec<&str> = outcomes.iter().filter_map(Outcome::for_claude).collect();
-    if plan.event != EventKind::WorktreeCreate {
-        result.context = for_claude(outcomes);
-        return Ok(());
-    }
-    let path = printed.iter().flat_map(|text| text.lines()).map(str::trim).rfind(|line| !line.is_empty());
-    result.worktree = path.map(str::to_owned);
-    if plan.commands().next().is_some() && path.is_none() {
-        return Err(HookError::Input(
-            "no command of `worktreeCreate` has made a worktree: the last line that one prints must be its path".into(),
-        ));
-    }
-    Ok(())
 }
 
 fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -> HookResult {
@@ -164,7 +123,7 @@ pub(super) fn interrupted(
 ) -> HookError {
     let error = HookError::Interrupted(messages::interrupted(plan, outcomes, signal));
     delivery::keep_error(context, &error);
-    let recorded = record::of(context, plan, outcomes, "interrupted").map(|record| context.audit(&record));
+    let recorded = record::of_interruption(context, plan, outcomes).map(|record| context.audit(&record));
     let error = match recorded {
         Some(Err(unrecorded)) => unrecorded,
         _ => error,
@@ -174,19 +133,6 @@ pub(super) fn interrupted(
 }
 
 /// How the event went, where the user is notified of it.
-fn notification(
-    context: &Context<'_>,
-    plan: &Plan,
-    outcomes: &[Outcome],
-    result: &HookResult,
-) -> Option<&'static str> {
-    let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
-    let is_good = !has_failed && result.is_allowed() && context.config.error.is_none();
-    let (outcome, name) =
-        if is_good { (notify::Outcome::Success, "success") } else { (notify::Outcome::Failure, "failure") };
-    notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome).then_some(name)
-}
-
 fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], result: &Result<HookResult>) {
     let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
     let is_good = !has_failed && result.as_ref().is_ok_and(HookResult::is_allowed);

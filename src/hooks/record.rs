@@ -6,12 +6,13 @@ use super::context::Context;
 use super::remember;
 use crate::audit::{self, Blocks, CommandRecord, Record, Skip, ToolRecord};
 use crate::config::ConfigError;
-use crate::decide::{Count, Decided};
+use crate::decide::{Count, Decided, HookResult, Word};
 use crate::des::DesContext;
 use crate::dialect::claude::tools::{self, Use};
-use crate::event::EventKind;
+use crate::error::Result;
 use crate::files;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
+use crate::notify;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Action, Gate, Plan, Step};
 use crate::process;
@@ -21,8 +22,42 @@ use crate::text::head_and_tail;
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
 
+/// What a record has instead of a decision where we were asked to stop.
+const INTERRUPTED: &str = "interrupted";
+
+/// A decision and what became of its record.
+pub(super) struct Recorded {
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) decided: Decided,
+    /// `Ok` with what went wrong where that is only a warning.
+    pub(super) written: Result<Option<String>>,
+}
+
+/// Decides and records it. A call of an agent that must be recorded and cannot be is not let in, since an error alone would not
+/// keep Claude Code from making it: that is one more outcome, and what is answered follows from all of them.
+pub(super) fn write(
+    context: &Context<'_>,
+    plan: &Plan,
+    mut outcomes: Vec<Outcome>,
+    decide: impl Fn(&[Outcome]) -> Decided,
+) -> Recorded {
+    let decided = decide(&outcomes);
+    let record = of_decision(context, plan, &outcomes, &decided);
+    let written = record.map_or(Ok(None), |record| context.audit(&record));
+    match (&written, plan.gate()) {
+        (Err(error), Some(Gate::Call { .. })) if decided.result.is_allowed() => {
+            remember::withdraw(context);
+            let fix = "let the user make the audit trail writable, or set audit.required to false";
+            let finding = Finding::new(Code::NotRecorded, error.to_string(), fix);
+            outcomes.push(Outcome::finding(finding, true));
+            Recorded { decided: decide(&outcomes), outcomes, written: Ok(None) }
+        }
+        _ => Recorded { outcomes, decided, written },
+    }
+}
+
 /// The record of a decision, if there is anything to record.
-pub(super) fn of_decision(
+fn of_decision(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
@@ -37,19 +72,37 @@ pub(super) fn of_decision(
         max: plan.max_blocks,
         rule: config_rule(context, &["maxBlocks"]),
     });
-    Some(Record { blocks, ..record })
+    let notification = notification(context, plan, outcomes, &decided.result);
+    Some(Record { blocks, notification, ..record })
 }
 
-/// The same where nothing was decided, for this reason.
-pub(super) fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
+/// How the event went, where the user is notified of it.
+fn notification(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    result: &HookResult,
+) -> Option<&'static str> {
+    let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
+    let is_good = !has_failed && result.is_allowed() && context.config.error.is_none();
+    let (outcome, name) =
+        if is_good { (notify::Outcome::Success, "success") } else { (notify::Outcome::Failure, "failure") };
+    notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome).then_some(name)
+}
+
+/// The record of an event in which nothing was decided, since we were asked to stop.
+pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Option<Record> {
+    of(context, plan, outcomes, INTERRUPTED)
+}
+
+fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
     let findings = findings(context, plan, outcomes);
     let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
     let skipped = skipped(plan, outcomes);
-    match plan.gate() {
-        Some(Gate::Helper { .. }) => return None,
-        Some(Gate::Write { .. }) if findings.is_empty() => return None,
-        None if commands.is_empty() && findings.is_empty() && skipped.is_empty() => return None,
-        _ => {}
+    let is_gated = !matches!(plan.gate(), None | Some(Gate::Helper { .. } | Gate::Write { .. }));
+    let is_ordinary = [Word::Allowed.as_str(), Word::Warned.as_str(), INTERRUPTED].contains(&decision);
+    if !is_gated && is_ordinary && commands.is_empty() && findings.is_empty() && skipped.is_empty() {
+        return None;
     }
     let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {
         Evidence::Judge(value, _) => Some(value.clone()),
@@ -94,10 +147,8 @@ fn word(verdict: Verdict) -> &'static str {
 
 /// What a report found has records of its own.
 fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Value> {
-    if plan.gate().is_none() && !matches!(plan.event, EventKind::PreToolUse | EventKind::PermissionRequest) {
-        return Vec::new();
-    }
     let with_finding = outcomes.iter().filter_map(|outcome| Some((outcome.verdict, outcome.as_finding()?)));
+    let with_finding = with_finding.filter(|(_, finding)| finding.code != Code::Unfinished);
     let record = |(verdict, finding): (Verdict, &Finding)| {
         let rule = finding.rule.clone().unwrap_or_else(|| Box::new(rule_of(finding, plan, context)));
         let mut value = serde_json::to_value(Finding { rule: Some(rule), ..finding.clone() }).ok()?;

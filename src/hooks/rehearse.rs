@@ -173,11 +173,6 @@ impl Rehearsal {
             result = unread::failed(event, HookError::from(error.clone()));
             word = None;
         }
-        if let Ok(result) = &mut result
-            && result.is_allowed()
-        {
-            result.context = finish::for_claude(&outcomes);
-        }
         let later = match &mut result {
             Ok(result) if self.is_shown_later => result.message.take(),
             _ => None,

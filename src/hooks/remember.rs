@@ -1,6 +1,6 @@
-//! What a gate does when it lets an event pass, and what records name.
+//! What gates remember of calls and agents, and what records name.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::context::Context;
 use super::gate_facts::{GateContext, called_agent, transcript_paths};
@@ -12,37 +12,48 @@ use crate::des::context::remembered;
 use crate::des::denied;
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
+use crate::finding::{Code, Finding};
+use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
 use crate::types::{HookPayload, PreToolUsePayload};
 use crate::{deadline, log};
 
-/// What to report of an event that a gate lets pass, and what the tool is given instead.
-pub(super) type Passed = (Vec<String>, Option<Map<String, Value>>);
+/// What comes of a call that nothing is against: it is remembered before it is allowed, since the later gates rest on that.
+pub(super) fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcome> {
+    if outcomes.iter().any(|outcome| outcome.verdict >= Verdict::Ask) {
+        return Vec::new();
+    }
+    let Some((gate, known)) = plan.gate().zip(context.gate.as_ref()) else { return Vec::new() };
+    let admitted = match (gate, context.payload()) {
+        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => let_in(tool, known, context),
+        (Gate::Helper { .. }, HookPayload::PreToolUse(tool)) => remember_helper(tool, known, context),
+        _ => Ok(Vec::new()),
+    };
+    admitted.unwrap_or_else(|finding| vec![Outcome::finding(finding, true)])
+}
 
-/// What follows when the gate lets the event pass.
-///
-/// # Errors
-/// Why it cannot pass after all.
-pub(super) fn passed(plan: &Plan, context: &Context<'_>) -> Result<Passed, String> {
-    let nothing = (Vec::new(), None);
-    let Some((gate, known)) = plan.gate().zip(context.gate.as_ref()) else { return Ok(nothing) };
-    Ok(match (gate, context.payload()) {
-        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => let_in(tool, known, context)?,
-        (Gate::Helper { .. }, HookPayload::PreToolUse(tool)) => {
-            remember_helper(tool, known, context)?;
-            nothing
-        }
-        (Gate::Stop { .. }, _) => {
-            if let Some(call) = &known.origin.call {
-                let call = Call { stopped: true, ..call.clone() };
-                if let Err(error) = call.remember(&context.session) {
-                    log::warn(|| format!("cannot note that the agent has stopped: {error}"));
-                }
-            }
-            nothing
-        }
-        _ => nothing,
-    })
+/// A call that was remembered is not made after all.
+pub(super) fn withdraw(context: &Context<'_>) {
+    let HookPayload::PreToolUse(tool) = context.payload() else { return };
+    let call = tool.tool_use_id.as_deref().and_then(|id| Call::recall(&context.session, id));
+    if let Some(call) = call {
+        note_stopped(call, context);
+    }
+}
+
+/// The agent of a gate may stop.
+pub(super) fn stopped(plan: &Plan, context: &Context<'_>) {
+    if let (Some(Gate::Stop { .. }), Some(known)) = (plan.gate(), &context.gate)
+        && let Some(call) = known.origin.call.clone()
+    {
+        note_stopped(call, context);
+    }
+}
+
+fn note_stopped(call: Call, context: &Context<'_>) {
+    if let Err(error) = (Call { stopped: true, ..call }).remember(&context.session) {
+        log::warn(|| format!("cannot note that the agent has stopped: {error}"));
+    }
 }
 
 /// A write that was denied never happened, also where the transcript does not say so yet.
@@ -71,8 +82,12 @@ pub(super) fn resume(context: &Context<'_>) {
 }
 
 /// Remembers a call that Gate 1 lets pass, and gives the agent its boundaries.
-fn let_in(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) -> Result<Passed, String> {
-    let Some(opened) = &seen(tool, known, context).opened else { return Ok((Vec::new(), None)) };
+fn let_in(
+    tool: &PreToolUsePayload,
+    known: &GateContext,
+    context: &Context<'_>,
+) -> Result<Vec<Outcome>, Finding> {
+    let Some(opened) = &seen(tool, known, context).opened else { return Ok(Vec::new()) };
     let config = context.gate_config();
     let is_broken = context.config.error.is_some() && known.caller.is_none();
     let config = if is_broken { with_phases_of(opened, config) } else { config };
@@ -80,7 +95,10 @@ fn let_in(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) 
     let scope = Scope::new(&scopes).unwrap_or_else(|_| Scope::of(opened.allowed.clone()));
     let boundaries = gates::boundaries(opened, &scope, &config.des.phase_names(), &config.des);
     let problems = remember(tool, opened, known, context, (config, scopes))?;
-    Ok((problems, Some(gates::with_boundaries(&tool.tool_input, &boundaries))))
+    let input = gates::with_boundaries(&tool.tool_input, &boundaries);
+    let updated =
+        Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::UpdatedInput(input) };
+    Ok(problems.into_iter().map(Outcome::note).chain([updated]).collect())
 }
 
 /// What the caller may touch, and what the step allows: the agent gets what is in both.
@@ -108,16 +126,20 @@ fn remember(
     known: &GateContext,
     context: &Context<'_>,
     (config, scopes): (GateConfig, Vec<Vec<String>>),
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<String>, Finding> {
     let mut problems = Vec::new();
     let baseline = match context.tree.snapshot() {
         Ok(baseline) => baseline,
         // Whoever fills the tree must not get the next agent out of its scope.
         Err(error) if deadline::is_over() && opened.allowed.is_limited() => {
-            return Err(format!(
-                "conclaude denies this call of an agent: the work tree cannot be looked at in time, so the scope of {} \
-                 could not be checked: {error}",
+            let what = format!(
+                "the work tree cannot be looked at in time, so the scope of {} could not be checked: {error}",
                 opened.name
+            );
+            return Err(Finding::new(
+                Code::NotRemembered,
+                what,
+                "make the work tree smaller, then call the agent again",
             ));
         }
         Err(error) => {
@@ -161,8 +183,10 @@ fn remember_helper(
     tool: &PreToolUsePayload,
     known: &GateContext,
     context: &Context<'_>,
-) -> Result<(), String> {
-    let Some((parent, id)) = known.origin.call.clone().zip(tool.tool_use_id.clone()) else { return Ok(()) };
+) -> Result<Vec<Outcome>, Finding> {
+    let Some((parent, id)) = known.origin.call.clone().zip(tool.tool_use_id.clone()) else {
+        return Ok(Vec::new());
+    };
     let call = Call {
         tool_use_id: id,
         subagent_type: called_agent(tool).to_owned(),
@@ -176,8 +200,9 @@ fn remember_helper(
         stopped: true,
         ..Call::default()
     };
-    call.remember(&context.session).map_err(|error| {
-        format!("conclaude denies this call of an agent: the boundaries of its caller cannot be remembered: {error}")
+    call.remember(&context.session).map(|()| Vec::new()).map_err(|error| {
+        let what = format!("the boundaries of its caller cannot be remembered: {error}");
+        Finding::new(Code::NotRemembered, what, "let the user make the state of conclaude writable")
     })
 }
 

@@ -2,8 +2,10 @@
 
 use super::context::Context;
 use super::{commands, gates, guards, panics, permissions, prompts, remember, session};
+use crate::decide;
 use crate::error::Result;
-use crate::event::EventKind;
+use crate::event::{Blocking, EventKind};
+use crate::finding::{Code, Finding};
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Action, Plan};
@@ -46,6 +48,10 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     }
     commands::show(&mut outcomes, outputs, context);
     gates::note_written_files(context, tree);
+    if process::stop_signal().is_none() {
+        outcomes.extend(no_worktree(plan, &outcomes));
+        outcomes.extend(remember::admit(plan, context, &outcomes));
+    }
     outcomes.extend(gates::config_note(plan, context.config.error.as_ref(), &outcomes));
     outcomes.extend(untrusted(plan));
     Ok(outcomes)
@@ -64,6 +70,17 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
         }
         Action::Report(_) | Action::Command(_) | Action::Judge(_) => Vec::new(),
     }
+}
+
+/// Claude Code needs a path from the commands that make a worktree.
+fn no_worktree(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
+    let is_asked = plan.event.blocking() == Blocking::Worktree && plan.commands().next().is_some();
+    let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    (is_asked && !is_refused && decide::worktree(outcomes).is_none()).then(|| {
+        let what = "no command of `worktreeCreate` has printed a path";
+        let fix = "the last line that one prints must be the path of the worktree that it made";
+        Outcome::finding(Finding::new(Code::NoWorktree, what, fix), true)
+    })
 }
 
 /// What is reported of steps that nobody trusts.

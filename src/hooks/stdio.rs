@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use crate::dialect::claude::Answer;
+use crate::event::EventKind;
 
 /// A payload is never this large; what is larger is something else.
 const MAX_BYTES: usize = 64 << 20;
@@ -30,11 +31,22 @@ fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
     stream.flush()
 }
 
+/// Reads the payload of an event from stdin: one JSON value.
+///
+/// # Errors
+/// Says why there is none, for the user.
+pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, String> {
+    // Claude Code waits for the end of a session, and nobody sees an error there.
+    let wait =
+        if event == EventKind::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
+    read(wait)
+}
+
 /// Reads one JSON value from stdin.
 ///
 /// # Errors
 /// Says why there is none, for the user.
-pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
+fn read(wait: Duration) -> Result<Vec<u8>, String> {
     if is_terminal() {
         return Err(
             "expected the payload of the hook on stdin, as Claude Code sends it; `conclaude demo` shows one"

@@ -1,7 +1,5 @@
 //! `CONCLAUDE=0` in Claude Code's environment switches every event off, for one session.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::stdio;
@@ -33,7 +31,7 @@ pub(super) fn answer(event: EventKind, value: &str) -> HookResult {
 
 /// A session that was compacted or cleared was shown it at its start.
 fn is_said_already() -> bool {
-    let payload = stdio::read(Duration::from_secs(5)).unwrap_or_default();
+    let payload = stdio::payload(EventKind::SessionStart).unwrap_or_default();
     let payload: Value = serde_json::from_slice(&payload).unwrap_or_default();
     payload.get("source").and_then(Value::as_str).is_some_and(|source| matches!(source, "compact" | "clear"))
 }

@@ -9,15 +9,19 @@ use serde_json::{Map, Value};
 
 use super::Environment;
 use super::context::Config;
-use crate::config::DesConfig;
-use crate::decide::{Decision, HookResult};
+use crate::audit::{self, Record};
+use crate::config::{AuditConfig, DesConfig};
+use crate::decide::{self, Count, HookResult};
 use crate::des::call::Call;
 use crate::des::context::{TranscriptPaths, remembered};
 use crate::des::markers::Markers;
 use crate::dialect::claude;
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
+use crate::finding::{Code, Finding};
 use crate::log;
+use crate::outcome::Outcome;
+use crate::plan::Plan;
 use crate::root::Root;
 use crate::store::Session;
 use crate::types::{PayloadError, fields};
@@ -31,8 +35,8 @@ pub(super) fn answer(
 ) -> Result<HookResult> {
     let fields = fields(input).ok();
     if let Some(fields) = &fields {
-        if names_gated_agent(event, fields, environment) {
-            return refused(event, error);
+        if let Some(project) = gated(event, fields, environment) {
+            return refused(event, fields, &project, error);
         }
         if !claude::is_own(fields) {
             log::info(|| {
@@ -68,39 +72,76 @@ pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
 }
 
 /// A tool is denied. At a stop it is an error: nothing would bound a block of an agent that nobody can count.
-fn refused(event: EventKind, error: PayloadError) -> Result<HookResult> {
+fn refused(
+    event: EventKind,
+    fields: &Map<String, Value>,
+    project: &Project,
+    error: PayloadError,
+) -> Result<HookResult> {
     if event != EventKind::PreToolUse {
         return Err(error.into());
     }
-    let reason = format!(
-        "conclaude: this tool is denied, since a gate applies to it and cannot be evaluated: {error}. \
-         Use Claude Code for steps with DES markers, or remove the markers."
-    );
-    Ok(HookResult { decision: Decision::Deny(reason), ..HookResult::success() })
+    let what = format!("a gate applies to this tool and cannot be evaluated: {error}");
+    let fix = "use Claude Code for steps with DES markers, or remove the markers";
+    let finding = Finding::new(Code::PayloadInvalid, what, fix);
+    let findings = serde_json::to_value(&finding).into_iter().collect();
+    let outcomes = [Outcome::finding(finding, true)];
+    let decided = decide::decide(&Plan::empty(event), &outcomes, true, || Ok(Count::Exhausted));
+    let record = Record {
+        event: event.name().into(),
+        session: text(fields, ["session_id", "sessionId"]).map(str::to_owned),
+        agent_id: text(fields, ["agent_id", "agentId"]).map(str::to_owned),
+        decision: decided.word.as_str().into(),
+        findings,
+        ..Record::default()
+    };
+    if let Some(root) = &project.root
+        && let Ok(Some(problem)) | Err(problem) = audit::write(root, project.audit.as_ref(), &record)
+    {
+        log::warn(|| problem);
+    }
+    Ok(decided.result)
 }
 
-/// Whether the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
+/// The project whose gate applies, as far as it is known.
+#[derive(Default)]
+struct Project {
+    root: Option<PathBuf>,
+    audit: Option<AuditConfig>,
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, names: [&str; 2]) -> Option<&'a str> {
+    names.into_iter().find_map(|name| fields.get(name)?.as_str())
+}
+
+/// Where the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
 /// fields have the names of any client.
-fn names_gated_agent(event: EventKind, fields: &Map<String, Value>, environment: &Environment) -> bool {
+fn gated(event: EventKind, fields: &Map<String, Value>, environment: &Environment) -> Option<Project> {
     if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
-        return false;
+        return None;
     }
-    let text = |names: [&str; 2]| names.into_iter().find_map(|name| fields.get(name)?.as_str());
     let inputs = ["tool_input", "toolInput", "toolArgs"].into_iter().filter_map(|name| fields.get(name));
     let prompts = inputs.filter_map(|input| input.get("prompt")?.as_str());
     let calls_gated = prompts.map(Markers::of).any(|markers| markers.apply());
-    let agent = text(["agent_id", "agentId"]);
+    let agent = text(fields, ["agent_id", "agentId"]);
     if !calls_gated && agent.is_none() {
-        return false;
+        return None;
     }
-    let cwd = text(["cwd", "cwd"]).map(Path::new).filter(|cwd| cwd.is_absolute());
-    let Some(start) = environment.project_dir.as_deref().or(cwd) else { return calls_gated };
+    let cwd = fields.get("cwd").and_then(Value::as_str).map(Path::new).filter(|cwd| cwd.is_absolute());
+    let Some(start) = environment.project_dir.as_deref().or(cwd) else {
+        return calls_gated.then(Project::default);
+    };
     let root = Root::find(environment.project_dir.as_deref(), cwd.unwrap_or(start));
-    if calls_gated {
-        let config = Config::load(&root, event, environment).unwrap_or_default();
-        return config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+    let applies = || {
+        let session =
+            Session::new(&root.folder, text(fields, ["session_id", "sessionId"]).unwrap_or_default());
+        let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
+        remembered(&paths, &session).as_ref().is_some_and(Call::is_open)
+    };
+    if !calls_gated && !applies() {
+        return None;
     }
-    let session = Session::new(&root.folder, text(["session_id", "sessionId"]).unwrap_or_default());
-    let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
-    remembered(&paths, &session).as_ref().is_some_and(Call::is_open)
+    let settings = Config::load(&root, event, environment).unwrap_or_default().settings;
+    let is_on = !calls_gated || settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+    is_on.then_some(Project { root: Some(root.folder), audit: settings.audit })
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::common::snapshot::pretty;
 use crate::common::workflow::{MARKERS, codes, done, todo};
 use crate::common::{Outcome, Test, agent_call, in_little_memory};
 use conclaude::event::EventKind;
@@ -207,7 +208,31 @@ fn foreign_call(test: Test) -> Outcome {
 
 #[test]
 fn a_payload_that_nobody_understands_does_not_get_past_a_gate() {
-    assert_snapshot!(foreign_call(Test::event("PreToolUse").step(&todo())).denied(), @"conclaude: this tool is denied, since a gate applies to it and cannot be evaluated: invalid payload: missing required field `session_id`: expected a non-empty string. Use Claude Code for steps with DES markers, or remove the markers.");
+    let done = foreign_call(Test::event("PreToolUse").step(&todo()));
+    assert_snapshot!(done.denied(), @"
+    conclaude denies this tool:
+    ✗ PAYLOAD_INVALID: a gate applies to this tool and cannot be evaluated: invalid payload: missing required field `session_id`: expected a non-empty string → use Claude Code for steps with DES markers, or remove the markers
+    ");
+    let mut record = done.audit().pop().unwrap();
+    for field in ["time", "prev", "hash"] {
+        record.as_object_mut().unwrap().remove(field);
+    }
+    assert_snapshot!(pretty(&record), @r#"
+    {
+      "seq": 1,
+      "findings": [
+        {
+          "code": "PAYLOAD_INVALID",
+          "weight": "block",
+          "what": "a gate applies to this tool and cannot be evaluated: invalid payload: missing required field `session_id`: expected a non-empty string",
+          "fix": "use Claude Code for steps with DES markers, or remove the markers"
+        }
+      ],
+      "event": "PreToolUse",
+      "session": "cae784c9-5878-49df-863f-bb033b0783e8",
+      "decision": "denied"
+    }
+    "#);
     foreign_call(Test::event("PreToolUse").step(&todo()).config("des: {enabled: false}")).silent();
     // An agent that a gate let in is known by its id.
     let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again().agent_files(MARKERS);

@@ -716,6 +716,7 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     take the next item
     (conclaude: `stop.infinite`, 1 of 1 for this prompt)
     ");
+    assert_eq!(done.audit().pop().unwrap()["decision"], "blocked", "every refusal is recorded");
     let done = done.again().payload("stop_hook_active", true).run();
     assert_snapshot!(done.message(), @"conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now");
     let done = done.again().run();
@@ -735,11 +736,18 @@ fn a_worktree_is_the_path_that_a_command_prints_and_nothing_else() {
     };
     let done = create("echo Preparing; echo \"/tmp/$CONCLAUDE_NAME\"; echo noise >&2");
     assert_eq!((done.code, done.stdout.as_str()), (Some(0), "/tmp/wt\n"));
-    assert_snapshot!(create("true").snapshot(), @"
-    exit 1
+    let done = create("true");
+    assert_snapshot!(done.snapshot(), @"
+    exit 2
     ----- stderr
-    conclaude: no command of `worktreeCreate` has made a worktree: the last line that one prints must be its path
+    conclaude: the worktree is not created:
+    ✗ NO_WORKTREE: no command of `worktreeCreate` has printed a path → the last line that one prints must be the path of the worktree that it made
     ");
+    let record = done.audit().pop().unwrap();
+    assert_eq!(
+        (&record["decision"], &record["findings"][0]["code"]),
+        (&json!("blocked"), &json!("NO_WORKTREE"))
+    );
     assert_snapshot!(create("echo 'no room' >&2; exit 1").snapshot(), @"
     exit 2
     ----- stderr

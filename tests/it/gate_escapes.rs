@@ -1,9 +1,11 @@
 //! Ways out of the gates that a gated agent has tried, using its own tools.
 
+use std::path::PathBuf;
+
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::common::workflow::{MARKERS, codes, done, todo};
+use crate::common::workflow::{MARKERS, codes, done, remembered_calls, todo};
 use crate::common::{Outcome, Test};
 
 /// A repository in which `coder` was called for a step that allows `src/**`, and has started.
@@ -266,7 +268,18 @@ fn acceptance_criteria_are_those_of_the_call() {
 #[test]
 fn a_call_that_must_be_recorded_and_cannot_be_is_denied() {
     let test = Test::stop().config("audit: {required: true}").step(&todo()).file(".conclaude", "in the way");
-    assert_snapshot!(test.call_agent(MARKERS).run().denied(), @"conclaude denies this call of an agent: the audit trail cannot be written: [ROOT]/.conclaude is not a folder, and audit.required is true");
+    let done = test.call_agent(MARKERS).run();
+    assert_snapshot!(done.denied(), @"
+    conclaude denies this call of an agent:
+    ✗ NOT_RECORDED: the audit trail cannot be written: [ROOT]/.conclaude is not a folder → let the user make the audit trail writable, or set audit.required to false
+    ");
+    // Nobody waits for the agent of a call that was not made.
+    let calls = remembered_calls(&done.root());
+    let is_open = |path: &PathBuf| {
+        let call: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        call["stopped"] == false
+    };
+    assert_eq!(calls.iter().map(is_open).collect::<Vec<_>>(), [false]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A project with a gated step, as Claude Code plays it: the call, the agent's files, its stop.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Value, json};
 
 use super::{Outcome, Test};
@@ -46,6 +48,14 @@ pub(crate) fn todo() -> Value {
     }
     step["state"]["status"] = "TODO".into();
     step
+}
+
+/// The files that hold what gates remember of calls in a project.
+pub(crate) fn remembered_calls(root: &Path) -> Vec<PathBuf> {
+    let sessions = std::fs::read_dir(root.join(".state-home/conclaude/sessions")).unwrap();
+    let files = sessions.flat_map(|session| std::fs::read_dir(session.unwrap().path()).unwrap());
+    let is_call = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("call-");
+    files.map(|file| file.unwrap().path()).filter(is_call).collect()
 }
 
 impl Test {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{at_work, at_work_with, worked};
 use crate::common::Test;
 use crate::common::snapshot::same;
-use crate::common::workflow::{MARKERS, codes, todo};
+use crate::common::workflow::{MARKERS, codes, remembered_calls, todo};
 
 #[test]
 fn writes_outside_the_scope_are_denied_for_every_tool_that_writes() {
@@ -101,6 +101,28 @@ fn a_helper_works_within_the_boundaries_of_the_agent_that_called_it() {
     let done = done.again().writes("Write", "file_path", "src/b.rs").payload("agent_id", "c7").run().silent();
     // Its own stop is nobody's business.
     done.again().stops().payload("agent_id", "c7").run().silent();
+}
+
+#[test]
+fn a_helper_whose_boundaries_cannot_be_remembered_is_denied_and_recorded_so() {
+    let test =
+        at_work().call_agent("Just help me.").payload("agent_id", "a1b2c3").payload("tool_use_id", "toolu_5");
+    let before = remembered_calls(&test.root());
+    let test = test.run().silent().again();
+    let helper = remembered_calls(&test.root()).into_iter().find(|path| !before.contains(path)).unwrap();
+    std::fs::remove_file(&helper).unwrap();
+    std::fs::create_dir_all(helper.join("in the way")).unwrap();
+    std::fs::remove_dir_all(test.root().join(".conclaude/state")).unwrap();
+    let done = test.file(".conclaude/state", "in the way").run();
+    assert_snapshot!(done.denied(), @"
+    conclaude denies this call of an agent:
+    ✗ NOT_REMEMBERED: the boundaries of its caller cannot be remembered: [ROOT]/.conclaude/state is not a folder → let the user make the state of conclaude writable
+    ");
+    let record = done.audit().pop().unwrap();
+    assert_eq!(
+        (&record["decision"], &record["findings"][0]["code"]),
+        (&json!("denied"), &json!("NOT_REMEMBERED"))
+    );
 }
 
 #[test]
