@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::event::{Blocking, EventKind};
-use crate::yaml::{self, Node, Spanned};
+use crate::yaml::{self, Node, Spanned, SyntaxError};
 
 use bounded::MAX_NAMES;
 
@@ -34,6 +34,7 @@ mod schema;
 mod section;
 mod stop;
 mod telemetry;
+mod usable;
 
 pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub(crate) use cases::{
@@ -64,6 +65,7 @@ pub(crate) use section::FILES_PLACEHOLDER;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
 pub use stop::StopConfig;
 pub use telemetry::{Endpoint, Headers, Signal, TelemetryConfig};
+pub(crate) use usable::{About, Lost};
 
 // The names of the specification.
 pub type SubagentStopConfig = EventConfig;
@@ -243,20 +245,6 @@ impl ConclaudeConfig {
         Self::read(text, path, Patterns::All).map(|(config, _)| config)
     }
 
-    /// Only the section `notifications`, of a config that has broken patterns and is valid otherwise.
-    #[must_use]
-    pub(crate) fn notifications_in(text: &str) -> Option<(Self, Spanned<Node>)> {
-        let mut tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
-        free_keys::remove(&mut tree);
-        original::translate(&mut tree);
-        let config = Option::<ConclaudeConfig>::deserialize(&tree).ok()??;
-        if let Node::Map(entries) = &mut tree.value {
-            entries.retain(|(key, _)| key.value == "notifications");
-        }
-        let notifications = config.notifications?;
-        Some((ConclaudeConfig { notifications: Some(notifications), ..ConclaudeConfig::default() }, tree))
-    }
-
     /// Reads one file, and keeps its tree. The structs are made from it, and stop at the first error; then the tree is walked for
     /// all problems. The path is for messages alone.
     ///
@@ -268,9 +256,7 @@ impl ConclaudeConfig {
         patterns: Patterns,
     ) -> Result<(Self, Spanned<Node>), ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
-        free_keys::remove(&mut tree);
-        original::translate(&mut tree);
+        let tree = tree(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
         let config = Option::<ConclaudeConfig>::deserialize(&tree)
             .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?
             .unwrap_or_default();
@@ -335,6 +321,14 @@ impl ConclaudeConfig {
         }
         found
     }
+}
+
+/// The values of a file, by the keys that they have here.
+fn tree(text: &str) -> Result<Spanned<Node>, SyntaxError> {
+    let mut tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+    free_keys::remove(&mut tree);
+    original::translate(&mut tree);
+    Ok(tree)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod call;
 mod check;
 mod compile;
+mod lost;
 mod origin;
 mod resolve;
 mod rules;
@@ -13,6 +14,7 @@ mod watch;
 pub(crate) use call::{Call, Finding};
 pub(crate) use check::check;
 pub(crate) use compile::Sources;
+pub(crate) use lost::{Suspect, lost};
 pub(crate) use origin::Origin;
 pub(crate) use resolve::{Effects, Ground, Touch, Unclear};
 pub(crate) use rules::{Action, CommandPattern, Rules, Whom};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::{
-    ConclaudeConfig, ConfigError, Layer, Origins, PACK, Part, Patterns, Problem, Source, merge,
+    About, ConclaudeConfig, ConfigError, Layer, Lost, Origins, PACK, Part, Patterns, Problem, Source, merge,
 };
 use crate::files::expand_home;
 use crate::packs;
@@ -18,13 +18,15 @@ pub(crate) const LOCAL: &str = ".conclaude.local.yaml";
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 32;
 
-/// A config, made of all its files that are valid.
+/// A config, made of all that can be used of its files.
 #[derive(Default)]
 pub(crate) struct Loaded {
     pub(crate) config: ConclaudeConfig,
     pub(crate) origins: Origins,
     /// Why some files are not used, each with its name.
     pub(crate) errors: Vec<ConfigError>,
+    /// Rules that are written in them and cannot be used.
+    pub(crate) lost: Vec<Lost>,
     /// The paths that its files extend, as they are named and where they lead, also of what is missing or not used.
     pub(crate) extended: Vec<PathBuf>,
 }
@@ -123,6 +125,9 @@ struct Loader<'a> {
     patterns: Patterns,
     parts: Vec<Part>,
     errors: Vec<ConfigError>,
+    lost: Vec<Lost>,
+    /// A file that extends the current one is broken: of this one only the rules count.
+    only_rules: bool,
     /// The files that extend the current one, from the first.
     chain: Vec<PathBuf>,
     /// What the current layer has extended already: twice adds nothing.
@@ -155,6 +160,8 @@ impl<'a> Loader<'a> {
             patterns,
             parts: Vec::new(),
             errors: Vec::new(),
+            lost: Vec::new(),
+            only_rules: false,
             chain: Vec::new(),
             extended: Vec::new(),
             named: Vec::new(),
@@ -181,7 +188,11 @@ impl<'a> Loader<'a> {
         self.extended.clear();
         match self.read(&path) {
             Ok(text) => self.add(Source { layer, path, text, untrusted: None }),
-            Err(error) => self.errors.push(error),
+            Err(error) => {
+                // One that the user did not agree to is no rule of this project.
+                self.lost.extend((!error.is_untrusted()).then(|| Lost::file(&error, About::Anything)));
+                self.errors.push(error);
+            }
         }
     }
 
@@ -189,17 +200,23 @@ impl<'a> Loader<'a> {
     fn add(&mut self, source: Source) {
         self.files += 1;
         let (path, text) = (source.path.clone(), source.text.clone());
-        let (part, error) = Part::read(source, self.patterns);
-        if error.is_some() {
+        let read = Part::read(source, self.patterns);
+        let is_broken = read.error.is_some();
+        if is_broken {
             self.name_extended(&path, &text);
         }
-        self.errors.extend(error);
+        self.errors.extend(read.error);
+        self.lost.extend(read.lost);
+        let part = if self.only_rules { read.part.and_then(Part::only_rules) } else { read.part };
         let Some(part) = part else { return };
+        let was_only_rules = self.only_rules;
+        self.only_rules |= is_broken;
         let mut problems = Vec::new();
         for (index, name) in part.config.iter().flat_map(ConclaudeConfig::extended).enumerate() {
             let at = part.tree.entry("extends", index).map_or(part.tree.span, |entry| entry.span);
             problems.extend(self.extend(&Named { name, by: &part.source, at }).err());
         }
+        self.only_rules = was_only_rules;
         if !problems.is_empty() {
             self.errors.push(ConfigError::invalid(&part.source.path, &part.source.text, problems));
         }
@@ -234,7 +251,7 @@ impl<'a> Loader<'a> {
         let name = named.name;
         if self.files >= MAX_FILES || self.chain.len() >= MAX_DEPTH {
             let help = format!("at most {MAX_FILES} files contribute, {MAX_DEPTH} deep");
-            return Err(named.problem(format!("`{name}` is one file too many"), "not read", help));
+            return Err(self.lose(named, format!("`{name}` is one file too many"), "not read", help));
         }
         if let Some(pack) = name.strip_prefix(PACK) {
             return self.pack(pack, named);
@@ -258,13 +275,14 @@ impl<'a> Loader<'a> {
 
     fn pack(&mut self, name: &str, named: &Named<'_>) -> Result<(), Problem> {
         let pack = packs::find(name)
-            .map_err(|help| named.problem(format!("there is no pack `{name}`"), "unknown pack", help))?;
+            .map_err(|help| self.lose(named, format!("there is no pack `{name}`"), "unknown pack", help))?;
         let path = PathBuf::from(format!("{PACK}{}", pack.name));
         if self.is_new(&path) {
             self.files += 1;
             let (layer, text) = (named.by.layer, pack.text.to_owned());
             let source = Source { layer, path, text, untrusted: None };
-            self.parts.push(Part { source, tree: pack.tree(), config: None });
+            let part = Part { source, tree: pack.tree(), config: None };
+            self.parts.extend(if self.only_rules { part.only_rules() } else { Some(part) });
         }
         Ok(())
     }
@@ -288,7 +306,7 @@ impl<'a> Loader<'a> {
         };
         let text = read.map_err(|error| {
             let help = format!("paths are relative to {}", folder.display());
-            named.problem(format!("`{name}` cannot be used"), &error.summary(), help)
+            self.lose(named, format!("`{name}` cannot be used"), &error.summary(), help)
         })?;
         Ok(Source { layer, path: own, text, untrusted: None })
     }
@@ -299,10 +317,22 @@ impl<'a> Loader<'a> {
         path.starts_with(real(top))
     }
 
-    fn finish(self) -> Loaded {
+    /// A file that should be extended and is not: any rule might be in it.
+    fn lose(&mut self, named: &Named<'_>, title: String, label: &str, help: String) -> Problem {
+        self.lost.push(Lost {
+            path: named.by.path.clone(),
+            line: Some(named.at.line),
+            why: title.clone(),
+            about: About::Anything,
+        });
+        named.problem(title, label, help)
+    }
+
+    fn finish(mut self) -> Loaded {
         let (config, origins, more) = merge(self.parts, self.patterns);
-        let errors = self.errors.into_iter().chain(more).collect();
-        Loaded { config, origins, errors, extended: self.named }
+        self.lost.extend(more.iter().map(|error| Lost::file(error, About::Anything)));
+        self.errors.extend(more);
+        Loaded { config, origins, errors: self.errors, lost: self.lost, extended: self.named }
     }
 }
 

@@ -1,6 +1,7 @@
 //! All problems of a config at once, each with its position, the line itself, and what to do.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -84,6 +85,13 @@ impl ConfigError {
     #[must_use]
     pub(crate) fn mentions(&self, section: &str) -> bool {
         matches!(&self.kind, Kind::Invalid { text, .. } if text.contains(section) || text.contains("extends"))
+    }
+
+    /// What is wrong in this part of the text.
+    pub(super) fn title_in(&self, range: &Range<usize>) -> Option<&str> {
+        let Kind::Invalid { problems, .. } = &self.kind else { return None };
+        let inside = |problem: &&Problem| range.contains(&problem.span.start);
+        problems.iter().find(inside).map(|problem| problem.title.as_str())
     }
 
     /// One line for a reader who can look up the rest.

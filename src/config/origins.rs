@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::usable::{Lost, Usable, about_text, only_rules, usable};
 use super::{ConclaudeConfig, ConfigError, EventConfig, Patterns};
 use crate::yaml::{Node, Span, Spanned, Text, ValueError};
 
@@ -56,7 +57,7 @@ impl Source {
 
 type Entry = (Spanned<Text>, Spanned<Node>);
 
-/// A file that is valid, with its values.
+/// A file with its values that are valid.
 pub(crate) struct Part {
     pub(crate) source: Source,
     pub(crate) tree: Spanned<Node>,
@@ -64,15 +65,42 @@ pub(crate) struct Part {
     pub(crate) config: Option<ConclaudeConfig>,
 }
 
+/// What came of reading a file.
+pub(crate) struct Read {
+    pub(crate) part: Option<Part>,
+    pub(crate) error: Option<ConfigError>,
+    /// Its rules that cannot be used.
+    pub(crate) lost: Vec<Lost>,
+}
+
 impl Part {
-    /// Reads a file, or only its notifications where it is not valid: a broken pattern must not keep the user from being
-    /// notified of it.
-    pub(crate) fn read(source: Source, patterns: Patterns) -> (Option<Part>, Option<ConfigError>) {
-        let (read, error) = match ConclaudeConfig::read(&source.text, &source.path, patterns) {
-            Ok(read) => (Some(read), None),
-            Err(error) => (ConclaudeConfig::notifications_in(&source.text), Some(error)),
+    /// Reads a file. Of one that is not valid its rules count as far as they can be read, and nothing runs.
+    pub(crate) fn read(source: Source, patterns: Patterns) -> Read {
+        let error = match ConclaudeConfig::read(&source.text, &source.path, patterns) {
+            Ok((config, tree)) => {
+                let part = Part { source, tree, config: Some(config) };
+                return Read { part: Some(part), error: None, lost: Vec::new() };
+            }
+            Err(error) => error,
         };
-        (read.map(|(config, tree)| Part { source, tree, config: Some(config) }), error)
+        let (part, lost) = match super::tree(&source.text).ok().and_then(usable) {
+            Some(Usable { config, tree, left_out }) => {
+                let lost = left_out.into_iter().map(|left_out| left_out.lost(&source.path, &error));
+                let lost = lost.collect();
+                (Some(Part { source, tree, config: Some(config) }), lost)
+            }
+            None => {
+                let lost = about_text(&source.text).map(|about| Lost::file(&error, about));
+                (None, lost.into_iter().collect())
+            }
+        };
+        Read { part, error: Some(error), lost }
+    }
+
+    /// Only its rules: what extends it cannot be read, and nothing of it runs.
+    pub(crate) fn only_rules(self) -> Option<Part> {
+        let (config, tree) = only_rules(self.tree)?;
+        Some(Part { tree, config: Some(config), ..self })
     }
 }
 
@@ -251,7 +279,7 @@ fn merge_one_by_one(
 ) -> (ConclaudeConfig, Origins, Vec<ConfigError>) {
     let (mut config, mut all, mut errors) = (ConclaudeConfig::default(), Origins::default(), Vec::new());
     for source in sources {
-        let Some(part) = Part::read(source, patterns).0 else { continue };
+        let Some(part) = Part::read(source, patterns).part else { continue };
         let (path, mut together) = (part.source.path.clone(), all.clone());
         together.add(part.source, part.tree);
         match whole(&together.tree) {

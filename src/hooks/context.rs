@@ -11,7 +11,7 @@ use super::gate_facts::{self, GateContext, Search};
 use super::{changes, config_error};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
-use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig, Origins, Patterns};
+use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig, Lost, Origins, Patterns};
 use crate::decide::{Cause, Count};
 use crate::des::call::Call;
 use crate::des::markers;
@@ -64,6 +64,8 @@ pub(super) struct Config {
     pub(super) origins: Origins,
     /// Why one of its files cannot be used.
     pub(super) error: Option<ConfigError>,
+    /// Rules that are written in them and cannot be used.
+    pub(super) lost: Vec<Lost>,
     /// What its files extend, also where that is not used.
     pub(super) extended: Vec<PathBuf>,
 }
@@ -392,7 +394,7 @@ impl Config {
             EventKind::SessionStart => Patterns::All,
             event => Patterns::Of(event),
         };
-        let Loaded { config: settings, mut origins, errors, extended } = match &root.config {
+        let Loaded { config: settings, mut origins, errors, lost, extended } = match &root.config {
             Some(path) if environment.only_project => load::one(path, root),
             _ => load::all(root, patterns),
         };
@@ -405,6 +407,6 @@ impl Config {
         if environment.only_if_trusted && settings.needs_trust() {
             origins.check_trust(load::why_untrusted);
         }
-        Ok(Config { settings, origins, error, extended })
+        Ok(Config { settings, origins, error, lost, extended })
     }
 }

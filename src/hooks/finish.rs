@@ -25,9 +25,10 @@ pub(super) fn finish(
         Decision::Allow | Decision::Permit => {
             remember::stopped(plan, context);
             allowed(context, plan, result, written).and_then(|result| match config_error {
-                Some(error) => unread::failed(plan.event, error)
+                // What may have spoken against a permission has been asked about: the error is shown at the next event.
+                Some(error) if result.decision != Decision::Permit => unread::failed(plan.event, error)
                     .map(|shown| HookResult { updated_input: result.updated_input, ..shown }),
-                None => Ok(result),
+                _ => Ok(result),
             })
         }
         // A refusal stands, whatever becomes of its record.

@@ -12,6 +12,7 @@ use crate::config::{Layer, PreToolUseConfig, file_name};
 use crate::des::paths::Links;
 use crate::des::protected::Protected;
 use crate::dialect::claude::tools::{self, Use};
+use crate::event::EventKind;
 use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git;
@@ -67,8 +68,34 @@ pub(super) fn inspect(
     // Gate 2 protects them from an agent with a step.
     let is_own = |named: &Path, real: &Path| !is_gated && protected.covers(named, real);
     let scene = Scene { root, work, links: &links, is_own: &is_own };
-    let (effects, findings) = compare(&rules, tool, &agent_of(tool, &context.event), &scene, watch);
+    let (effects, mut findings) = compare(&rules, tool, &agent_of(tool, &context.event), &scene, watch);
+    if !context.config.lost.is_empty() {
+        findings.extend(lost(tool, &effects, context, &|named, real| protected.covers(named, real)));
+    }
     Some(Ok(Inspected { rules, effects, findings }))
+}
+
+/// What rules might be against that are written in the config and cannot be used. Nothing keeps an agent from reading our own
+/// files, so that it can say what is wrong in them.
+fn lost(
+    tool: &PreToolUsePayload,
+    effects: &Effects,
+    context: &Context<'_>,
+    is_own: &dyn Fn(&Path, &Path) -> bool,
+) -> Option<guard::Finding> {
+    let used = tools::what(&tool.tool_name, &tool.tool_input);
+    let is_request = context.kind() == EventKind::PermissionRequest;
+    let root = &context.root.folder;
+    if let Use::File { access: Access::Read, path } = used {
+        let (links, home) = (Links::default(), files::home());
+        let ground = Ground { root, cwd: Path::new(&tool.base.cwd), links: &links, home: home.as_deref() };
+        let touch = ground.touch(Access::Read, path);
+        if is_own(Path::new(touch.named()), &touch.path) {
+            return None;
+        }
+    }
+    let suspect = guard::Suspect { tool: &tool.tool_name, used, effects, is_request };
+    guard::lost(&context.config.lost, &suspect, root)
 }
 
 /// Where a call happens.

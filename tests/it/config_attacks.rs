@@ -61,8 +61,9 @@ fn what_the_config_extends_is_protected_like_the_config() {
         assert_eq!(decision, "deny", "{command}: {}", done.stderr);
         test = done.again();
     }
+    // Rules might be in the files that cannot be read.
     let (decision, done) = write(test, "shared/other.yaml");
-    assert_eq!(decision, "exit 0", "{}", done.stderr);
+    assert_eq!(decision, "ask", "{}", done.stderr);
     let (decision, _) = write(done.again().without("agent_id"), "deep.yaml");
     assert_eq!(decision, "ask");
 }
@@ -254,15 +255,8 @@ fn a_name_in_other_case_is_the_same_file_where_names_have_no_case() {
 fn guards_that_are_missing_are_reported_before_the_tool_is_used() {
     let test = Test::stop().config("extends: [guards.yaml]\n").file(USER, "maxBlok: 1\n").without("agent_id");
     let (_, done) = write(test, "a.txt");
-    assert_snapshot!(done.message(), @"
-    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
-
-    error: `guards.yaml` cannot be used
-     --> [ROOT]/.conclaude.yaml:1:11
-      |
-    1 | extends: [guards.yaml]
-      |           ^^^^^^^^^^^ cannot read the config [ROOT]/guards.yaml: No such file or directory (os error 2)
-      |
-      = help: paths are relative to [ROOT]
+    assert_snapshot!(done.tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: writing a.txt: rules in .conclaude.yaml:1 cannot be used, and might be against it: `guards.yaml` cannot be used → let the user fix the config; `conclaude validate` shows every problem
     ");
 }

@@ -9,6 +9,7 @@ mod audit;
 mod audit_forgery;
 mod audit_memory;
 mod bounds;
+mod broken_rules;
 mod cli;
 mod clients;
 mod commands;

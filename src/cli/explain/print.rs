@@ -70,7 +70,12 @@ fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         writeln!(out, "  none: the defaults apply")?;
     }
     if let Some(error) = &rehearsal.config_error {
-        marked(out, 2, Some((BAD, "✗")), &format!("{}; none of its rules counts", error.brief()))?;
+        marked(
+            out,
+            2,
+            Some((BAD, "✗")),
+            &format!("{}; its guards and permissions count as far as they can be read", error.brief()),
+        )?;
         for problem in error.located() {
             let name = rehearsal.file_name(error.path());
             paragraph(out, 4, &format!("{name}:{}: {}", problem.line, problem.message))?;

@@ -4,7 +4,7 @@ use crate::config::Patterns;
 fn part(layer: Layer, name: &str, text: &str) -> Part {
     let path = PathBuf::from(name);
     let source = Source { layer, path, text: text.to_owned(), untrusted: None };
-    let (part, error) = Part::read(source, Patterns::All);
+    let Read { part, error, .. } = Part::read(source, Patterns::All);
     assert_eq!(error, None);
     part.unwrap()
 }

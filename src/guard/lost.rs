@@ -1,0 +1,67 @@
+//! Rules that are written in the config and cannot be used: what they might be against is asked about.
+
+use std::path::Path;
+
+use super::call::{Finding, doing};
+use super::resolve::{Effects, Unclear};
+use super::rules::Action;
+use crate::config::{About, Lost, file_name};
+use crate::dialect::claude::tools::Use;
+use crate::rule::Rule;
+use crate::shell::Access;
+
+/// A call that rules might be against which cannot be used.
+pub(crate) struct Suspect<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) used: Use<'a>,
+    pub(crate) effects: &'a Effects,
+    /// The user is asked for permission already, and a rule might answer.
+    pub(crate) is_request: bool,
+}
+
+/// The question, if any of these rules might be against the call.
+pub(crate) fn lost(rules: &[Lost], call: &Suspect<'_>, root: &Path) -> Option<Finding> {
+    let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.about, call));
+    let first = concerned.next()?;
+    let file = file_name(&first.path, Some(root));
+    let position = first.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+    let more = match concerned.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more like it)"),
+    };
+    let (what, matched) = match call.used {
+        Use::File { access, path } => (format!("{} {path}", doing(access)), path),
+        Use::Shell(command) => ("running this command".into(), command),
+        Use::Other => (format!("using {}", call.tool), call.tool),
+    };
+    Some(Finding {
+        action: Action::Ask,
+        what,
+        rule: format!("rules in {position} cannot be used, and might be against it: {}{more}", first.why),
+        advice: "let the user fix the config; `conclaude validate` shows every problem".into(),
+        origin: Rule::built_in("rules that cannot be used are asked about"),
+        matched: matched.to_owned(),
+    })
+}
+
+fn is_about(about: &About, call: &Suspect<'_>) -> bool {
+    let touches = |wanted: fn(Access) -> bool| match call.used {
+        Use::File { access, .. } => wanted(access),
+        Use::Shell(_) => {
+            let unclear = call.effects.unclear.iter();
+            let mut unclear = unclear.map(|unclear| match unclear {
+                Unclear::Path { access, .. } => wanted(*access),
+                Unclear::WorkTree { .. } | Unclear::Doubt(_) => true,
+            });
+            call.effects.touches.iter().any(|touch| wanted(touch.access)) || unclear.any(|is| is)
+        }
+        Use::Other => false,
+    };
+    match about {
+        About::Writing => touches(|access| access != Access::Read),
+        About::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
+        About::Anything => call.used != Use::Other,
+        About::Tools(glob) => glob.matches(call.tool),
+        About::Permissions => false,
+    }
+}
