@@ -2,9 +2,12 @@
 
 use crate::config::PACK;
 use crate::text::nearest;
-use crate::yaml::{Node, Span, Spanned};
+use crate::yaml::{Node, Spanned};
 
 mod trees;
+mod value;
+
+use value::Value;
 
 /// A pack: an ordinary config file, whose first line says what it is for.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,40 +27,6 @@ pub(crate) const ALL: [Pack; 4] = [
     },
     Pack { name: "lockfiles", text: include_str!("packs/lockfiles.yaml"), tree: &trees::LOCKFILES },
 ];
-
-/// Where a value is in the text of its pack: its first byte, the end, and the line.
-type At = (usize, usize, usize);
-
-/// A value of a pack that was read when the program was written: reading the YAML of all packs took longer than all else that
-/// an event does.
-#[derive(Debug, PartialEq, Eq)]
-enum Value {
-    Flag(At, bool),
-    Text(At, &'static str),
-    List(At, &'static [Value]),
-    Map(At, &'static [(At, &'static str, Value)]),
-}
-
-impl Value {
-    fn tree(&self) -> Spanned<Node> {
-        let (at, value) = match self {
-            Value::Flag(at, flag) => (at, Node::Bool(*flag)),
-            Value::Text(at, text) => (at, Node::Text((*text).into())),
-            Value::List(at, items) => (at, Node::List(items.iter().map(Value::tree).collect())),
-            Value::Map(at, entries) => {
-                let entry = |(at, key, value): &(At, &'static str, Value)| {
-                    (Spanned { value: (*key).into(), span: span(*at) }, value.tree())
-                };
-                (at, Node::Map(entries.iter().map(entry).collect()))
-            }
-        };
-        Spanned { value, span: span(*at) }
-    }
-}
-
-fn span((start, end, line): At) -> Span {
-    Span { start, end, line, source: 0 }
-}
 
 impl Pack {
     /// Its values, as if its text were read.
@@ -87,6 +56,7 @@ pub(crate) fn find(name: &str) -> Result<&'static Pack, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::yaml::Span;
 
     #[test]
     fn a_pack_is_found_by_name_and_a_typo_gets_a_suggestion() {

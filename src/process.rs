@@ -12,6 +12,9 @@ mod capture;
 mod descendants;
 #[cfg(unix)]
 mod signals;
+mod start;
+mod status;
+mod stream;
 #[cfg(unix)]
 mod unix;
 mod watch;
@@ -26,41 +29,16 @@ use windows as platform;
 pub use capture::Captured;
 use capture::Captures;
 pub(crate) use capture::{Keep, Spill};
+use start::{ID_VARIABLE, Kind, Start};
+pub use status::Status;
+pub(crate) use stream::{Sink, Stream};
 use watch::{Deadline, watch};
 
 /// The shell when the config names none.
 pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
-/// The environment variable that tells the processes of one command from all others. Where a command calls us again, its
-/// mark is part of the marks inside: `outer/inner`.
-const ID_VARIABLE: &str = "CONCLAUDE_COMMAND_ID";
-
 /// Commands that call us in a circle must not fill the environment.
 const MAX_OUTER_ID: usize = 4_000;
-
-/// Between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// The same when we are asked to stop ourselves: the client kills us 1.4 s after asking.
-const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
-
-/// One of the two streams that a process prints to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    Stdout,
-    Stderr,
-}
-
-/// Receives the output of a process as it comes.
-pub(crate) trait Sink {
-    /// The next bytes of a stream.
-    fn chunk(&mut self, stream: Stream, bytes: &[u8]);
-
-    /// Whether it can take no more: the process is then terminated.
-    fn is_full(&self) -> bool {
-        false
-    }
-}
 
 /// A shell script to run as a command of a hook.
 #[derive(Clone, Copy, Debug)]
@@ -91,50 +69,6 @@ impl CommandSpec<'_> {
         }
         command.env(ID_VARIABLE, id);
         command
-    }
-}
-
-/// How a process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// By itself, with this code.
-    Exited(i32),
-    /// By a signal that we did not send.
-    Killed(i32),
-    /// It ran into its limit and was terminated with all its children.
-    TimedOut(Duration),
-    /// It could not be started.
-    NotStarted(String),
-    /// We were asked to stop by this signal, and it was terminated with all its children.
-    Interrupted(&'static str),
-}
-
-impl Status {
-    /// Whether it exited with code 0.
-    #[must_use]
-    pub(crate) fn is_success(&self) -> bool {
-        *self == Status::Exited(0)
-    }
-
-    /// The exit code, if it had one.
-    #[must_use]
-    pub fn code(&self) -> Option<i32> {
-        match self {
-            Status::Exited(code) => Some(*code),
-            _ => None,
-        }
-    }
-
-    /// The status in words, to follow "it".
-    #[must_use]
-    pub(crate) fn describe(&self) -> String {
-        match self {
-            Status::Exited(code) => format!("exited with code {code}"),
-            Status::Killed(signal) => format!("was killed by signal {signal}"),
-            Status::TimedOut(limit) => format!("timed out after {} s and was terminated", limit.as_secs()),
-            Status::NotStarted(reason) => format!("could not be started: {reason}"),
-            Status::Interrupted(signal) => format!("was terminated, since conclaude received {signal}"),
-        }
     }
 }
 
@@ -171,27 +105,6 @@ pub(crate) struct Output {
     pub status: Status,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-}
-
-/// How a process is tied to us.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
-    /// A command of a hook, with its id: a process group of its own. It is terminated with all its descendants, also when
-    /// we are asked to stop, and dies when we are killed.
-    Command(String),
-    /// A program that we need the output of: the same, but nobody looks for processes that left its group. A signal
-    /// that asks us to stop keeps its default action until the first command has run.
-    Tool,
-    /// A program that shares our process group, so that it may read from the terminal and gets its Ctrl-C.
-    Attached,
-}
-
-/// A process to be started.
-struct Start<'a> {
-    command: Command,
-    kind: Kind,
-    /// What it reads; our own stdin if there is none.
-    stdin: Option<&'a [u8]>,
 }
 
 /// Runs the command and waits for it. Never fails: what went wrong is the status.

@@ -1,13 +1,10 @@
 //! What happened in a project's sessions, from the audit trail and Claude Code's transcripts: as a page, as Markdown, as JSON.
 
-use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
 
 use jiff::Timestamp;
 
 use crate::audit::{Trail, Verdict, verify};
-use crate::config::PriceTable;
 use crate::transcript::sessions::{self, SessionFiles};
 
 mod html;
@@ -15,6 +12,7 @@ mod lanes;
 mod markdown;
 mod model;
 mod records;
+mod scope;
 mod steps;
 mod threads;
 mod usage;
@@ -22,17 +20,7 @@ mod usage;
 pub(crate) use html::page;
 pub(crate) use markdown::markdown;
 pub(crate) use model::Report;
-
-/// What the report is about.
-pub(crate) struct Scope<'a> {
-    pub(crate) root: &'a Path,
-    /// Where Claude Code keeps its transcripts.
-    pub(crate) claude: Option<&'a Path>,
-    /// The session, or the start of its id.
-    pub(crate) session: Option<&'a str>,
-    pub(crate) since: Option<Timestamp>,
-    pub(crate) prices: &'a PriceTable,
-}
+pub(crate) use scope::Scope;
 
 /// Reads trail and transcripts.
 ///
@@ -85,6 +73,3 @@ fn of_verdict(verdict: Verdict) -> model::Chain {
     let Verdict { good, problem, warnings, notes, compared } = verdict;
     model::Chain { ok: problem.is_none(), records: good, problem, warnings, notes, end_compared: compared }
 }
-
-/// Paths of step files that records name.
-type StepNames = BTreeSet<String>;

@@ -1,131 +1,17 @@
 //! YAML as a tree with positions. `granit-parser` reads the syntax; what its events mean is decided here, once for the config
 //! that is used and for the problems of one that is not: scalars by the core schema, anchors and `<<`, limits on size.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::ops::Range;
-
 mod build;
 mod deserialize;
 mod emit;
+mod error;
 mod located;
+mod tree;
 
-pub(crate) use deserialize::ValueError;
 pub(crate) use emit::emit;
+pub(crate) use error::{SyntaxError, ValueError};
 pub(crate) use located::Located;
-
-/// Beyond what is written by hand.
-const MAX_DEPTH: usize = 32;
-const MAX_VALUES: usize = 10_000;
-
-/// The limit on what aliases expand to: anything larger is an alias bomb.
-const MAX_ALIASED_VALUES: usize = 10_000;
-
-/// The part of the text that a value or a key was read from. That of an alias is the alias.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// In bytes.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    /// Counted from 1.
-    pub(crate) line: usize,
-    /// Which of several files that make one config; 0 where there is one.
-    pub(crate) source: usize,
-}
-
-impl Span {
-    /// In bytes. A mapping or a list spans lines: its first line is enough to point at. The search stops there, since one long
-    /// line may contain thousands of values.
-    pub(crate) fn first_line(self, text: &str) -> Range<usize> {
-        let start = self.start.min(text.len());
-        let end = self.end.clamp(start, text.len());
-        start..text.get(start..end).and_then(|inside| inside.find(['\n', '\r'])).map_or(end, |at| start + at)
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Spanned<T> {
-    pub(crate) value: T,
-    pub(crate) span: Span,
-}
-
-impl Spanned<Node> {
-    /// Says in which of several files all of it is.
-    pub(crate) fn set_source(&mut self, source: usize) {
-        let mut pending = if source == 0 { Vec::new() } else { vec![self] };
-        while let Some(node) = pending.pop() {
-            node.span.source = source;
-            match &mut node.value {
-                Node::Map(entries) => pending.extend(entries.iter_mut().map(|(key, value)| {
-                    key.span.source = source;
-                    value
-                })),
-                Node::List(items) => pending.extend(items),
-                _ => {}
-            }
-        }
-    }
-
-    /// Removes what has this key.
-    pub(crate) fn remove(&mut self, key: &str) {
-        if let Node::Map(entries) = &mut self.value {
-            entries.retain(|(own, _)| own.value != key);
-        }
-    }
-
-    /// The entry of a list below this key.
-    pub(crate) fn entry(&self, key: &str, index: usize) -> Option<&Spanned<Node>> {
-        let Node::Map(entries) = &self.value else { return None };
-        match &entries.iter().find(|(own, _)| own.value == key)?.1.value {
-            Node::List(items) => items.get(index),
-            _ => None,
-        }
-    }
-}
-
-/// Of a file, or a part of the program.
-pub(crate) type Text = Cow<'static, str>;
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Node {
-    #[default]
-    Null,
-    Bool(bool),
-    Int(i128),
-    Float(f64),
-    Text(Text),
-    List(Vec<Spanned<Node>>),
-    /// In the order of the file, with both entries of a duplicate key.
-    Map(Vec<(Spanned<Text>, Spanned<Node>)>),
-}
-
-impl Node {
-    /// The value as an error message names it.
-    pub(crate) fn describe(&self) -> String {
-        match self {
-            Node::Null => "nothing".into(),
-            Node::Bool(value) => format!("`{value}`"),
-            Node::Int(value) => format!("the number {value}"),
-            Node::Float(value) => format!("the number {value}"),
-            Node::Text(text) => format!("the text {text:?}"),
-            Node::List(_) => "a list".into(),
-            Node::Map(_) => "a mapping".into(),
-        }
-    }
-}
-
-/// Why a text is not read.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    pub(crate) reason: String,
-    pub(crate) span: Span,
-}
-
-impl fmt::Display for SyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.span.line, self.reason)
-    }
-}
+pub(crate) use tree::{Node, Span, Spanned, Text};
 
 /// Reads one document. An empty text is `Null`.
 ///

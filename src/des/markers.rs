@@ -3,6 +3,9 @@
 use crate::finding::{Code, Finding};
 
 mod near;
+mod syntax;
+
+use syntax::{CLOSE, KEYS, OPEN};
 
 /// What the markers of a prompt say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,10 +35,6 @@ pub enum Validation {
     /// It is not clear what is asked for, which must not mean "nothing".
     Unclear,
 }
-
-const OPEN: &str = "<!--";
-const CLOSE: &str = "-->";
-const KEYS: [&str; 5] = ["VALIDATION", "STEP-FILE", "AGENT", "COMMAND", "PROJECT-ID"];
 
 impl Markers {
     /// Reads the markers of a prompt.

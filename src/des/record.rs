@@ -10,34 +10,9 @@ use crate::store;
 
 mod transition;
 
+pub use transition::Change;
 pub(crate) use transition::can_be_proved;
 use transition::{Transition, is_good};
-
-/// What is recorded of a phase.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    Start,
-    Finish {
-        pass: bool,
-        details: Option<String>,
-        turns: Option<i64>,
-        /// What was run for it.
-        evidence: Option<Value>,
-    },
-    /// It was executed already, and is now proved.
-    Prove {
-        pass: bool,
-        details: String,
-        /// What was run for it.
-        evidence: Value,
-        /// What it was proved by is lost.
-        again: bool,
-    },
-    Skip {
-        /// Starts with one of the prefixes that count.
-        reason: String,
-    },
-}
 
 /// The position of a phase in the list.
 ///

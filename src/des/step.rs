@@ -4,10 +4,12 @@ use serde_json::{Map, Value};
 
 mod edit;
 mod file;
+mod lenient;
 mod phase;
 
 pub(crate) use file::locate;
 pub use file::{read, update, write};
+use lenient::{is_true, lenient_number, lenient_text};
 pub(crate) use phase::configured_command;
 pub use phase::{Phase, Status};
 
@@ -203,27 +205,5 @@ impl Step {
     pub fn phases(&self) -> Option<Vec<Phase>> {
         let log = self.cycle("phase_execution_log")?.as_array()?;
         Some(log.iter().map(Phase::read).collect())
-    }
-}
-
-fn lenient_number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
-}
-
-/// A flag that warns of danger is set unless it clearly is not.
-fn is_true(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "false" | "no"),
-        _ => true,
-    }
-}
-
-fn lenient_text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(value) => Some(value.to_string()),
-        _ => None,
     }
 }

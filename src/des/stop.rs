@@ -1,60 +1,18 @@
 //! Gate 3: an agent wants to stop. Does its step file prove the work, and did it stay within its scope?
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use super::call::Call;
 use super::check::check_by;
-use super::context::Origin;
 use super::gates::{Opened, mismatch, moved, open_step};
-use super::markers::Markers;
 use super::step::Step;
-use crate::config::{DesConfig, GateConfig};
 use crate::finding::{Code, Finding};
-use crate::git::WorkTree;
 
 mod evidence;
 mod scope;
+mod stopping;
 
 pub(crate) use scope::{changed_files, note_own_files};
-
-/// What Gate 3 looks at.
-#[derive(Debug)]
-pub struct Stopping<'a> {
-    pub markers: &'a Markers,
-    pub origin: &'a Origin,
-    /// The agent's name.
-    pub agent: &'a str,
-    pub session: &'a str,
-    /// The project's root.
-    pub root: &'a Path,
-    /// Where the agent worked: the root, or its worktree.
-    pub tree: &'a WorkTree,
-    /// The main transcript.
-    pub main: &'a Path,
-    /// The agent's transcript.
-    pub own: Option<&'a Path>,
-    /// What the agent is judged by: what the config said at the call, where Gate 1 saw it.
-    pub des: &'a DesConfig,
-    /// What the config says now, if it can be read.
-    pub config_now: Option<&'a GateConfig>,
-}
-
-impl Stopping<'_> {
-    fn call(&self) -> Option<&Call> {
-        self.origin.call.as_ref()
-    }
-
-    /// Who deletes what a gate compares with must not get around it.
-    fn lost_baseline(&self) -> bool {
-        self.tree.baseline.is_none() && self.origin.call.as_ref().is_some_and(|call| call.has_tree)
-    }
-
-    fn is_in_worktree(&self) -> bool {
-        self.tree.path != self.root
-    }
-}
+pub use stopping::Stopping;
 
 /// An agent that left nothing to judge it by, while a call for this step has no other agent.
 #[must_use]

@@ -115,7 +115,7 @@ fn add(entries: &mut Entries, name: &[u8], entry: Entry, flags: u16) {
 /// `git ls-tree -r -z` does (`100644 blob ID<tab>PATH`).
 pub(super) fn parse_listed(output: &[u8]) -> Entries {
     let mut entries = Entries::new();
-    for line in super::entries(output) {
+    for line in super::names::entries(output) {
         let Some(tab) = memchr::memchr(b'\t', line) else { continue };
         let (facts, name) = line.split_at(tab);
         let facts = String::from_utf8_lossy(facts);

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use super::Taken;
 use super::index::{self, Entries};
+use super::names::{entries, name_of, text};
 use super::repository::Repository;
-use super::{Taken, entries, text};
 use crate::{deadline, process};
 
 /// Git must not hold a hook up.
@@ -53,7 +54,7 @@ impl Repository {
         // Each file is two parts: `:100644 100644 OLD NEW M`, and its path.
         while let (Some(facts), Some(path)) = (parts.next(), parts.next()) {
             let id = text(facts).split(' ').nth(3).unwrap_or_default().to_owned();
-            changed.push((super::name_of(path), id));
+            changed.push((name_of(path), id));
         }
         Ok(changed)
     }
@@ -103,13 +104,13 @@ impl Repository {
         let arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
         let output = self.git_within(&arguments, PATIENT_WAIT)?;
         // `XY`, a blank, and the path from the top level.
-        Ok(entries(&output).filter_map(|line| Some(super::name_of(line.get(3..)?))).collect())
+        Ok(entries(&output).filter_map(|line| Some(name_of(line.get(3..)?))).collect())
     }
 
     /// The files that git knows, and those that it does not ignore.
     pub(super) fn all_files(&self) -> Result<Vec<String>, String> {
         let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
-        Ok(entries(&self.git_within(&arguments, PATIENT_WAIT)?).map(super::name_of).collect())
+        Ok(entries(&self.git_within(&arguments, PATIENT_WAIT)?).map(name_of).collect())
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {

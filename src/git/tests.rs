@@ -2,6 +2,7 @@ mod hidden;
 
 use std::process::Command;
 
+use super::names::name_of;
 use super::*;
 
 struct Repository(tempfile::TempDir);

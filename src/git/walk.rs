@@ -9,10 +9,38 @@ use std::time::SystemTime;
 
 use super::file::{self, File, Kind};
 use super::index::{self, Entry, GITLINK};
+use super::names::{name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
-use super::{Snapshot, name_of, path_of};
+use super::snapshot::Snapshot;
 use crate::{deadline, files};
+
+impl Snapshot {
+    /// The work tree now; `None` outside of a repository. Compared with an earlier snapshot, only what its rules hid is hidden.
+    ///
+    /// # Errors
+    /// When the tree is too large, or the repository cannot be read.
+    pub fn take(work: &Path, before: Option<&Snapshot>) -> Result<Option<Snapshot>, String> {
+        let Some(repository) = Repository::find(work) else { return Ok(None) };
+        let (found, rules) = Walk::run(&repository, before)?;
+        let files =
+            found.into_iter().map(|(path, file)| (repository.relative(&path).into_owned(), file)).collect();
+        let head = repository.head_or_ask()?;
+        let head = Some(head).filter(|head| !head.is_empty());
+        Ok(Some(Snapshot { head, prefix: repository.prefix, files, rules }))
+    }
+}
+
+impl Repository {
+    /// The commit that is checked out, empty before the first one.
+    fn head_or_ask(&self) -> Result<String, String> {
+        match self.head() {
+            Ok(head) => Ok(head.unwrap_or_default()),
+            Err(_) if self.common_dir.join("reftable").is_dir() => Ok(self.asked_head().unwrap_or_default()),
+            Err(error) => Err(error),
+        }
+    }
+}
 
 const MAX_FILES: usize = 250_000;
 /// How much is read of files that git does not know, or has not compared.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::environment::{self, Variable};
+use super::environment;
+use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::prompt::is_notification;

@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Facts;
+use super::step::Variable;
 use crate::dialect::claude::fields::{self, COMMAND_FIELD, COMMON, FILE_FIELDS};
 use crate::dialect::claude::prompt::slash_command;
 use crate::event::{self, EventKind};
 use crate::types::HookPayload;
-
-/// A variable; without a value it is removed.
-pub(crate) type Variable = (String, Option<String>);
 
 pub(crate) const PREFIX: &str = "CONCLAUDE_";
 

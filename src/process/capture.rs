@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::{Sink, Stream};
+use super::stream::{Sink, Stream};
 use crate::text::{clean, count};
 
 /// What is kept of a stream.

@@ -6,7 +6,7 @@ use std::fs;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
-use super::ID_VARIABLE;
+use super::start::ID_VARIABLE;
 
 /// What tells the processes of one command from all others.
 pub(super) struct Family {

@@ -14,8 +14,10 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 #[cfg(target_os = "linux")]
 use super::descendants::{self, Family};
 use super::signals::{self, set_nonblocking};
+use super::start::{Kind, Start};
+use super::status::Status;
+use super::stream::{Sink, Stream};
 use super::watch::Watched;
-use super::{Kind, Sink, Start, Status, Stream};
 
 /// How often processes are looked at that give no sign of their own.
 const TICK: Duration = Duration::from_millis(10);

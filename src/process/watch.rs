@@ -2,7 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::{GRACE, GRACE_WHEN_STOPPED, Sink, Status};
+use super::status::Status;
+use super::stream::Sink;
+
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The same when we are asked to stop ourselves: the client kills us 1.4 s after asking.
+const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
 
 /// A pipe never holds more than this, so no more is read of a process that has ended.
 const MAX_DRAIN: usize = 1 << 20;
@@ -84,7 +91,7 @@ fn drain(process: &mut impl Watched, sink: &mut dyn Sink) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Stream;
+    use super::super::stream::Stream;
     use super::*;
 
     const CHUNK: usize = 64 << 10;

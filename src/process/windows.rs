@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
 
+use super::start::{Kind, Start};
+use super::status::Status;
+use super::stream::{Sink, Stream};
 use super::watch::Watched;
-use super::{Kind, Sink, Start, Status, Stream};
 
 /// How often the process is looked at.
 const TICK: Duration = Duration::from_millis(10);

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use super::lanes::Lanes;
 use super::model::{Record, Report};
+use super::scope::{Scope, StepNames};
 use super::threads::start_of;
-use super::{Scope, StepNames};
 use crate::audit::{Reader, Trail};
 
 /// The newest records are kept, and older ones counted: a page of more is slow to open.

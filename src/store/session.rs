@@ -15,6 +15,9 @@ use crate::{files, log};
 
 pub(crate) mod kept;
 
+/// The folder of all sessions in the user's state.
+const KEPT: &str = "sessions";
+
 /// How long we wait for another process.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
@@ -55,7 +58,7 @@ impl Session {
         Session {
             root: root.to_owned(),
             // By the session alone: a config that appears or disappears moves the root.
-            outside: outside().map(|folder| folder.join(kept::FOLDER).join(&name)),
+            outside: outside().map(|folder| folder.join(KEPT).join(&name)),
             folder: root.join(FOLDER).join("state").join(name),
             is_read_only: false,
         }

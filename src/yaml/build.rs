@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, Tag};
 
-use super::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, Node, Span, Spanned, SyntaxError, Text};
+use super::error::SyntaxError;
+use super::tree::{MAX_ALIASED_VALUES, MAX_DEPTH, MAX_VALUES, Node, Span, Spanned, Text};
 
 type Entry = (Spanned<Text>, Spanned<Node>);
 

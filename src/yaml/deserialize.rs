@@ -2,31 +2,14 @@
 //! accepts it. Duplicate keys are errors.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{Deserializer, Error, IntoDeserializer, Visitor};
+use serde::de::{Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{Node, Spanned, Text, located};
-
-/// Why values do not make a struct. Positions are found later, together with all other problems.
-#[derive(Debug)]
-pub(crate) struct ValueError(String);
-
-impl fmt::Display for ValueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ValueError {}
-
-impl Error for ValueError {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        ValueError(message.to_string())
-    }
-}
+use super::error::ValueError;
+use super::located;
+use super::tree::{Node, Spanned, Text};
 
 impl<'de> IntoDeserializer<'de, ValueError> for &'de Spanned<Node> {
     type Deserializer = Self;

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use serde::de::value::U64Deserializer;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
-use super::{Node, Spanned, ValueError};
+use super::error::ValueError;
+use super::tree::{Node, Spanned};
 
 /// How a value asks the deserializer for its position, which serde has no word for.
 pub(super) const NAME: &str = "$located";

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::tree::MAX_VALUES;
 use super::*;
 
 fn value(text: &str) -> Value {

@@ -1,7 +1,7 @@
 //! Keys that are nearly those of markers: another hyphen, an underscore, an invisible character, a letter of another alphabet
 //! that looks the same. What was meant to switch a gate on must not pass for a remark.
 
-use super::KEYS;
+use super::syntax::{CLOSE, KEYS};
 
 /// What follows the key of a marker, or is taken for it.
 const SEPARATORS: [char; 3] = [':', '=', '：'];
@@ -62,7 +62,7 @@ fn in_line(line: &str, is_first: bool) -> Vec<NearMiss> {
 fn key_in_words(before: &str, value: &str) -> Option<&'static str> {
     let is_value = |word: &str| ["REQUIRED", "OPTIONAL", "NONE"].contains(&word);
     let key = key_of(before).filter(|key| before.split_whitespace().count() > 1 && *key == "VALIDATION")?;
-    is_value(&folded(value.split(super::CLOSE).next().unwrap_or_default())).then_some(key)
+    is_value(&folded(value.split(CLOSE).next().unwrap_or_default())).then_some(key)
 }
 
 /// `DES-VALIDATION required`, `des_validation`: the line starts with the key, and nothing says what its value is.

@@ -1,8 +1,35 @@
 //! Which changes of a phase are allowed, given the others.
 
-use super::Change;
+use serde_json::Value;
+
 use crate::des::phases::{DEFERRED, SKIP_REASONS};
 use crate::des::step::{Phase, Status, configured_command};
+
+/// What is recorded of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    Start,
+    Finish {
+        pass: bool,
+        details: Option<String>,
+        turns: Option<i64>,
+        /// What was run for it.
+        evidence: Option<Value>,
+    },
+    /// It was executed already, and is now proved.
+    Prove {
+        pass: bool,
+        details: String,
+        /// What was run for it.
+        evidence: Value,
+        /// What it was proved by is lost.
+        again: bool,
+    },
+    Skip {
+        /// Starts with one of the prefixes that count.
+        reason: String,
+    },
+}
 
 /// A phase that is about to change.
 pub(super) struct Transition<'a> {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{lenient_number, lenient_text};
+use super::lenient::{lenient_number, lenient_text};
 
 /// A phase's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ mod scalar;
 mod turn;
 
 pub use fate::Fate;
-pub use scalar::{Content, Scalar};
+pub use scalar::{Block, Content, Scalar};
 pub use turn::Ending;
 
 /// Kinds of lines that are known and say nothing of what happened.
@@ -132,28 +132,6 @@ pub struct Message<'a> {
     pub stop_reason: Scalar<'a>,
     #[serde(default)]
     pub usage: Option<Usage>,
-}
-
-/// A block of a message: a text, a call of a tool, or its result.
-#[derive(Debug, Deserialize)]
-pub struct Block<'a> {
-    #[serde(rename = "type", borrow, default)]
-    pub kind: Scalar<'a>,
-    #[serde(borrow, default)]
-    pub text: Scalar<'a>,
-    #[serde(borrow, default)]
-    pub id: Scalar<'a>,
-    #[serde(borrow, default)]
-    pub name: Scalar<'a>,
-    #[serde(borrow, default)]
-    pub input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub tool_use_id: Scalar<'a>,
-    #[serde(borrow, default)]
-    pub is_error: Scalar<'a>,
-    /// What a tool answered: a text, or blocks with texts.
-    #[serde(borrow, default)]
-    pub content: Option<&'a RawValue>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -276,27 +254,6 @@ impl<'a> Entry<'a> {
     pub fn results(&self) -> impl Iterator<Item = &Block<'a>> {
         let is_result = |block: &&Block<'a>| block.kind.text() == Some("tool_result");
         self.blocks().iter().filter(is_result)
-    }
-}
-
-impl Block<'_> {
-    /// The start of what a tool answered, if it is a text.
-    pub fn answer(&self, max: usize) -> Option<String> {
-        let raw = self.content?.get();
-        let text = match serde_json::from_str::<Content<'_>>(raw).ok()? {
-            Content::Text(text) => text.into_owned(),
-            Content::Blocks(blocks) => blocks.iter().find_map(|block| block.text.text())?.to_owned(),
-            Content::Other => return None,
-        };
-        Some(text.chars().take(max).collect())
-    }
-
-    /// Whether a hook is why the tool was not used. Claude Code writes so in the result that the model reads.
-    pub fn is_denied_by_hook(&self) -> bool {
-        const START: &str = "PreToolUse:";
-        self.is_error.is_true()
-            && self.content.is_some_and(|raw| raw.get().contains(START))
-            && self.answer(400).is_some_and(|text| text.starts_with(START) && text.contains(" hook "))
     }
 }
 

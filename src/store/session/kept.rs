@@ -8,12 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::Session;
+use super::{KEPT, Session};
 use crate::store::{expect_arrivals, outside};
 use crate::{files, log};
-
-/// The folder of all sessions in the user's state.
-pub(super) const FOLDER: &str = "sessions";
 
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -77,7 +74,7 @@ pub(crate) fn folders_of(root: &Path, prefix: &str) -> Vec<PathBuf> {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let base = outside().map(|folder| folder.join(FOLDER)).filter(|folder| files::is_real_folder(folder));
+    let base = outside().map(|folder| folder.join(KEPT)).filter(|folder| files::is_real_folder(folder));
     let entries = base.and_then(|base| fs::read_dir(base).ok()).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| files::is_real_folder(path)).collect()
 }

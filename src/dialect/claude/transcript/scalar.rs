@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use super::Block;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// A text, a number, a flag, or anything else.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,5 +141,48 @@ impl<'de> Visitor<'de> for AnyContent {
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyContent)
+    }
+}
+
+/// A block of a message: a text, a call of a tool, or its result.
+#[derive(Debug, Deserialize)]
+pub struct Block<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub text: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub id: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub name: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub tool_use_id: Scalar<'a>,
+    #[serde(borrow, default)]
+    pub is_error: Scalar<'a>,
+    /// What a tool answered: a text, or blocks with texts.
+    #[serde(borrow, default)]
+    pub content: Option<&'a RawValue>,
+}
+
+impl Block<'_> {
+    /// The start of what a tool answered, if it is a text.
+    pub fn answer(&self, max: usize) -> Option<String> {
+        let raw = self.content?.get();
+        let text = match serde_json::from_str::<Content<'_>>(raw).ok()? {
+            Content::Text(text) => text.into_owned(),
+            Content::Blocks(blocks) => blocks.iter().find_map(|block| block.text.text())?.to_owned(),
+            Content::Other => return None,
+        };
+        Some(text.chars().take(max).collect())
+    }
+
+    /// Whether a hook is why the tool was not used. Claude Code writes so in the result that the model reads.
+    pub fn is_denied_by_hook(&self) -> bool {
+        const START: &str = "PreToolUse:";
+        self.is_error.is_true()
+            && self.content.is_some_and(|raw| raw.get().contains(START))
+            && self.answer(400).is_some_and(|text| text.starts_with(START) && text.contains(" hook "))
     }
 }

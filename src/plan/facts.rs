@@ -1,0 +1,55 @@
+//! Everything that a plan is made from.
+
+use std::path::Path;
+
+use super::step::Gate;
+use crate::agent::Agent;
+use crate::config::{ConclaudeConfig, GateConfig, Origins};
+use crate::file_pattern::Location;
+use crate::types::Event;
+
+/// Everything that a plan is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) select: Select,
+    /// The subagent, at the events of one.
+    pub(crate) agent: Option<&'a Agent>,
+    /// The subagent from inside which another event comes.
+    pub(crate) caller: Option<&'a Agent>,
+    /// The files that the event, or the agent until its stop, changed; only where a command asks for them.
+    pub(crate) changed: &'a [Location],
+    /// The agents that still run in the background, at a stop of the main thread.
+    pub(crate) running: &'a [String],
+    pub(crate) config: &'a ConclaudeConfig,
+    /// The files that the values of the config came from, and whether they may run.
+    pub(crate) origins: &'a Origins,
+    pub(crate) gate: Option<&'a GateFacts>,
+    /// Where commands run.
+    pub(crate) work: &'a Path,
+    /// The folder of the config.
+    pub(crate) config_dir: Option<&'a Path>,
+    /// The names of variables with our prefix that we were started with, as by a command of an outer hook.
+    pub(crate) inherited: &'a [String],
+}
+
+/// Which patterns of a section apply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Select {
+    /// Those that match what the event is about.
+    #[default]
+    Matching,
+    /// Those that match whatever it is about: nobody has said which agent.
+    ForEveryone,
+    All,
+}
+
+/// What is known of a gate before anything is planned.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GateFacts {
+    pub(crate) gate: Gate,
+    /// What the config said when Gate 1 let the agent in, or the one that calls: that counts, whatever the config says by then.
+    pub(crate) at_call: Option<GateConfig>,
+    /// The values of `DES-STEP-FILE`, `DES-AGENT`, `DES-COMMAND` and `DES-PROJECT-ID`.
+    pub(crate) markers: [Option<String>; 4],
+}

@@ -1,0 +1,230 @@
+//! One step of a plan: what is done and why, and what of the section is not done.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Reaction, Show};
+use crate::event::EventKind;
+use crate::rule::Rule;
+
+/// A command of the event's section that does not run. Where it is in the section is enough: what it says is for whoever asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unmatched {
+    /// The pattern, in the order of the section.
+    pub(crate) entry: usize,
+    /// One of its commands; none is all of them.
+    pub(crate) command: Option<usize>,
+    pub(crate) why: WhyNot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhyNot {
+    /// The pattern does not match.
+    Pattern,
+    /// `match: first` has found one before it.
+    Earlier,
+    /// `agent` does not match.
+    Agent,
+    /// `pattern` is not found in the prompt.
+    Prompt,
+    /// `files` covers nothing that changed.
+    Files,
+    /// It waits for the last part of a message.
+    InBetween,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) reason: Reason,
+    pub(crate) action: Action,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.action {
+            Action::Command(command) => {
+                write!(f, "{} runs: {} matches {:?}", self.action, command.rule, command.subject)
+            }
+            action => write!(f, "{action} runs: {}", self.reason),
+        }
+    }
+}
+
+/// Why a step applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// The pattern of its rule matches.
+    Pattern,
+    /// The prompt's markers ask for a gate.
+    Markers { step_file: String },
+    /// The call comes from an agent that is gated.
+    GatedCaller { step_file: String },
+    /// `des.judge` is configured.
+    Judge,
+    /// It belongs to the event itself.
+    Itself,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Pattern => f.write_str("its pattern matches"),
+            Reason::Markers { step_file } => write!(f, "the prompt's markers name the step file {step_file}"),
+            Reason::GatedCaller { step_file } => write!(f, "its caller is gated by {step_file}"),
+            Reason::Judge => f.write_str("des.judge is configured"),
+            Reason::Itself => f.write_str("it belongs to the event"),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    Guards(Box<PreToolUseConfig>),
+    /// The rules for permissions.
+    Permissions(Box<PermissionRequestConfig>),
+    /// Context for a prompt.
+    Context(Context),
+    Gate(Gate),
+    Report(Report),
+    Command(Command),
+    /// The commands of a stop wait for these agents, which still run in the background.
+    Wait(Vec<String>),
+    /// Claude is asked to go on, with these words.
+    Continue(String),
+    Judge(JudgeConfig),
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Guards(_) => f.write_str("the guards"),
+            Action::Context(context) => write!(f, "the context for {:?}", context.pattern()),
+            Action::Permissions(_) => f.write_str("the rules for permissions"),
+            Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
+            Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
+            Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) => f.write_str("Gate 3"),
+            Action::Report(Report::Installation) => f.write_str("the report on the installation"),
+            Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
+            Action::Command(command) => write!(f, "`{}`", command.run.trim()),
+            Action::Wait(_) => f.write_str("waiting for background agents"),
+            Action::Continue(_) => f.write_str("`stop.infinite`"),
+            Action::Judge(_) => f.write_str("the judge"),
+        }
+    }
+}
+
+/// Text that a rule adds to a prompt, with the files that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Context {
+    pub(crate) rule: Box<Rule>,
+    pub(crate) prompt: String,
+}
+
+impl Context {
+    pub(super) fn pattern(&self) -> &str {
+        self.rule.pattern.as_deref().unwrap_or_default()
+    }
+}
+
+/// What the user should know of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// What will not work in it: an untrusted config, registrations that are out of sync.
+    Installation,
+    /// Gated agents that started and never stopped.
+    Unfinished,
+}
+
+impl Report {
+    pub(super) fn of(event: EventKind) -> Option<Report> {
+        match event {
+            EventKind::SessionStart => Some(Report::Installation),
+            EventKind::Stop | EventKind::SessionEnd => Some(Report::Unfinished),
+            _ => None,
+        }
+    }
+}
+
+/// A gate of DES.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// Gate 1: an agent is about to be called with markers.
+    Call { step_file: Option<String> },
+    /// A gated agent calls a helper, which works within its caller's boundaries.
+    Helper { step_file: String },
+    /// Gate 2: a gated agent is about to write.
+    Write { step_file: String, written: Written },
+    /// Gate 3: a gated agent wants to stop.
+    Stop { step_file: Option<String> },
+    /// Gate 3 of an agent that left nothing to judge it by; it may be the one that was called for this step.
+    Lost { step_file: String },
+}
+
+/// What Gate 2 looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// The file of a tool.
+    File(String),
+    /// The files that a shell command writes.
+    Shell(String),
+}
+
+impl Gate {
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Gate::Call { step_file } | Gate::Stop { step_file } => {
+                Reason::Markers { step_file: step_file.clone().unwrap_or_default() }
+            }
+            Gate::Write { step_file, .. } | Gate::Lost { step_file } => {
+                Reason::Markers { step_file: step_file.clone() }
+            }
+            Gate::Helper { step_file } => Reason::GatedCaller { step_file: step_file.clone() },
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// The entry of the config that it is, with its pattern.
+    pub(crate) rule: Box<Rule>,
+    /// What the pattern matched.
+    pub(crate) subject: String,
+    /// As the config has it: the name of the command.
+    pub(crate) run: String,
+    /// What the shell gets: the same, with the changed files.
+    pub(crate) script: String,
+    pub(crate) shell: String,
+    pub(crate) cwd: PathBuf,
+    /// What `cwd` must not leave, also by a link.
+    pub(crate) work: PathBuf,
+    /// `None` removes a variable.
+    pub(crate) env: Vec<Variable>,
+    /// What to say when it fails.
+    pub(crate) message: Option<String>,
+    /// Messages name it by its script.
+    pub(crate) is_shown: bool,
+    /// Its start and its end are notified.
+    pub(crate) is_notified: bool,
+    pub(crate) show_stdout: Show,
+    pub(crate) show_stderr: Show,
+    pub(crate) max_lines: Option<u32>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) on_failure: Reaction,
+    pub(crate) on_timeout: Reaction,
+    /// What it prints is part of the answer.
+    pub(crate) answers: bool,
+}
+
+/// A variable; without a value it is removed.
+pub(crate) type Variable = (String, Option<String>);
+
+pub(super) fn commands_in(steps: &[Step]) -> impl Iterator<Item = &Command> {
+    steps.iter().filter_map(|step| match &step.action {
+        Action::Command(command) => Some(command),
+        _ => None,
+    })
+}
+
+/// A step, and why it may not run.
+pub(super) type Planned<'a> = (Step, Option<&'a str>);

@@ -1,0 +1,19 @@
+//! What a process prints, as it comes.
+
+/// One of the two streams that a process prints to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Receives the output of a process as it comes.
+pub(crate) trait Sink {
+    /// The next bytes of a stream.
+    fn chunk(&mut self, stream: Stream, bytes: &[u8]);
+
+    /// Whether it can take no more: the process is then terminated.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
