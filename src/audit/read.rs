@@ -136,11 +136,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The position after the last line that was read.
+    /// The position after the last line that was read. Before the first one that is the start of the first file, which says which trail
+    /// is meant.
     pub(crate) fn mark(&self) -> Mark {
+        let first = || self.trail.files().ok().and_then(|files| files.first().copied()).unwrap_or(0);
+        let (file, offset) = if self.at.0 == 0 { (first(), 0) } else { self.at };
         Mark {
-            file: self.at.0,
-            offset: self.at.1,
+            file,
+            offset,
             last: String::from_utf8_lossy(&self.last).into_owned(),
             seq: self.chain.seq,
             hash: self.chain.hash.clone(),

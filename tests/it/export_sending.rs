@@ -70,8 +70,32 @@ fn a_collector_that_is_down_loses_nothing() {
     let test = test.run().silent().again();
     let address = url.strip_prefix("http://").unwrap();
     let collector = Collector::on(TcpListener::bind(address).unwrap(), |_, _| FINE);
-    export(&test, &url, &[]);
+    assert_snapshot!(export(&test, &url, &[]), @"
+    exit 0
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 2 records as logs; 2 records as traces
+    ");
     assert_eq!(logged(&collector.received()), [[1, 2]]);
+}
+
+#[test]
+fn a_trail_that_was_moved_away_before_the_collector_was_ever_up_is_sent_all_the_same() {
+    let test = with_records(2);
+    let collector = Collector::answering(|number, _| match number {
+        0 | 1 => Reply::Says("401 Unauthorized", "", ""),
+        _ => FINE,
+    });
+    export(&test, &collector.url, &[]);
+    test.shows(&["audit", "reset"]);
+    let test = test.run().silent().again();
+    collector.received();
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 0
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 4 records as logs; 4 records as traces
+    ");
+    // The reset is a record, too.
+    assert_eq!(logged(&collector.received()).concat(), [1, 2, 3, 4]);
 }
 
 #[test]
