@@ -56,6 +56,9 @@ pub(super) struct Request {
     /// A payload of Claude Code as it came on stdin; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "tool", "file", "command", "input"])]
     payload: Option<PathBuf>,
+    /// The mode of permissions: in `dontAsk` and `bypassPermissions` nobody can be asked [default: default]
+    #[arg(long, value_name = "MODE", conflicts_with = "payload")]
+    permission_mode: Option<String>,
     /// The folder in which it happens, such as a worktree or a part of the project [default: this one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -76,6 +79,7 @@ pub(super) struct Explained {
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let asked = Asked::of(request)?;
     let explained = explain(asked)?;
+    is_an_event(&explained)?;
     let mut out = Out::stdout();
     if request.json {
         out.json(&json::of(&explained))?;
@@ -84,6 +88,19 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     }
     out.flush()?;
     Ok(Exit::Success)
+}
+
+/// A newer Claude Code may have events that this version does not know. What the config does not name either is a typo.
+fn is_an_event(explained: &Explained) -> io::Result<()> {
+    let event = explained.asked.event;
+    let has_section = |rehearsal: &Rehearsal| rehearsal.has_section || rehearsal.config_error.is_some();
+    if event.is_known() || explained.rehearsal.as_ref().is_some_and(has_section) {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "unknown event `{event}`: this version does not know it, and the config has no section `{}`; `conclaude events` lists them",
+        event.row().section
+    )))
 }
 
 /// Looks at the event as it would be handled here.

@@ -10,6 +10,9 @@ use super::watch::Watch;
 use crate::rule::Rule;
 use crate::shell::Access;
 
+/// How much of a text that cannot be parsed is shown and recorded.
+const MAX_START: usize = 200;
+
 /// A tool call and who makes it.
 pub(crate) struct Call<'a> {
     pub(crate) ground: Ground<'a>,
@@ -47,6 +50,12 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}\n  {}", self.what, self.rule, self.advice)
     }
+}
+
+/// The start of a text that was not taken apart, which may be long.
+pub(super) fn start(text: &str) -> &str {
+    let text = text.trim();
+    text.get(..text.floor_char_boundary(MAX_START)).unwrap_or(text)
 }
 
 pub(super) fn doing(access: Access) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::call::{Call, Finding, named};
+use super::call::{Call, Finding, named, start};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule, Whom};
 use crate::config::Layer;
@@ -21,9 +21,10 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
         if rule.action == Action::Allow {
             continue;
         }
-        let what = match unit.command {
-            Some(command) => format!("running `{}`", clean_line(command)),
-            None => format!("using {}", call.tool),
+        let what = match (unit.command, call.command) {
+            (Some(command), _) => format!("running `{}`", clean_line(command)),
+            (None, Some(text)) => format!("running `{}`", clean_line(start(text))),
+            (None, None) => format!("using {}", call.tool),
         };
         found.push(Finding {
             action: rule.action,
@@ -75,8 +76,9 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
+    /// Without a simple command, as where the text cannot be parsed, the start of the text.
     fn subject(&self, call: &Call<'a>) -> &'a str {
-        self.command.unwrap_or(call.tool)
+        self.command.or(call.command.map(start)).unwrap_or(call.tool)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Call, Finding, doing};
+use super::call::{Call, Finding, doing, start};
 use super::resolve::{Ground, Unclear, first_below};
 use super::rules::{Action, Rules};
 use super::watch::Watch;
@@ -81,7 +81,7 @@ fn doubtful(rules: &Rules, call: &Call<'_>, doubt: &Doubt) -> Option<Question> {
         }
         doubt => rules.has_guards(call.agent).then(|| Question {
             what: "running this command".into(),
-            matched: call.command.unwrap_or_default().to_owned(),
+            matched: start(call.command.unwrap_or_default()).to_owned(),
             rule: doubt.to_string(),
             advice: "write it more simply, in several commands",
         }),

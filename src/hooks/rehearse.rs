@@ -56,6 +56,8 @@ pub(crate) struct Rehearsal {
     pub(crate) no_gate: Option<String>,
     /// What guards and gates find, step by step.
     pub(crate) checks: Vec<Vec<Outcome>>,
+    /// The config has a section for the event.
+    pub(crate) has_section: bool,
     is_first_stop: bool,
     is_shown_later: bool,
 }
@@ -123,6 +125,7 @@ pub(crate) fn rehearse(
         permissions: permitted,
         no_gate,
         checks,
+        has_section: context.config.settings.section(event).is_some(),
         is_first_stop: context.is_first_stop(),
         is_shown_later: finish::is_shown_later(&context, &plan),
         plan,

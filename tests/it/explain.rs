@@ -329,11 +329,7 @@ fn a_real_payload_of_a_gated_stop_is_judged_as_the_hook_does() {
         This would have blocked, but the agent may stop: it was blocked 3 times
         already (maxBlocks).
     ");
-    let root = test.root();
-    let answer = test.run();
-    answer.blocked();
-    let (code, _, stderr) = run_in(&root, &["explain", "Stop", "--payload", "payload.json"]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    test.run().blocked();
 }
 
 #[test]
@@ -641,7 +637,7 @@ fn every_event_can_be_explained() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_what_to_write() {
-    let test = project();
+    let test = project().file("write.json", "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\"}");
     let refused = |arguments: &[&str]| {
         let (code, out, err) = run_in(&test.root(), &[&["explain"], arguments].concat());
         assert_eq!((code, out.as_str()), (Some(1), ""), "{arguments:?}");
@@ -650,6 +646,9 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     let all = [
         refused(&["PreToolUs", "--file", "x"]),
         refused(&["Zzz zzz"]),
+        refused(&["Nope"]),
+        refused(&["Stop", "--payload", "write.json"]),
+        refused(&["--payload", "write.json", "--permission-mode", "plan"]),
         refused(&[]),
         refused(&["PreToolUse"]),
         refused(&["Stop", "--agent", "coder"]),
@@ -666,6 +665,13 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     assert_snapshot!(all.concat(), @"
     conclaude: unknown event `PreToolUs`; did you mean `PreToolUse`?
     conclaude: unknown event `Zzz zzz`; `conclaude events` lists them
+    conclaude: unknown event `Nope`: this version does not know it, and the config has no section `nope`; `conclaude events` lists them
+    conclaude: Stop was named, but the `hook_event_name` of the payload is PreToolUse: leave the event out, or take a payload of Stop
+    error: the argument '--payload <FILE>' cannot be used with '--permission-mode <MODE>'
+
+    Usage: conclaude explain --payload <FILE> [EVENT]
+
+    For more information, try '--help'.
     conclaude: name an event, such as `conclaude explain PreToolUse --file .env`
     conclaude: PreToolUse needs a tool: add --command CMD, --file PATH or --tool NAME
     conclaude: Stop comes from the main thread: --agent has no meaning there; SubagentStop is the stop of an agent
@@ -679,6 +685,54 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     conclaude: missing.json: No such file or directory (os error 2)
     conclaude: the payload src/main.rs is not JSON: EOF while parsing a value at line 1 column 0
     ");
+}
+
+#[test]
+fn an_event_that_only_the_config_knows_is_explained() {
+    let test = Test::event("Stop").config("nope: {commands: [{run: make nope}]}");
+    assert_snapshot!(explained(&test, &["Nope"]), @r#"
+    exit 0
+    ----- stdout
+    Nope on the main thread
+    ⚠ Nope is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    Commands, in this order
+      1. make nope
+         nope.commands "*" in .conclaude.yaml:1
+         in ., by /bin/sh; a failure warns; no timeout
+
+    Their environment
+      CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_SESSION_ID=explain
+      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl
+      CONCLAUDE_CWD=[ROOT]
+      CONCLAUDE_HOOK_EVENT=Nope
+
+    Answer
+      if it succeeds: allowed (exit 0)
+      if `make nope` fails: allowed (exit 0)
+        shown at the next event that Claude Code shows:
+        conclaude: ⚠ `make nope` exited with code 1
+    "#);
+}
+
+#[test]
+fn where_nobody_can_be_asked_what_would_be_asked_is_denied() {
+    let config =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: ask}]}";
+    let test = Test::event("Stop").config(config);
+    let decision = |mode: &[&str]| {
+        let arguments = ["explain", "PreToolUse", "--command", "git push", "--json"];
+        let (_, out, _) = run_in(&test.root(), &[&arguments, mode].concat());
+        let explained: Value = serde_json::from_str(&out).unwrap();
+        explained["answers"][0]["decision"].as_str().unwrap().to_owned()
+    };
+    assert_snapshot!(decision(&[]), @"asked");
+    assert_snapshot!(decision(&["--permission-mode", "dontAsk"]), @"denied");
 }
 
 #[test]

@@ -27,6 +27,30 @@ fn write(config: &str, file: &str) -> Test {
 }
 
 #[test]
+fn a_shell_command_that_cannot_be_parsed_is_recorded_by_its_start_and_why() {
+    let config =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: block}]}";
+    let command = format!("git push \"{}", "x".repeat(70_000));
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type").config(config);
+    let mut test = test.payload("tool_name", "Bash");
+    for (command, shown) in [("git push \"origin", "git push \"origin"), (&command, &command[..200])] {
+        let answer = test.payload("tool_input", json!({ "command": command })).run();
+        answer.tool("deny");
+        let findings = answer.audit().pop().unwrap()["findings"].clone();
+        let matched: Vec<&Value> = findings.as_array().unwrap().iter().map(|one| &one["matched"]).collect();
+        assert_eq!(matched, [shown, shown]);
+        if command.len() < 100 {
+            let what = findings.as_array().unwrap().iter().map(|one| one["what"].as_str().unwrap());
+            assert_snapshot!(what.collect::<Vec<_>>().join("\n"), @r#"
+            running `git push "origin`: `toolUsageValidation` has `Bash git push*` in .conclaude.yaml:1
+            running this command: it cannot be parsed: a double quote is not closed (line 1)
+            "#);
+        }
+        test = answer.again();
+    }
+}
+
+#[test]
 fn a_denied_write_names_the_rule_and_the_path_after_normalising() {
     let config = "preToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n";
     let answer = write(config, "sub/../Cargo.lock").run();

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::common::workflow;
-use crate::common::{Test, run_in};
+use crate::common::{Test, binary, run_in};
 
 const CONFIG: &str = "preToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n";
 
@@ -36,6 +36,40 @@ fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
     Today
       the config would decide the same: denied
       all of it: conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock
+    "#);
+}
+
+/// The command that `why` offers, run by a shell as a user would paste it.
+fn pasted(test: &Test) -> (String, String) {
+    let shown = run_in(&test.root(), &["why"]).1;
+    let command = shown.lines().find_map(|line| line.strip_prefix("  all of it: ")).unwrap().to_owned();
+    let script = command.replacen("conclaude", &format!("'{}'", binary().display()), 1) + " --json";
+    let output = test.program("sh").args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    let explained: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (command, explained["payload"]["tool_input"]["command"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn what_is_offered_to_be_copied_explains_the_very_command() {
+    let config = "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: '*', action: ask}]}";
+    let asked = |command: &str| {
+        let test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
+        let test = test.payload("permission_mode", "acceptEdits").without("agent_id").without("agent_type");
+        let answer = test.payload("tool_input", json!({ "command": command })).run();
+        answer.tool("ask");
+        answer.again()
+    };
+    let commands = ["cat <in.txt", "cat <<'X'\n<b>\tit's\nX", "printf '\u{1b}[31m\u{200b}'"];
+    let all = commands.map(|command| {
+        let (offered, explained) = pasted(&asked(command));
+        assert_eq!(explained, command);
+        offered
+    });
+    assert_snapshot!(all.join("\n"), @r#"
+    conclaude explain PreToolUse --tool Bash --permission-mode acceptEdits --input '{"command":"cat \u003cin.txt"}'
+    conclaude explain PreToolUse --tool Bash --permission-mode acceptEdits --input '{"command":"cat \u003c\u003c'\''X'\''\n\u003cb>\tit'\''s\nX"}'
+    conclaude explain PreToolUse --tool Bash --permission-mode acceptEdits --input '{"command":"printf '\''\u001b[31m\u200b'\''"}'
     "#);
 }
 

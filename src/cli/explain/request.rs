@@ -66,7 +66,7 @@ fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
     let mut payload = object(&text, &format!("the payload {}", path.display()))?;
     let own = payload.get("hook_event_name").and_then(Value::as_str).map(str::to_owned);
     let event = match (&request.event, &own) {
-        (Some(typed), _) => event::named(typed)?,
+        (Some(typed), own) => not_another(event::named(typed)?, own.as_deref())?,
         (None, Some(own)) => event::named(own)?,
         (None, None) => return Err(error("the payload has no `hook_event_name`: name the event")),
     };
@@ -81,6 +81,16 @@ fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
         payload.insert("cwd".into(), here.into());
     }
     Ok(Asked { event, payload, changed: None, notes })
+}
+
+/// The event that was named, unless the payload is of another one.
+fn not_another(event: EventKind, own: Option<&str>) -> io::Result<EventKind> {
+    match own.filter(|own| *own != event.name()) {
+        None => Ok(event),
+        Some(own) => Err(error(format!(
+            "{event} was named, but the `hook_event_name` of the payload is {own}: leave the event out, or take a payload of {event}"
+        ))),
+    }
 }
 
 /// The folder in which the event happens.
@@ -121,6 +131,7 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
         false => (None, Map::new(), other_fields(event, request)?),
     };
     let cwd = folder(request)?;
+    given.extend(request.permission_mode.clone().map(|mode| ("permission_mode".to_owned(), mode.into())));
     if event == EventKind::PostToolBatch {
         let (tool, input) = self::tool(event, request)?;
         given.insert("tool_calls".into(), json!([{"tool_name": tool, "tool_input": input}]));

@@ -10,6 +10,7 @@ use crate::dialect::claude::{fields, tools};
 use crate::event::{EventKind, Subject};
 use crate::hooks::rehearse::{End, Rehearsal};
 use crate::plan::{Command, WhyNot};
+use crate::text::{clean, escaped_json};
 
 /// What today's config would make of a recorded event.
 pub(super) enum Today {
@@ -46,10 +47,9 @@ fn judged(record: &Value) -> Result<Today, String> {
     let event = EventKind::named(name)
         .ok_or_else(|| format!("`{name}` is a subcommand, which decides nothing by the config"))?;
     if let Some(step) = text(record, "step") {
-        return Err(format!(
-            "a gate judges the step as it is: `conclaude des check {}` judges it as it is now",
-            shell_quote(step)
-        ));
+        let check = format!("conclaude des check {}", shell_quote(step));
+        let check = if is_shown_as_it_is(&check) { check.as_str() } else { "conclaude des check" };
+        return Err(format!("a gate judges the step as it is: `{check}` judges it as it is now"));
     }
     let known = Known::of(event, record)?;
     let asked = Asked::sample(&known.sample());
@@ -91,6 +91,7 @@ struct Known<'a> {
     tool: Option<&'a str>,
     input: Map<String, Value>,
     cwd: String,
+    mode: Option<&'a str>,
     fields: Map<String, Value>,
 }
 
@@ -133,6 +134,7 @@ impl<'a> Known<'a> {
             tool: name,
             input,
             cwd,
+            mode,
             fields: given,
         })
     }
@@ -149,19 +151,37 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The subcommand that explains all of it.
+    /// The subcommand that explains all of it, in one line. None where that could not be copied from what is shown.
     fn explain(&self) -> Option<String> {
         let mut words = vec![format!("conclaude explain {}", self.event)];
-        words.extend(self.agent.map(|agent| format!("--agent {}", shell_quote(agent))));
-        words.extend(self.tool.map(|tool| format!("--tool {}", shell_quote(tool))));
+        let mut add = |flag: &str, value: &str| words.push(format!("{flag} {}", shell_quote(value)));
+        let here = std::env::current_dir();
+        let elsewhere = here.is_ok_and(|here| here.to_str() != Some(&self.cwd)).then_some(self.cwd.as_str());
+        let mode = self.mode.filter(|mode| *mode != "default");
+        let flags = [
+            ("--agent", self.agent),
+            ("--tool", self.tool),
+            ("--permission-mode", mode),
+            ("--cwd", elsewhere),
+        ];
+        flags.into_iter().for_each(|(flag, value)| value.into_iter().for_each(|value| add(flag, value)));
         let field = |name: &str| self.input.get(name).and_then(Value::as_str);
-        if let Some(command) = field("command") {
-            words.push(format!("--command {}", shell_quote(command)));
-        } else if let Some(file) = self.tool.and_then(tools::file_field).and_then(field) {
-            words.push(format!("--file {}", shell_quote(file)));
+        let file = self.tool.and_then(tools::file_field).and_then(field);
+        match field("command").map(|text| ("--command", text)).or(file.map(|text| ("--file", text))) {
+            Some((flag, text)) if is_shown_as_it_is(text) => add(flag, text),
+            // JSON has escapes for what would be cleaned.
+            Some(_) => add("--input", &escaped_json(&Value::Object(self.input.clone()).to_string())),
+            None => {}
         }
-        (self.fields.keys().all(|name| name == "permission_mode")).then(|| words.join(" "))
+        let command = words.join(" ");
+        (self.fields.keys().all(|name| name == "permission_mode") && is_shown_as_it_is(&command))
+            .then_some(command)
     }
+}
+
+/// Whether what is copied from the terminal is what was printed.
+fn is_shown_as_it_is(text: &str) -> bool {
+    !text.contains(['\n', '\t']) && clean(text) == text
 }
 
 /// The input of the tool, as far as guards look at it.
