@@ -52,7 +52,7 @@ pub(crate) use guards::{
 pub use message_display::MessageDisplayConfig;
 pub use notifications::{HookName, NotificationsConfig};
 pub(crate) use origins::{Layer, Origins, PACK, Part, Source, file_name, merge};
-pub use patterns::{FileGlob, NameGlob};
+pub use patterns::{FileGlob, NameGlob, OptionName};
 pub(crate) use permissions::{
     AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };

@@ -4,6 +4,10 @@
 //! In a path, `**` crosses `/` where it is a whole part: at the start or behind a `/`, and at the end or before a `/`. Braces
 //! do not change that: `{src/**,x}` and `src/{**,x}/y` cross, `src/**.rs` and `src/{**,x}.rs` do not. Elsewhere `**` is `*`.
 
+mod partly;
+
+pub(crate) use partly::{Hole, Part};
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod check;
+mod command_pattern;
 mod compile;
 mod lost;
 mod origin;
@@ -9,15 +10,18 @@ mod resolve;
 mod rules;
 mod tools;
 mod undecided;
+mod unit;
 mod watch;
 
 pub(crate) use call::{Call, Finding};
 pub(crate) use check::check;
+pub(crate) use command_pattern::{CommandPattern, Forms, Match, joins};
 pub(crate) use compile::Sources;
 pub(crate) use lost::{Suspect, lost};
 pub(crate) use origin::Origin;
 pub(crate) use resolve::{Effects, Ground, Touch, Unclear};
-pub(crate) use rules::{Action, CommandPattern, Rules, Whom};
+pub(crate) use rules::{Action, Rules, Whom};
+pub(crate) use unit::pipeline;
 pub(crate) use watch::{Compared, Watch};
 
 #[cfg(test)]

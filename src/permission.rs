@@ -43,7 +43,7 @@ impl<'a> Examined<'a> {
             }
             Use::Shell(command) => {
                 let script = shell::read(command, home);
-                (request.ground.of_script(&script), Some((script, command)))
+                (request.ground.on_files(&script), Some((script, command)))
             }
             Use::Other => (Effects::default(), None),
         };
@@ -155,6 +155,9 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
         }
         let denies_commands = rules.deny.iter().any(|rule| rule.compares_commands(examined.request));
         if denies_commands && let Some(why) = command::unknown(script) {
+            return Some(why);
+        }
+        if let Some(why) = rules.deny.iter().find_map(|rule| rule.could_deny(examined)) {
             return Some(why);
         }
     }

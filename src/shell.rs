@@ -18,23 +18,32 @@ mod expansions;
 mod git;
 mod interpreters;
 mod lexer;
+mod options;
 mod parameters;
 mod parser;
 mod partial;
+mod plain;
 mod programs;
 mod quotes;
 mod redirect;
 mod search;
 mod simple;
 mod state;
+mod subcommands;
 mod syntax;
 mod transfer;
 mod trim;
+mod unknown;
 mod walk;
 mod wrappers;
 
 #[cfg(test)]
 mod tests;
+
+use std::ops::Range;
+
+pub(crate) use options::Given;
+pub(crate) use plain::Plain;
 
 /// Longer commands are not read.
 pub(crate) const MAX_BYTES: usize = 64 << 10;
@@ -51,6 +60,8 @@ pub struct Script {
     /// What changes how the commands run, or runs something itself, without being one of them: variables that are set,
     /// arithmetic that sets some, and words that another shell would run.
     pub beside: Vec<String>,
+    /// The commands of each pipeline, and of each substitution together with the interpreter that runs what it prints.
+    pub pipelines: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -65,6 +76,37 @@ pub struct Simple {
     pub assigned: Vec<String>,
     /// Whether it writes to a file other than `/dev/null` by a redirection, its own or that of a group around it.
     pub redirects_to_file: bool,
+    /// Its own redirections, as `< file` and `> file`.
+    pub redirects: Vec<String>,
+    /// What it gets on its standard input, where that is known and a program of databases, which runs it.
+    pub input: Option<String>,
+    /// Parts of its words that are not known before it runs.
+    pub unknown: Vec<Unknown>,
+    /// Whether it only runs the command that follows it: `sudo`, `xargs`.
+    pub wraps: bool,
+    /// Whether it runs code that is not known: what another command prints, or what a variable holds.
+    pub runs_unknown: bool,
+}
+
+/// A part of a word that is not known before the command runs.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Unknown {
+    /// The index of the word.
+    pub word: usize,
+    /// In bytes of the word.
+    pub part: Range<usize>,
+    pub quoting: Quoting,
+}
+
+/// What an unknown part of a word can become.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Quoting {
+    /// In quotes: one word.
+    Quoted,
+    /// Any number of words.
+    Bare,
+    /// The name of a file, if one matches.
+    Glob,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]

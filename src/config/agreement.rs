@@ -110,7 +110,13 @@ fn full() -> Value {
         "subagentStop": { "match": "first", "commands": { "coder": [command, { "run": "y" }], "a*": null } },
         "stop": { "match": "all", "commands": [command], "infinite": false, "infiniteMessage": "m" },
         "messageDisplay": { "match": "all", "commands": [{ "run": "x" }], "onlyFinal": false },
-        "preToolUse": { "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true } },
+        "preToolUse": {
+            "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true },
+            "toolUsageValidation": [{
+                "tool": "Bash", "pattern": "x", "commandPattern": "git push", "options": ["-f", "--force"], "caseInsensitive": true,
+                "matchMode": "prefix", "action": "block", "message": "m", "agent": "a", "overridable": false,
+            }],
+        },
         "userPromptSubmit": {
             "match": "all", "commands": [command], "slashCommands": { "match": "all", "commands": { "a": [{ "run": "x" }] } },
             "contextRules": [{ "pattern": "x", "prompt": "y", "enabled": true, "caseInsensitive": false }],

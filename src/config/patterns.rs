@@ -171,3 +171,45 @@ impl JsonSchema for FileGlob {
         schema(FileGlob::FORMAT)
     }
 }
+
+/// An option of a command, such as `-f` or `--force`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionName(String);
+
+impl OptionName {
+    /// How the schema names it.
+    pub(super) const FORMAT: &str = "option";
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn is_valid(text: &str) -> bool {
+        let name = text.strip_prefix("--").or_else(|| text.strip_prefix('-')).unwrap_or_default();
+        !name.is_empty() && !name.starts_with('-') && !name.contains(|c: char| c.is_whitespace() || c == '=')
+    }
+}
+
+impl<'de> Deserialize<'de> for OptionName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if OptionName::is_valid(&text) {
+            return Ok(OptionName(text));
+        }
+        Err(de::Error::custom(format!("{text:?} is no option: expected one such as `-f` or `--force`")))
+    }
+}
+
+impl JsonSchema for OptionName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "OptionName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": r"^--?[^-\s=][^\s=]*$", "format": OptionName::FORMAT })
+    }
+}

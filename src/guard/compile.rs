@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::command_pattern::CommandPattern;
 use super::origin::Origin;
-use super::rules::{Action, CommandPattern, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
+use super::rules::{Action, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
 use crate::config::{
-    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
+    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, OptionName, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
 };
-use crate::glob::GlobError;
+use crate::glob::{Glob, GlobError, Kind};
 use crate::yaml::Located;
 
 /// What the files of a config are called, and whose they are.
@@ -96,16 +97,18 @@ fn tool_rule(
 ) -> Result<ToolRule, GlobError> {
     let config = &rule.value;
     let file = config.pattern.as_ref();
-    let is_prefix = config.match_mode == Some(CommandMatch::Prefix);
     let command = config.command_pattern.as_ref();
-    let written = [Some(config.tool.as_str()), file.map(FileGlob::as_str), command.map(NameGlob::as_str)]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>();
+    let options = config.options.iter().flatten().map(OptionName::as_str).collect::<Vec<_>>().join(",");
+    let options = Some(options.as_str()).filter(|options| !options.is_empty());
+    let written =
+        [Some(config.tool.as_str()), file.map(FileGlob::as_str), command.map(NameGlob::as_str), options]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
     Ok(ToolRule {
         tool: config.tool.glob().clone(),
         pattern: file.map(|pattern| pattern.pattern(home)).transpose()?,
-        command: command.map(|pattern| CommandPattern::new(pattern.glob().clone(), is_prefix)).transpose()?,
+        command: command_pattern(config)?,
         written: written.join(" "),
         action: match config.action {
             ToolAction::Allow => Action::Allow,
@@ -117,4 +120,22 @@ fn tool_rule(
         overridable: config.overridable.unwrap_or(false),
         origin: sources.origin("toolUsageValidation", rule),
     })
+}
+
+/// The pattern of commands of a rule; with options alone, it is for any command that has one.
+fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
+    let is_prefix = config.match_mode == Some(CommandMatch::Prefix);
+    let options: Vec<String> =
+        config.options.iter().flatten().map(|option| option.as_str().to_owned()).collect();
+    let glob = match config.command_pattern.as_ref() {
+        None if options.is_empty() => return Ok(None),
+        None => Glob::new("*", Kind::Name)?,
+        // Known variables are replaced in commands, and the home directory is `~` in their plain form.
+        Some(pattern) if pattern.as_str().contains("$HOME") && config.action != ToolAction::Allow => {
+            Glob::new(&pattern.as_str().replace("$HOME", "~"), Kind::Name)?
+        }
+        Some(pattern) => pattern.glob().clone(),
+    };
+    let pattern = CommandPattern::new(glob, is_prefix)?.with_options(options);
+    Ok(Some(if config.case_insensitive == Some(true) { pattern.ignoring_case()? } else { pattern }))
 }

@@ -1,13 +1,14 @@
 //! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use crate::deadline;
 use crate::des::paths::{Links, normalise};
 use crate::file_pattern::Location;
 use crate::glob::{Glob, Kind};
-use crate::shell::{Access, Base, Doubt, Effect, Script, Target};
+use crate::shell::{Access, Base, Doubt, Effect, Script, Simple, Target};
 
 /// What a shell's glob is expanded to, at most; beyond it, it counts as unknown.
 const MAX_EXPANDED: usize = 1_000;
@@ -72,7 +73,9 @@ pub(crate) struct Effects {
     pub(crate) touches: Vec<Touch>,
     pub(crate) unclear: Vec<Unclear>,
     /// The simple commands of a shell tool.
-    pub(crate) commands: Vec<String>,
+    pub(crate) commands: Vec<Simple>,
+    /// The commands that hand their output to each other.
+    pub(crate) pipelines: Vec<Range<usize>>,
 }
 
 impl Effects {
@@ -139,9 +142,14 @@ impl Ground<'_> {
     }
 
     /// The effects of a shell script.
-    pub(crate) fn of_script(&self, script: &Script) -> Effects {
+    pub(crate) fn of_script(&self, script: Script) -> Effects {
+        let effects = self.on_files(&script);
+        Effects { commands: script.commands, pipelines: script.pipelines, ..effects }
+    }
+
+    /// The same without the commands.
+    pub(crate) fn on_files(&self, script: &Script) -> Effects {
         let mut effects = Effects {
-            commands: script.commands.iter().map(|command| command.text.clone()).collect(),
             unclear: script.doubts.iter().cloned().map(Unclear::Doubt).collect(),
             ..Effects::default()
         };

@@ -1,11 +1,12 @@
 //! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
 
+use super::command_pattern::CommandPattern;
 use super::origin::Origin;
 use super::watch::Watch;
 use crate::config::NameGlob;
 use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
-use crate::glob::{Glob, GlobError, Kind};
+use crate::glob::Glob;
 use crate::rule::Rule;
 
 /// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
@@ -118,33 +119,6 @@ pub(crate) struct ToolRule {
     /// A rule of an inner layer may decide otherwise.
     pub(crate) overridable: bool,
     pub(crate) origin: Origin,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct CommandPattern {
-    glob: Glob,
-    /// What follows the pattern at a word boundary, for `matchMode: prefix`.
-    longer: Option<Glob>,
-}
-
-impl CommandPattern {
-    /// # Errors
-    /// Says what is wrong with the pattern.
-    pub(crate) fn new(glob: Glob, is_prefix: bool) -> Result<CommandPattern, GlobError> {
-        let longer = || Glob::new(&format!("{} *", glob.as_str()), Kind::Name);
-        let longer = is_prefix.then(longer).transpose()?;
-        Ok(CommandPattern { glob, longer })
-    }
-
-    /// Out of time it matches, unless that would allow the command.
-    pub(crate) fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
-        let matches = |glob: &Glob| {
-            // The clock is asked where a comparison takes time.
-            !glob.rules_out(command)
-                && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
-        };
-        matches(&self.glob) || self.longer.as_ref().is_some_and(matches)
-    }
 }
 
 /// A rule that is only switched on.

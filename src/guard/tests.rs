@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::origin::Origin;
-use super::rules::{CommandPattern, FileRule, FileRules, ToolRule, Whom};
+use super::rules::{FileRule, FileRules, ToolRule, Whom};
 use super::*;
 use crate::config::Layer;
 use crate::des::paths::Links;
@@ -82,7 +82,7 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
     let script = shell::read(&text.replace("$PWD", &root.to_string_lossy()), Some("/home/me"));
     let links = Links::default();
     let ground = Ground { root, cwd: root, links: &links, home: Some("/home/me") };
-    let effects = ground.of_script(&script);
+    let effects = ground.of_script(script);
     let call = Call {
         ground,
         tool: "Bash",
@@ -101,6 +101,23 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
 #[test]
 fn shell_commands_are_judged_by_what_they_do() {
     judged(&rules(), include_str!("../../tests/fixtures/guards/bash.txt"));
+}
+
+#[test]
+fn a_command_is_denied_in_every_ordinary_spelling() {
+    let block = |pattern| command(pattern, false, Action::Block);
+    let tools = vec![
+        block("git push --force*"),
+        block("kubectl delete *"),
+        block("terraform destroy*"),
+        command("npm publish", true, Action::Block),
+        block("aws s3 rb *"),
+        block("docker system prune*"),
+        block("rm -rf ~*"),
+        block("curl * | sh"),
+        command("gh repo delete*", false, Action::Ask),
+    ];
+    judged(&Rules { tools, ..Rules::default() }, include_str!("../../tests/fixtures/guards/spellings.txt"));
 }
 
 /// Lines of an answer, a tab and a command.
@@ -143,7 +160,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         is_ignored: &|_| false,
         watch: Watch::into(&seen),
     };
-    let found = check(&rules(), &call, &ground.of_script(&script));
+    let found = check(&rules(), &call, &ground.of_script(script));
     assert_eq!(found.len(), 1);
     assert_eq!(
         (found[0].origin.pattern.as_deref(), found[0].matched.as_str()),

@@ -1,204 +1,146 @@
-//! `toolUsageValidation`: each simple command, or the call itself, is decided by one rule.
-
-use std::collections::HashMap;
+//! `toolUsageValidation`: each simple command, each pipeline, or the call itself, is decided by one rule.
 
 use super::call::{Call, Finding, named, start};
-use super::resolve::{Effects, Touch};
-use super::rules::{Action, Rules, ToolRule, Whom};
+use super::command_pattern::Match;
+use super::resolve::Effects;
+use super::rules::{Action, Rules, ToolRule};
+use super::unit::{Kind, Mismatch, Unit, touches};
 use crate::config::Layer;
-use crate::file_pattern::Location;
 use crate::text::clean_line;
 
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
-    let units: Vec<Option<usize>> = match effects.commands.len() {
-        0 => vec![None],
-        several => (0..several).map(Some).collect(),
+    if rules.tools.is_empty() {
+        return;
+    }
+    let touches = touches(effects);
+    let is_only = effects.commands.len() == 1;
+    if effects.commands.is_empty() {
+        found.extend(judged(rules, call, &Unit::call(&touches)));
+    }
+    for command in effects.commands.iter().enumerate() {
+        found.extend(judged(rules, call, &Unit::command(command, call, is_only, &touches)));
+    }
+    if is_only || !rules.tools.iter().any(|rule| rule.command.as_ref().is_some_and(|one| one.joins())) {
+        return;
+    }
+    let before = found.len();
+    for range in &effects.pipelines {
+        let commands = effects.commands.get(range.clone()).unwrap_or_default();
+        found.extend(judged(rules, call, &Unit::pipeline(commands, call.ground.home)));
+    }
+    let whole = call.command.and_then(|text| judged(rules, call, &Unit::whole(text)));
+    // What is found in a pipeline is found in the whole text as well.
+    let is_new = |one: &Finding| !found.iter().skip(before).any(|known| known.origin == one.origin);
+    let whole = whole.filter(is_new);
+    found.extend(whole);
+}
+
+/// What a rule decided, and for certain or not.
+#[derive(Clone, Copy)]
+struct Decided<'a> {
+    rule: &'a ToolRule,
+    action: Action,
+    is_certain: bool,
+}
+
+impl<'a> Decided<'a> {
+    fn by(rule: &'a ToolRule) -> Decided<'a> {
+        Decided { rule, action: rule.action, is_certain: true }
+    }
+
+    /// It depends on what is not known before the command runs.
+    fn perhaps(rule: &'a ToolRule) -> Decided<'a> {
+        Decided { rule, action: Action::Ask, is_certain: false }
+    }
+}
+
+fn judged(rules: &Rules, call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
+    let Decided { rule, action, is_certain } =
+        deciding(rules, call, unit).filter(|decided| decided.action != Action::Allow)?;
+    let subject = unit.subject(call);
+    let what = match &unit.kind {
+        Kind::Call if call.command.is_none() => format!("using {}", call.tool),
+        Kind::Command(_) => format!("running `{}`", clean_line(subject)),
+        Kind::Call | Kind::Joined { .. } => format!("running `{}`", clean_line(start(subject))),
     };
-    let script = &Compared::of(rules, call, effects);
-    for unit in units {
-        let unit = &script.unit(unit);
-        let Some(rule) = deciding(rules, call, script, unit) else { continue };
-        if rule.action == Action::Allow {
-            continue;
-        }
-        let what = match (unit.command, call.command) {
-            (Some(command), _) => format!("running `{}`", clean_line(command)),
-            (None, Some(text)) => format!("running `{}`", clean_line(start(text))),
-            (None, None) => format!("using {}", call.tool),
-        };
-        found.push(Finding {
-            action: rule.action,
-            what,
-            rule: named(&rule.origin, &rule.written),
-            advice: rule.message.clone().unwrap_or_else(|| "do it another way, or ask the user".into()),
-            origin: rule.origin.rule(&rule.written),
-            matched: unit.subject(call).to_owned(),
-        });
+    let mut found = Finding {
+        action,
+        what,
+        rule: named(&rule.origin, &rule.written),
+        advice: rule.message.clone().unwrap_or_else(|| "do it another way, or ask the user".into()),
+        origin: rule.origin.rule(&rule.written),
+        matched: subject.to_owned(),
+    };
+    if !is_certain && let Kind::Command(forms) = &unit.kind {
+        let unknown = clean_line(forms.plain.unknown());
+        found.rule += &format!(", which could match: what `{unknown}` stands for is not known before it runs");
+        found.advice = "write it out; one name or path in quotes is no option".into();
     }
-}
-
-/// What a call does, prepared so that each command of a long script is compared with its own files alone, and the whole text
-/// once with each rule.
-struct Compared<'a> {
-    effects: &'a Effects,
-    /// By the simple command that touches them.
-    touches: HashMap<Option<usize>, Vec<&'a Touch>>,
-    /// The rules that match the whole text.
-    matching_whole: Vec<&'a ToolRule>,
-}
-
-impl<'a> Compared<'a> {
-    fn of(rules: &'a Rules, call: &Call<'_>, effects: &'a Effects) -> Compared<'a> {
-        let mut touches: HashMap<Option<usize>, Vec<&Touch>> = HashMap::new();
-        for touch in &effects.touches {
-            touches.entry(touch.command).or_default().push(touch);
-        }
-        let matching_whole = rules.tools.iter().filter(|rule| matches_whole(rule, call, effects)).collect();
-        Compared { effects, touches, matching_whole }
-    }
-
-    fn unit(&self, index: Option<usize>) -> Unit<'_> {
-        Unit {
-            command: index.and_then(|index| self.effects.commands.get(index)).map(String::as_str),
-            touched: self.touches.get(&index).map_or(&[], Vec::as_slice),
-        }
-    }
-
-    fn matches_whole(&self, rule: &ToolRule) -> bool {
-        self.matching_whole.iter().any(|matching| std::ptr::eq(*matching, rule))
-    }
-}
-
-/// What one rule decides: a simple command with the files that it touches, or the call itself.
-struct Unit<'a> {
-    command: Option<&'a str>,
-    touched: &'a [&'a Touch],
-}
-
-impl<'a> Unit<'a> {
-    /// Without a simple command, as where the text cannot be parsed, the start of the text.
-    fn subject(&self, call: &Call<'a>) -> &'a str {
-        self.command.or(call.command.map(start)).unwrap_or(call.tool)
-    }
-}
-
-/// The whole text only blocks: what follows an allowed command is not allowed by it.
-fn matches_whole(rule: &ToolRule, call: &Call<'_>, effects: &Effects) -> bool {
-    let is_allowing = rule.action == Action::Allow;
-    let text = call.command.filter(|_| !is_allowing || effects.commands.len() <= 1);
-    let compared = rule.command.as_ref().zip(text).filter(|_| is_for_tool(rule, call));
-    compared.is_some_and(|(pattern, text)| pattern.matches(text.trim(), !is_allowing))
-}
-
-fn is_for_tool(rule: &ToolRule, call: &Call<'_>) -> bool {
-    rule.tool.matches(call.tool).unwrap_or(rule.action != Action::Allow)
+    Some(found)
 }
 
 /// The rule that decides: the first that matches in each layer, and of these the strictest. What an outer layer decided an inner
 /// one relaxes only where that is `overridable`.
-fn deciding<'a>(
-    rules: &'a Rules,
-    call: &Call<'_>,
-    script: &Compared<'_>,
-    unit: &Unit<'_>,
-) -> Option<&'a ToolRule> {
+fn deciding<'a>(rules: &'a Rules, call: &Call<'_>, unit: &Unit<'_>) -> Option<Decided<'a>> {
     Layer::ALL.into_iter().fold(None, |outer, layer| {
         let of_layer = rules.tools.iter().filter(|rule| rule.origin.layer == layer);
-        first_match(of_layer, outer, call, script, unit).map(|rule| prevailing(outer, rule)).or(outer)
+        first_match(of_layer, outer, call, unit).map(|inner| prevailing(outer, inner)).or(outer)
     })
 }
 
-fn prevailing<'a>(outer: Option<&'a ToolRule>, inner: &'a ToolRule) -> &'a ToolRule {
-    outer.filter(|outer| !outer.overridable && outer.action >= inner.action).unwrap_or(inner)
+fn prevailing<'a>(outer: Option<Decided<'a>>, inner: Decided<'a>) -> Decided<'a> {
+    outer.filter(|outer| !outer.rule.overridable && outer.action >= inner.action).unwrap_or(inner)
 }
 
+/// The first rule that matches; before it one that could match, unless the first denies as well.
 fn first_match<'a>(
     rules: impl Iterator<Item = &'a ToolRule>,
-    outer: Option<&ToolRule>,
+    outer: Option<Decided<'a>>,
     call: &Call<'_>,
-    script: &Compared<'_>,
     unit: &Unit<'_>,
-) -> Option<&'a ToolRule> {
+) -> Option<Decided<'a>> {
     let subject = unit.subject(call);
     let mut first: Option<&ToolRule> = None;
+    let mut perhaps: Option<&ToolRule> = None;
     for rule in rules {
         let named = (&rule.origin, rule.written.as_str());
         if first.is_some() && !call.watch.is_watched() {
             break;
         }
-        match (first, mismatch(rule, call, script, unit)) {
-            (Some(first), None) => call.watch.missed(named, subject, || {
+        match (first, unit.compare(rule, call)) {
+            // A rule for single commands has nothing to say to several.
+            (_, Err(Mismatch::NotJoined)) => {}
+            (_, Err(why)) => call.watch.missed(named, subject, || why.describe(rule, call, subject)),
+            (Some(first), Ok(_)) => call.watch.missed(named, subject, || {
                 let position = first.origin.rule(&first.written).position().unwrap_or_default();
                 format!("would match {subject}, but the rule in {position} matches first")
             }),
-            (_, Some(why)) => call.watch.missed(named, subject, || why.describe(rule, call, subject)),
-            (None, None) => {
-                call.watch.matched(named, subject, || effect(rule, outer, subject));
+            (None, Ok(Match::Perhaps)) => {
+                call.watch.matched(named, subject, || {
+                    format!("could match {subject}, of which a part is not known: it asks")
+                });
+                perhaps = perhaps.or(Some(rule));
+            }
+            (None, Ok(Match::As(form))) => {
+                call.watch.matched(named, subject, || effect(Decided::by(rule), outer, subject, form));
                 first = Some(rule);
             }
         }
     }
-    first
+    let first = first.map(Decided::by);
+    first.filter(|first| first.action != Action::Allow).or(perhaps.map(Decided::perhaps)).or(first)
 }
 
 /// What a rule that matches does.
-fn effect(rule: &ToolRule, outer: Option<&ToolRule>, subject: &str) -> String {
-    let prevailing = prevailing(outer, rule);
-    if !std::ptr::eq(prevailing, rule) {
-        return format!("matches {subject}, but cannot relax `{}` of an outer layer", prevailing.written);
+fn effect(decided: Decided<'_>, outer: Option<Decided<'_>>, subject: &str, form: &str) -> String {
+    let prevailing = prevailing(outer, decided);
+    if !std::ptr::eq(prevailing.rule, decided.rule) {
+        return format!("matches {subject}, but cannot relax `{}` of an outer layer", prevailing.rule.written);
     }
-    match rule.action {
-        Action::Allow => format!("matches {subject}, and allows it"),
-        Action::Ask => format!("matches {subject}, and asks"),
-        Action::Block => format!("matches {subject}, and blocks it"),
+    let form = if form.is_empty() || form == subject { String::new() } else { format!(" as `{form}`") };
+    match decided.action {
+        Action::Allow => format!("matches {subject}{form}, and allows it"),
+        Action::Ask => format!("matches {subject}{form}, and asks"),
+        Action::Block => format!("matches {subject}{form}, and blocks it"),
     }
-}
-
-/// The part of a rule that does not match.
-#[derive(Clone, Copy)]
-enum Mismatch {
-    Tool,
-    Agent,
-    File,
-    Command,
-}
-
-impl Mismatch {
-    fn describe(self, rule: &ToolRule, call: &Call<'_>, subject: &str) -> String {
-        match self {
-            Mismatch::Tool => format!("is for other tools than {}", call.tool),
-            Mismatch::Agent => Whom::other(call.agent),
-            Mismatch::File if rule.action == Action::Allow => {
-                format!("does not cover all files of {subject}")
-            }
-            Mismatch::File => format!("covers no file of {subject}"),
-            Mismatch::Command => format!("does not match {subject}"),
-        }
-    }
-}
-
-fn mismatch(rule: &ToolRule, call: &Call<'_>, script: &Compared<'_>, unit: &Unit<'_>) -> Option<Mismatch> {
-    let is_allowing = rule.action == Action::Allow;
-    if !is_for_tool(rule, call) {
-        return Some(Mismatch::Tool);
-    }
-    if !rule.whom.is(call.agent) {
-        return Some(Mismatch::Agent);
-    }
-    let file = rule.pattern.as_ref().is_none_or(|pattern| {
-        let covers = |name: &Location| pattern.covers(name);
-        // Every file must be allowed by each of its names, any file can be blocked.
-        if is_allowing {
-            !unit.touched.is_empty() && unit.touched.iter().all(|touch| touch.names.iter().all(covers))
-        } else {
-            unit.touched.iter().any(|touch| touch.names.iter().any(covers))
-        }
-    });
-    if !file {
-        return Some(Mismatch::File);
-    }
-    let command = rule.command.as_ref().is_none_or(|pattern| {
-        script.matches_whole(rule) || unit.command.is_some_and(|text| pattern.matches(text, !is_allowing))
-    });
-    (!command).then_some(Mismatch::Command)
 }

@@ -132,7 +132,7 @@ fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> 
     let links = Links::default();
     let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links, home: None };
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for touch in ground.of_script(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
+    for touch in ground.on_files(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
         let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);
         let file = context.config.extended.iter().find(inside).unwrap_or(&touch.path).to_string_lossy();
         let writing = Writing { file: &file, ..*writing };

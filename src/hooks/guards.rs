@@ -124,7 +124,7 @@ pub(super) fn compare(
             return (Effects::default(), Vec::new());
         }
         Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
-        Use::Shell(command) => (ground.of_script(&shell::read(command, home.as_deref())), Some(command)),
+        Use::Shell(command) => (ground.of_script(shell::read(command, home.as_deref())), Some(command)),
         Use::Other => (Effects::default(), None),
     };
     let call = Call {

@@ -5,6 +5,7 @@ use super::{World, names};
 use crate::config::{CommandMatch, FileGlob, Layer, NameGlob, Remark, ToolAction, ToolRuleConfig};
 use crate::dialect::claude::tools;
 use crate::glob::{Glob, Kind};
+use crate::guard::joins;
 use crate::load::Loaded;
 use crate::yaml::Located;
 
@@ -56,9 +57,11 @@ impl Dead<'_> {
     /// What a tool without a command, or without a file, is never asked.
     fn commands(&self, rule: &ToolRuleConfig) -> Option<Remark> {
         let tool = rule.tool.as_str();
-        if rule.command_pattern.is_some() && !matches(tool, tools::SHELL) {
+        let key = if rule.command_pattern.is_some() { "commandPattern" } else { "options" };
+        let has_command = rule.command_pattern.is_some() || rule.options.is_some();
+        if has_command && !matches(tool, tools::SHELL) {
             let remark =
-                self.remark("commandPattern", format!("{KEY}: this rule for `{tool}` never matches"));
+                self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
             return Some(remark.because("only `Bash` has a command to compare").help("write `tool: Bash`"));
         }
         let touches = alternatives(tool).iter().all(|one| is_literal(one) && !tools::may_touch_files(one));
@@ -67,11 +70,11 @@ impl Dead<'_> {
             let why = format!("`{tool}` names no file to compare");
             return Some(remark.because(why).help("remove `pattern`"));
         }
-        if rule.match_mode.is_some() && rule.command_pattern.is_none() {
-            let remark = self.remark("matchMode", format!("{KEY}: `matchMode` has no effect"));
-            return Some(remark.because("there is no `commandPattern`").help("remove `matchMode`"));
-        }
-        None
+        let unused =
+            [("matchMode", rule.match_mode.is_some()), ("caseInsensitive", rule.case_insensitive.is_some())];
+        let (key, _) = unused.into_iter().find(|(_, is_set)| *is_set && rule.command_pattern.is_none())?;
+        let remark = self.remark(key, format!("{KEY}: `{key}` has no effect"));
+        Some(remark.because("there is no `commandPattern`").help(format!("remove `{key}`")))
     }
 }
 
@@ -94,17 +97,34 @@ fn comes_before(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         (Some(one), Some(other)) => one == other && allows(first) == allows(second),
         (Some(_), None) => false,
     };
+    covers(first.tool.as_str(), second.tool.as_str()) && agents && files && covers_commands(first, second)
+}
+
+fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     let is_prefix = |rule: &ToolRuleConfig| rule.match_mode == Some(CommandMatch::Prefix);
-    let commands = match (text(&first.command_pattern), text(&second.command_pattern)) {
+    let ignores_case = |rule: &ToolRuleConfig| rule.case_insensitive == Some(true);
+    let pattern = |rule: &ToolRuleConfig| {
+        let text = rule.command_pattern.as_ref()?.as_str();
+        Some(if ignores_case(first) { text.to_lowercase() } else { text.to_owned() })
+    };
+    // Of a rule's options one is enough.
+    let options = first.options.as_ref().is_none_or(|known| {
+        let others = second.options.iter().flatten();
+        known.is_empty() || second.options.is_some() && others.into_iter().all(|one| known.contains(one))
+    });
+    let commands = match (pattern(first), pattern(second)) {
         (None, _) => true,
-        // A rule that allows does not look at the whole text, one that blocks does.
+        // One that allows compares a command as it is written, one that denies in further forms. Only patterns with an operator are
+        // compared with several commands at once.
         (Some(one), Some(other)) => {
             (!allows(first) || allows(second))
+                && (joins(&one) || !joins(&other))
+                && (ignores_case(first) || !ignores_case(second))
                 && covers_command(&one, is_prefix(first), &other, is_prefix(second))
         }
         (Some(_), None) => false,
     };
-    covers(first.tool.as_str(), second.tool.as_str()) && agents && files && commands
+    options && commands
 }
 
 fn allows(rule: &ToolRuleConfig) -> bool {

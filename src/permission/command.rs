@@ -1,6 +1,6 @@
 //! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
 
-use crate::guard::CommandPattern;
+use crate::guard::{CommandPattern, Forms, Match, pipeline};
 use crate::messages::short;
 use crate::shell::{Doubt, Script, Simple};
 
@@ -75,21 +75,39 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
     by
 }
 
-/// The simple command that a pattern denies, however its program is named.
-pub(super) fn denied(pattern: &CommandPattern, script: &Script, text: &str) -> Option<String> {
+/// The simple command or the pipeline that a pattern denies, in whatever form.
+pub(super) fn denied(
+    pattern: &CommandPattern,
+    script: &Script,
+    text: &str,
+    home: Option<&str>,
+) -> Option<String> {
     let found = script.commands.iter().find(|command| {
-        let arguments = command.words.get(1..).unwrap_or_default().join(" ");
-        let name = command.words.first().map(|word| program(word)).unwrap_or_default();
-        let plain = format!("{name} {arguments}");
+        let forms = Forms::of(command, home, None);
         let declared = format!("{} {}", command.text, command.assigned.join(" "));
-        [command.text.as_str(), plain.trim_end(), declared.trim_end(), &as_written(command)]
-            .iter()
-            .any(|text| pattern.matches(text, true))
+        matches!(pattern.denies(&forms, true), Some(Match::As(_)))
+            || pattern.matches(declared.trim_end(), true)
+            || pattern.matches(&as_written(command), true)
     });
-    match found {
-        Some(command) => Some(format!("running `{}`", short(&command.text))),
-        None => pattern.matches(text.trim(), true).then(|| format!("running `{}`", short(text))),
-    }
+    let pipelines = script.pipelines.iter().filter(|_| pattern.joins());
+    let mut pipelines = pipelines.filter_map(|range| script.commands.get(range.clone())).map(|one| pipeline(one, home));
+    let shown = match found {
+        Some(command) => short(&command.text),
+        None if pattern.matches(text.trim(), true) => short(text),
+        None => short(&pipelines.find(|one| pattern.matches(one, true))?),
+    };
+    Some(format!("running `{shown}`"))
+}
+
+/// Why a pattern that does not deny could do so.
+pub(super) fn could_deny(pattern: &CommandPattern, script: &Script, home: Option<&str>) -> Option<String> {
+    script.commands.iter().find_map(|command| {
+        let forms = Forms::of(command, home, None);
+        matches!(pattern.denies(&forms, true), Some(Match::Perhaps)).then(|| {
+            let unknown = forms.plain.unknown();
+            format!("what `{}` stands for in `{}` is not known", short(unknown), short(&command.text))
+        })
+    })
 }
 
 /// The name of a program, without its path.

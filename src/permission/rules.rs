@@ -177,7 +177,7 @@ impl Rule {
             Compared::Nothing => true,
             Compared::Command(pattern) => {
                 let (script, text) = examined.script.as_ref()?;
-                return command::denied(pattern, script, text);
+                return command::denied(pattern, script, text, request.ground.home);
             }
             Compared::File { pattern, .. } => {
                 examined.effects.touches.iter().any(|touch| covers_any(pattern, touch))
@@ -288,6 +288,14 @@ impl Rule {
             }
             _ => None,
         }
+    }
+
+    /// Why it could deny a command, if what is unknown of that had a certain value.
+    pub(super) fn could_deny(&self, examined: &Examined<'_>) -> Option<String> {
+        let (script, _) = examined.script.as_ref()?;
+        let pattern = self.command_pattern(examined.request)?;
+        let why = command::could_deny(pattern, script, examined.request.ground.home)?;
+        Some(format!("{why}, and `{}` could match it", self.written))
     }
 
     pub(super) fn compares_commands(&self, request: &Request<'_>) -> bool {

@@ -45,13 +45,13 @@ pub(super) struct Call<'a> {
 
 /// How a described flag takes its value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Takes {
+pub(super) enum Takes {
     Nothing,
     Next,
     Attached,
 }
 
-fn takes(flags: &str, name: &str) -> Takes {
+pub(super) fn takes(flags: &str, name: &str) -> Takes {
     for flag in flags.split_ascii_whitespace() {
         if let Some(rest) = flag.strip_prefix(name) {
             match rest.bytes().next() {
@@ -62,6 +62,11 @@ fn takes(flags: &str, name: &str) -> Takes {
         }
     }
     Takes::Nothing
+}
+
+/// Whether the next word is the value of this flag.
+pub(super) fn takes_next(flags: &str, name: &str) -> bool {
+    takes(flags, name) == Takes::Next
 }
 
 /// The described name of a long flag, which may be abbreviated.

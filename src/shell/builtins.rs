@@ -120,7 +120,7 @@ pub(super) fn eval(walk: &mut Walk<'_>, call: &Call<'_>) {
     if words.iter().all(|field| field.kind != FieldKind::Unknown) {
         walk.script_text(&text);
     } else {
-        walk.inline_code("eval", text);
+        walk.unknown_code("eval", text);
     }
 }
 

@@ -5,9 +5,14 @@ use std::rc::Rc;
 use super::Access;
 use super::arguments::{self, Arguments, Call};
 use super::programs::{self, Action};
-use super::state::{Field, Output, State, Value};
+use super::redirect;
+use super::state::{Field, Input, Output, State, Value};
 use super::syntax::{Assignment, Redirect, Word};
 use super::walk::Walk;
+
+/// Clients of databases, which run what they get on their standard input.
+const DATABASES: [&str; 8] =
+    ["psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "sqlcmd", "redis-cli"];
 
 impl Walk<'_> {
     pub(super) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
@@ -20,6 +25,7 @@ impl Walk<'_> {
             if end.is_some() {
                 walk.state = start.clone();
             }
+            let start = walk.script.commands.len();
             let mut fields = Vec::with_capacity(words.len());
             for word in words {
                 fields.extend(walk.fields(word));
@@ -43,12 +49,10 @@ impl Walk<'_> {
             if walk.script.commands.len() == index && !redirected.touched.is_empty() {
                 walk.add_command(&fields, redirected.to_file);
             }
-            match walk.script.commands.get_mut(index) {
-                Some(command) => command.assigned = assigned,
-                None => assigned.into_iter().for_each(|assigned| walk.beside(assigned)),
-            }
-            for (access, field) in &redirected.touched {
-                walk.touch(*access, field, index);
+            walk.described(index, assigned, &redirected.touched);
+            let ran = walk.script.commands.get(index..).unwrap_or_default();
+            if start < index && ran.iter().any(|command| command.runs_unknown) {
+                walk.joined(start);
             }
             let declares = matches!(
                 fields.first().map(|field| field.text.as_str()),
@@ -65,6 +69,20 @@ impl Walk<'_> {
                 end = Some(walk.state.clone());
             }
         });
+    }
+
+    /// Adds to a command what is set and redirected for it.
+    fn described(&mut self, index: usize, assigned: Vec<String>, touched: &[(Access, Field)]) {
+        match self.script.commands.get_mut(index) {
+            Some(command) => {
+                command.assigned = assigned;
+                command.redirects = touched.iter().map(redirect::shown).collect();
+            }
+            None => assigned.into_iter().for_each(|assigned| self.beside(assigned)),
+        }
+        for (access, field) in touched {
+            self.touch(*access, field, index);
+        }
     }
 
     fn without_words(&mut self, assignments: &[Assignment], redirects: &[Redirect]) {
@@ -114,6 +132,7 @@ impl Walk<'_> {
             return;
         }
         let command = self.add_command(fields, self.redirected > 0);
+        self.takes_input(&first.text);
         if !first.is_literal() {
             self.unknown_program(fields);
             return;
@@ -133,6 +152,17 @@ impl Walk<'_> {
             }
             None if is_function => {}
             None => self.unknown_program(fields),
+        }
+    }
+
+    /// What a client of a database gets on its standard input is run as its arguments are.
+    fn takes_input(&mut self, program: &str) {
+        let Input::Text(text) = &self.input else { return };
+        let name = program.rsplit('/').next().unwrap_or(program);
+        if DATABASES.contains(&name)
+            && let Some(command) = self.script.commands.last_mut()
+        {
+            command.input = Some(text.to_string());
         }
     }
 

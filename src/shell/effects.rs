@@ -2,7 +2,7 @@
 
 use super::state::{Field, FieldKind};
 use super::walk::Walk;
-use super::{Access, Base, Effect, Simple, Target};
+use super::{Access, Base, Effect, Quoting, Simple, Target, Unknown};
 
 impl Walk<'_> {
     /// Adds a command; its index.
@@ -10,8 +10,19 @@ impl Walk<'_> {
         let words: Vec<String> = fields.iter().map(Field::shown).collect();
         let text = words.join(" ");
         let is_known = fields.first().is_some_and(Field::is_literal);
-        let assigned = Vec::new();
-        self.script.commands.push(Simple { words, text, is_known, assigned, redirects_to_file });
+        let unknown = fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
+        self.script.commands.push(Simple {
+            words,
+            text,
+            is_known,
+            redirects_to_file,
+            unknown,
+            assigned: Vec::new(),
+            redirects: Vec::new(),
+            input: None,
+            wraps: false,
+            runs_unknown: false,
+        });
         self.script.commands.len() - 1
     }
 
@@ -65,6 +76,20 @@ impl Walk<'_> {
         }
         for base in self.state.bases.clone() {
             self.script.effects.push(Effect { access, target: target.clone(), base, command });
+        }
+    }
+}
+
+/// What of a word is not known.
+fn unknown_parts(word: usize, field: &Field) -> Vec<Unknown> {
+    let all = |quoting| vec![Unknown { word, part: 0..field.text.len(), quoting }];
+    match field.kind {
+        FieldKind::Literal | FieldKind::Tree => Vec::new(),
+        FieldKind::Glob => vec![Unknown { word, part: 0..field.shown().len(), quoting: Quoting::Glob }],
+        FieldKind::Unknown if field.holes.is_empty() => all(Quoting::Bare),
+        FieldKind::Unknown => {
+            let holes = field.holes.iter();
+            holes.map(|(part, quoting)| Unknown { word, part: part.clone(), quoting: *quoting }).collect()
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Words to fields: variables, braces, `~`, quotes and splitting.
 
+use super::Quoting;
 use super::beside;
 use super::braces::{self, PieceRef};
 use super::parameters::Found;
@@ -58,7 +59,7 @@ impl Walk<'_> {
                 Piece::Parameter { name, operation, .. } => {
                     let found = self.parameter(name, operation.as_ref(), true);
                     is_number |= matches!(found, Found::Number);
-                    self.append(&mut partial, found, name);
+                    self.append(&mut partial, found, name, Quoting::Quoted);
                 }
                 Piece::Arithmetic(_) => {
                     is_number = true;
@@ -75,10 +76,10 @@ impl Walk<'_> {
     }
 
     /// Adds a value to a field as it is.
-    fn append(&mut self, partial: &mut Partial, found: Found, name: &str) {
+    fn append(&mut self, partial: &mut Partial, found: Found, name: &str, quoting: Quoting) {
         match found {
             Found::Number => partial.glob("*"),
-            Found::Unknown => partial.unknown(&format!("${name}")),
+            Found::Unknown => partial.unknown(&format!("${name}"), quoting),
             Found::Fields(fields) => {
                 for (index, field) in fields.iter().enumerate() {
                     if index > 0 {
@@ -98,7 +99,7 @@ impl Walk<'_> {
                 partial.quoted(home);
                 partial.plain(rest);
             }
-            (Some(_), _) => partial.unknown(text),
+            (Some(_), _) => partial.unknown(text, Quoting::Quoted),
             (None, _) => partial.plain(text),
         }
     }
@@ -117,13 +118,13 @@ impl Walk<'_> {
                         Found::Fields(values) if is_list => {
                             join_list(values, &mut partial, &mut fields);
                         }
-                        found => self.append(&mut partial, found, name),
+                        found => self.append(&mut partial, found, name, Quoting::Quoted),
                     }
                 }
                 PieceRef::Whole(Piece::Parameter { name, operation, .. }) => {
                     match self.parameter(name, operation.as_ref(), false) {
                         Found::Fields(values) => self.unquoted(values, &mut partial, &mut fields),
-                        found => self.append(&mut partial, found, name),
+                        found => self.append(&mut partial, found, name, Quoting::Bare),
                     }
                 }
                 PieceRef::Whole(piece) => self.other(piece, &mut partial),
@@ -157,7 +158,9 @@ impl Walk<'_> {
                         }
                     }
                 }
-                (FieldKind::Literal, None) | (FieldKind::Unknown, _) => partial.unknown(&value.text),
+                (FieldKind::Literal, None) | (FieldKind::Unknown, _) => {
+                    partial.unknown(&value.text, Quoting::Bare);
+                }
                 (FieldKind::Glob | FieldKind::Tree, _) => partial.value(value),
             }
         }
@@ -193,7 +196,10 @@ impl Walk<'_> {
                     (_, Output::Text(text)) if *quoted || !text.contains(char::is_whitespace) => {
                         partial.quoted(text.trim_end_matches('\n'));
                     }
-                    (text, _) => partial.unknown(&format!("$({text})")),
+                    (text, _) => {
+                        let quoting = if *quoted { Quoting::Quoted } else { Quoting::Bare };
+                        partial.unknown(&format!("$({text})"), quoting);
+                    }
                 }
             }
             Piece::Process(list) => {
@@ -215,7 +221,7 @@ impl Walk<'_> {
             Piece::Pattern(text) => {
                 // In zsh it may be a qualifier that runs code.
                 self.beside(text.clone());
-                partial.unknown(text);
+                partial.unknown(text, Quoting::Glob);
             }
             Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { .. } => {}
         }

@@ -10,6 +10,7 @@ pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let (options, length) = arguments::parse_up_to("-o= -O= --rcfile=r --init-file=r +o= +O=", words, true);
     let rest = words.get(length..).unwrap_or_default();
+    let rest = rest.split_first().filter(|(first, _)| first.text == "-").map_or(rest, |(_, rest)| rest);
     for file in options.values(&["--rcfile", "--init-file"]) {
         walk.reads(file, call.command);
     }
@@ -40,7 +41,11 @@ pub(super) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
         .cloned()
         .collect();
     for text in &code {
-        walk.inline_code(call.name, text.shown());
+        match text.holes.as_slice() {
+            // All of it is what another command prints, or what a variable holds.
+            [(part, _)] if part.len() == text.text.len() => walk.unknown_code(call.name, text.shown()),
+            _ => walk.inline_code(call.name, text.shown()),
+        }
     }
     if call.arguments.has(&["-m"]) {
         walk.unknown_program(call.fields);
@@ -117,7 +122,7 @@ impl Walk<'_> {
                 walk.script_text(&text);
             }),
             Input::Text(text) => self.inline_code(interpreter, text.to_string()),
-            Input::Files(_) | Input::Unknown => self.inline_code(interpreter, String::new()),
+            Input::Files(_) | Input::Unknown => self.unknown_code(interpreter, String::new()),
         }
     }
 }

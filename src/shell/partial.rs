@@ -1,5 +1,8 @@
 //! A field while its pieces are put together.
 
+use std::ops::Range;
+
+use super::Quoting;
 use super::state::{Field, FieldKind};
 
 /// A field that is being put together.
@@ -10,6 +13,7 @@ pub(super) struct Partial {
     pub(super) is_unknown: bool,
     pub(super) is_tree: bool,
     pub(super) is_started: bool,
+    holes: Vec<(Range<usize>, Quoting)>,
 }
 
 impl Partial {
@@ -48,23 +52,37 @@ impl Partial {
             FieldKind::Literal => self.quoted(&field.text),
             FieldKind::Glob => self.glob(&field.text),
             FieldKind::Tree => self.tree(&field.text),
-            FieldKind::Unknown => self.unknown(&field.text),
+            FieldKind::Unknown => self.unknown_value(field),
         }
     }
 
-    pub(super) fn unknown(&mut self, written: &str) {
+    fn unknown_value(&mut self, field: &Field) {
+        let start = self.literal.len();
+        if field.holes.is_empty() {
+            return self.unknown(&field.text, Quoting::Quoted);
+        }
+        let moved = |(part, quoting): &(Range<usize>, Quoting)| (part.start + start..part.end + start, *quoting);
+        self.holes.extend(field.holes.iter().map(moved));
+        self.literal.push_str(&field.text);
+        self.is_unknown = true;
+        self.is_started = true;
+    }
+
+    pub(super) fn unknown(&mut self, written: &str, quoting: Quoting) {
+        let start = self.literal.len();
         self.literal.push_str(written);
+        self.holes.push((start..self.literal.len(), quoting));
         self.is_unknown = true;
         self.is_started = true;
     }
 
     pub(super) fn finish(self, globs: bool) -> Field {
         if self.is_unknown {
-            Field::unknown(self.literal)
+            Field { holes: self.holes, ..Field::unknown(self.literal) }
         } else if self.is_tree {
-            Field { text: self.literal, kind: FieldKind::Tree }
+            Field::new(self.literal, FieldKind::Tree)
         } else if globs && is_glob(&self.pattern) {
-            Field { text: self.pattern, kind: FieldKind::Glob }
+            Field::new(self.pattern, FieldKind::Glob)
         } else {
             Field::literal(self.literal)
         }

@@ -13,6 +13,11 @@ pub(super) struct Redirected {
     pub(super) to_file: bool,
 }
 
+/// A redirection as one would write it.
+pub(super) fn shown((access, field): &(Access, Field)) -> String {
+    format!("{} {}", if *access == Access::Read { '<' } else { '>' }, field.shown())
+}
+
 impl Walk<'_> {
     pub(super) fn redirected(&mut self, redirects: &[Redirect]) -> Redirected {
         let mut found = Redirected::default();
@@ -74,6 +79,9 @@ impl Walk<'_> {
         for redirected in all {
             if !redirected.touched.is_empty() {
                 let command = self.add_command(&[], redirected.to_file);
+                if let Some(command) = self.script.commands.get_mut(command) {
+                    command.redirects = redirected.touched.iter().map(shown).collect();
+                }
                 for (access, field) in &redirected.touched {
                     self.touch(*access, field, command);
                 }

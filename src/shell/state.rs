@@ -1,15 +1,18 @@
 //! What is known while a script is walked through: variables, functions, and the directory.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::syntax::Command;
-use super::{Base, Target};
+use super::{Base, Quoting, Target};
 
 /// One word after all expansions.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Field {
     pub(super) text: String,
     pub(super) kind: FieldKind,
+    /// What of the text is unknown, where that is not all of it.
+    pub(super) holes: Vec<(Range<usize>, Quoting)>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,12 +27,16 @@ pub(super) enum FieldKind {
 }
 
 impl Field {
+    pub(super) fn new(text: impl Into<String>, kind: FieldKind) -> Field {
+        Field { text: text.into(), kind, holes: Vec::new() }
+    }
+
     pub(super) fn literal(text: impl Into<String>) -> Field {
-        Field { text: text.into(), kind: FieldKind::Literal }
+        Field::new(text, FieldKind::Literal)
     }
 
     pub(super) fn unknown(text: impl Into<String>) -> Field {
-        Field { text: text.into(), kind: FieldKind::Unknown }
+        Field::new(text, FieldKind::Unknown)
     }
 
     pub(super) fn is_literal(&self) -> bool {
@@ -46,7 +53,7 @@ impl Field {
 
     /// The same kind of field with another text.
     pub(super) fn with(&self, text: impl Into<String>) -> Field {
-        Field { text: text.into(), kind: self.kind }
+        Field::new(text, self.kind)
     }
 }
 

@@ -73,6 +73,14 @@ impl Walk<'_> {
         self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
     }
 
+    /// Code that the last command runs, and that is not known.
+    pub(super) fn unknown_code(&mut self, interpreter: &str, text: String) {
+        if let Some(command) = self.script.commands.last_mut() {
+            command.runs_unknown = true;
+        }
+        self.inline_code(interpreter, text);
+    }
+
     /// A program that is not known, with its arguments.
     pub(super) fn unknown_words(&mut self, words: Vec<String>) {
         let bases = self.state.bases.clone();
@@ -126,12 +134,23 @@ impl Walk<'_> {
             return;
         }
         let outer = self.input.clone();
+        let start = self.script.commands.len();
         for command in pipeline {
             self.output = Output::Unknown;
             self.subshell(|walk| walk.command(command));
             self.input = std::mem::replace(&mut self.output, Output::Unknown).into();
         }
         self.input = outer;
+        self.joined(start);
+    }
+
+    /// The commands from here on hand their output to each other.
+    pub(super) fn joined(&mut self, start: usize) {
+        let commands = self.script.commands.get(start..).unwrap_or_default();
+        let length = commands.iter().map(|command| command.text.len()).sum();
+        if commands.len() > 1 && self.work(length) {
+            self.script.pipelines.push(start..self.script.commands.len());
+        }
     }
 
     pub(super) fn subshell(&mut self, run: impl FnOnce(&mut Self)) {

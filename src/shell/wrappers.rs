@@ -56,7 +56,7 @@ pub(super) fn wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         return;
     }
-    walk.deeper(|walk| walk.run_fields(rest));
+    walk.wrap(call.command, |walk| walk.run_fields(rest));
 }
 
 fn is_assignment(field: &Field) -> bool {
@@ -82,7 +82,7 @@ pub(super) fn env(walk: &mut Walk<'_>, call: &Call<'_>) {
                 let rest: Vec<String> = rest.iter().map(Field::shown).collect();
                 walk.code(&code.with(format!("{} {}", code.text, rest.join(" "))), "env");
             }
-            None => walk.deeper(|walk| walk.run_fields(rest)),
+            None => walk.wrap(call.command, |walk| walk.run_fields(rest)),
         }
     });
 }
@@ -102,7 +102,7 @@ pub(super) fn text_wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
         [] => {}
         [code] if call.name == "watch" => walk.subshell(|walk| walk.code(code, "sh")),
         rest if matches!(call.name, "watch" | "flock") => {
-            walk.deeper(|walk| walk.run_fields(rest));
+            walk.wrap(call.command, |walk| walk.run_fields(rest));
         }
         _ => walk.unknown_program(call.fields),
     }
@@ -136,12 +136,12 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: &Call<'_>) {
         Some(mark) => {
             for field in &more {
                 let fields: Vec<Field> = rest.iter().map(|word| replaced(word, &mark, field)).collect();
-                walk.deeper(|walk| walk.run_fields(&fields));
+                walk.wrap(call.command, |walk| walk.run_fields(&fields));
             }
         }
         None => {
             let fields: Vec<Field> = rest.iter().cloned().chain(more).collect();
-            walk.deeper(|walk| walk.run_fields(&fields));
+            walk.wrap(call.command, |walk| walk.run_fields(&fields));
         }
     }
 }
@@ -157,24 +157,34 @@ pub(super) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {
         (FieldKind::Glob, _) | (_, FieldKind::Glob) => FieldKind::Glob,
         _ => FieldKind::Literal,
     };
-    Field { text: word.text.replace(mark, &by.text), kind }
+    Field::new(word.text.replace(mark, &by.text), kind)
 }
 
 /// What `find` found, as a word.
 pub(super) fn found(target: &Target) -> Field {
     match target {
         Target::Path(path) => Field::literal(path.as_str()),
-        Target::Glob(pattern) => Field { text: pattern.clone(), kind: FieldKind::Glob },
-        Target::Tree(root) => Field { text: root.clone(), kind: FieldKind::Tree },
+        Target::Glob(pattern) => Field::new(pattern.as_str(), FieldKind::Glob),
+        Target::Tree(root) => Field::new(root.as_str(), FieldKind::Tree),
         Target::Into { .. } | Target::WorkTree | Target::Unknown(_) => Field::unknown("what was found"),
     }
 }
 
 impl Walk<'_> {
+    /// Runs the command of one that only runs another.
+    fn wrap(&mut self, command: usize, run: impl FnOnce(&mut Self)) {
+        let before = self.script.commands.len();
+        self.deeper(run);
+        let runs_another = self.script.commands.len() > before;
+        if let Some(command) = self.script.commands.get_mut(command) {
+            command.wraps |= runs_another;
+        }
+    }
+
     /// Runs a word as a script of its own.
     pub(super) fn code(&mut self, code: &Field, interpreter: &str) {
         if code.kind == FieldKind::Unknown {
-            self.inline_code(interpreter, code.text.clone());
+            self.unknown_code(interpreter, code.text.clone());
         } else {
             self.script_text(&code.shown());
         }

@@ -80,7 +80,7 @@ fn effects(guarded: &Guarded) -> Value {
         })
     });
     json!({
-        "commands": effects.commands,
+        "commands": effects.commands.iter().map(|command| &command.text).collect::<Vec<_>>(),
         "touches": touches.collect::<Vec<_>>(),
         "unclear": effects.unclear.iter().map(words::of_unclear).collect::<Vec<_>>(),
     })

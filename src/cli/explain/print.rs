@@ -94,7 +94,7 @@ fn effects(out: &mut Out<'_>, guarded: &Guarded) -> io::Result<()> {
         paragraph(out, 2, &words::of_touch(touch))?;
     }
     for (index, command) in effects.commands.iter().enumerate() {
-        paragraph(out, 2, &format!("runs `{}`", crate::messages::short(command)))?;
+        paragraph(out, 2, &words::of_command(command))?;
         for touch in effects.touches.iter().filter(|touch| touch.command == Some(index)) {
             paragraph(out, 4, &words::of_touch(touch))?;
         }

@@ -7,14 +7,23 @@ use crate::dialect::claude::Answer;
 use crate::exit::Exit;
 use crate::guard::{Touch, Unclear};
 use crate::hooks::rehearse::{Answered, Rehearsal};
+use crate::messages::short;
 use crate::plan::{Action, Report};
 use crate::rule::Rule;
+use crate::shell::Simple;
 
 pub(super) fn of_touch(touch: &Touch) -> String {
     let names: Vec<&str> = touch.names.iter().map(|name| name.shown()).collect();
     let all = if touch.with_contents { " with all that is in it" } else { "" };
     let new = if touch.exists { "" } else { " (which does not exist)" };
     format!("{} {}{all}{new}", touch.access.does(), names.join(", which leads to "))
+}
+
+pub(super) fn of_command(command: &Simple) -> String {
+    match &command.plain(None).text {
+        Some(plain) => format!("runs `{}`, which is `{}`", short(&command.text), short(plain)),
+        None => format!("runs `{}`", short(&command.text)),
+    }
 }
 
 pub(super) fn of_unclear(unclear: &Unclear) -> String {

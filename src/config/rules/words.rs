@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::config::permissions::ToolPatternText;
 use crate::config::regex_text::RegexText;
-use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob};
+use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob, OptionName};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
 use crate::text::{most_similar, nearest};
@@ -60,6 +60,7 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
         }
         Node::Text(text) if is_folder(schema) => FolderBelow::is_valid(text) && !text.trim().is_empty(),
         Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).is_ok(),
+        Node::Text(text) if is_option(schema) => OptionName::is_valid(text),
         Node::Text(text) if broken_pattern(text, schema).is_some() => false,
         Node::Text(text) if is_type(schema, "string") => {
             (!must_not_be_blank(schema) || !text.trim().is_empty())
@@ -92,6 +93,10 @@ pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
 
 fn is_folder(schema: &Value) -> bool {
     schema.get("format").and_then(Value::as_str) == Some(FolderBelow::FORMAT)
+}
+
+fn is_option(schema: &Value) -> bool {
+    schema.get("format").and_then(Value::as_str) == Some(OptionName::FORMAT)
 }
 
 fn is_endpoint(schema: &Value) -> bool {
@@ -132,6 +137,7 @@ fn expected_one(schema: &Value) -> String {
         Some(ToolPatternText::FORMAT) => {
             return "a pattern of tools, such as `Read` or `Bash(git status*)`".into();
         }
+        Some(OptionName::FORMAT) => return "an option, such as `-f` or `--force`".into(),
         Some(FileGlob::FORMAT) => return "a pattern of files, as in .gitignore".into(),
         _ => {}
     }

@@ -57,7 +57,7 @@ impl Project {
     fn of_shell(&self, text: &str) -> Answers {
         let links = Links::default();
         let ground = Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home() };
-        self.check("Bash", Some(text), ground, &ground.of_script(&shell::read(text, self.home())))
+        self.check("Bash", Some(text), ground, &ground.of_script(shell::read(text, self.home())))
     }
 
     fn check(&self, tool: &str, command: Option<&str>, ground: Ground<'_>, effects: &Effects) -> Answers {

@@ -1,0 +1,184 @@
+//! Whether a glob could match a text of which parts are not known.
+
+use super::{Glob, Op, States};
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'a> {
+    Text(&'a str),
+    Unknown(Hole),
+}
+
+/// What an unknown part may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hole {
+    /// Any words, or none, and then the blank before it is none either.
+    Words,
+    /// Any word.
+    Word,
+    /// A word that is no option: a name or a path. It starts with a letter, a digit or one of `_/~@`, and a pattern finds a dash in
+    /// it only behind another character, so that `*--force` does not.
+    Name,
+}
+
+impl Hole {
+    fn may_start_with(self, c: char) -> bool {
+        match self {
+            Hole::Words => true,
+            Hole::Word => c == '-' || Hole::Name.may_start_with(c),
+            Hole::Name => c.is_alphanumeric() || matches!(c, '_' | '/' | '~' | '@'),
+        }
+    }
+
+    /// Whether it may go on with this character, which is at this position of a pattern.
+    fn may_hold(self, program: &[Op], at: usize, c: char) -> bool {
+        let is_inside = || match at.checked_sub(1).and_then(|before| program.get(before)) {
+            Some(Op::Char(before)) => !before.is_whitespace() && *before != '-',
+            _ => false,
+        };
+        match self {
+            Hole::Words => true,
+            Hole::Word => !c.is_whitespace(),
+            Hole::Name => !c.is_whitespace() && (c != '-' || is_inside()),
+        }
+    }
+}
+
+impl Glob {
+    /// Whether some text matches that differs from this one in its unknown parts.
+    #[must_use]
+    pub(crate) fn could_match(&self, parts: &[Part<'_>]) -> bool {
+        // Most patterns are about another program.
+        let head = self.0.pattern.get(..self.0.head).unwrap_or_default();
+        let mut known = parts.iter().map_while(|part| match part {
+            Part::Text(text) => Some(*text),
+            Part::Unknown(_) => None,
+        });
+        if !agree(head, &mut known) {
+            return false;
+        }
+        let program = self.program();
+        let mut now = States::new(program.len());
+        now.add(program, 0);
+        // The states before the last blank.
+        let mut before_blank = Vec::new();
+        for part in parts {
+            match part {
+                Part::Text(text) => {
+                    for c in text.chars() {
+                        if c == ' ' {
+                            before_blank.clone_from(&now.list);
+                        }
+                        now = now.after(program, c);
+                    }
+                }
+                Part::Unknown(hole) => {
+                    now.fill(program, *hole);
+                    if *hole == Hole::Words {
+                        before_blank.iter().for_each(|at| now.add(program, *at));
+                    }
+                }
+            }
+            if now.list.is_empty() {
+                return false;
+            }
+        }
+        now.list.iter().any(|at| matches!(program.get(*at), Some(Op::End)))
+    }
+}
+
+/// Whether a literal start agrees with the known start of a text, as far as both go. A blank at its end may be missing.
+fn agree(head: &str, known: &mut dyn Iterator<Item = &str>) -> bool {
+    let mut head = head;
+    for text in known {
+        let length = head.len().min(text.len());
+        if head.as_bytes().get(..length) != text.as_bytes().get(..length) {
+            return false;
+        }
+        head = head.get(length..).unwrap_or_default();
+    }
+    true
+}
+
+impl States {
+    fn after(&self, program: &[Op], c: char) -> States {
+        let mut next = States::new(program.len());
+        for at in &self.list {
+            match program.get(*at) {
+                Some(Op::Many { slash }) if *slash || c != '/' => next.add(program, *at),
+                Some(op) if op.takes(c) => next.add(program, at + 1),
+                _ => {}
+            }
+        }
+        next
+    }
+
+    /// Adds the states behind anything that a hole may be.
+    fn fill(&mut self, program: &[Op], hole: Hole) {
+        let mut open = Vec::new();
+        for at in self.list.clone() {
+            match program.get(at) {
+                Some(Op::Char(c)) if !hole.may_start_with(*c) => {}
+                Some(Op::Char(_) | Op::Any { .. } | Op::Class { .. }) => open.push(at + 1),
+                Some(Op::Many { .. }) => open.push(at),
+                _ => {}
+            }
+        }
+        let mut inside = States::new(program.len());
+        open.iter().for_each(|at| inside.add(program, *at));
+        let mut done = 0;
+        while let Some(at) = inside.list.get(done).copied() {
+            done += 1;
+            match program.get(at) {
+                Some(Op::Char(c)) if hole.may_hold(program, at, *c) => inside.add(program, at + 1),
+                Some(Op::Any { .. } | Op::Class { .. }) => inside.add(program, at + 1),
+                _ => {}
+            }
+        }
+        inside.list.iter().for_each(|at| self.add(program, *at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glob::Kind;
+
+    fn could(pattern: &str, parts: &[Part<'_>]) -> bool {
+        Glob::new(pattern, Kind::Name).unwrap().could_match(parts)
+    }
+
+    #[test]
+    fn an_unknown_part_becomes_what_it_can_be() {
+        use Part::{Text, Unknown};
+        let git = |hole, rest| [Text("git "), Unknown(hole), Text(rest)];
+        let push = |hole| [Text("git push "), Unknown(hole), Text("")];
+        for (pattern, parts) in [
+            ("git push*", git(Hole::Words, "")),
+            ("git push --force*", git(Hole::Words, "")),
+            ("git push --force*", git(Hole::Words, " --force")),
+            ("git push --force*", git(Hole::Words, " push --force")),
+            ("git push --force*", git(Hole::Word, " --force")),
+            ("git push --force*", push(Hole::Word)),
+            ("git push *--force*", push(Hole::Word)),
+            ("git push {main,release-*}", push(Hole::Name)),
+            ("git push rele*-1", push(Hole::Word)),
+        ] {
+            assert!(could(pattern, &parts), "{pattern} {parts:?}");
+        }
+        for (pattern, parts) in [
+            ("git push --force*", git(Hole::Word, "")),
+            ("git push --force*", git(Hole::Name, " origin")),
+            ("git push --force*", push(Hole::Name)),
+            ("git push *--force*", push(Hole::Name)),
+            ("git push {-f,--force}*", push(Hole::Name)),
+            ("git push * :*", push(Hole::Name)),
+            ("git checkout .", [Text("git checkout "), Unknown(Hole::Word), Text("")]),
+            ("kill -* -1", [Text("kill -9 "), Unknown(Hole::Name), Text("")]),
+            ("kill -* -1", [Text("kill "), Unknown(Hole::Word), Text("")]),
+            ("git push*", [Text("echo "), Unknown(Hole::Words), Text("")]),
+        ] {
+            assert!(!could(pattern, &parts), "{pattern} {parts:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What one rule for tools decides: a simple command, several that are joined, or the call itself.
+
+use std::collections::HashMap;
+
+use super::call::{Call, start};
+use super::command_pattern::{Forms, Match};
+use super::resolve::{Effects, Touch};
+use super::rules::{Action, ToolRule, Whom};
+use crate::file_pattern::Location;
+use crate::shell::Simple;
+
+pub(super) struct Unit<'a> {
+    pub(super) kind: Kind<'a>,
+    touched: &'a [&'a Touch],
+}
+
+pub(super) enum Kind<'a> {
+    Command(Box<Forms<'a>>),
+    /// A pipeline, or the whole text of several commands: only patterns with an operator of the shell are about it.
+    Joined {
+        shown: String,
+        /// As it is written, for what allows it.
+        written: String,
+    },
+    /// Without a simple command.
+    Call,
+}
+
+/// The part of a rule that does not match.
+#[derive(Clone, Copy)]
+pub(super) enum Mismatch {
+    Tool,
+    Agent,
+    File,
+    Command,
+    /// It is about single commands.
+    NotJoined,
+}
+
+/// By the simple command that touches them.
+pub(super) type Touches<'a> = HashMap<Option<usize>, Vec<&'a Touch>>;
+
+pub(super) fn touches(effects: &Effects) -> Touches<'_> {
+    let mut touches: Touches<'_> = HashMap::new();
+    for touch in &effects.touches {
+        touches.entry(touch.command).or_default().push(touch);
+    }
+    touches
+}
+
+impl<'a> Unit<'a> {
+    /// A simple command with the files that it touches.
+    pub(super) fn command(
+        (index, command): (usize, &'a Simple),
+        call: &Call<'a>,
+        is_only: bool,
+        touches: &'a Touches<'a>,
+    ) -> Unit<'a> {
+        let whole = call.command.map(str::trim).filter(|_| is_only);
+        let forms = Forms::of(command, call.ground.home, whole);
+        Unit { kind: Kind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
+    }
+
+    pub(super) fn call(touches: &'a Touches<'a>) -> Unit<'a> {
+        Unit { kind: Kind::Call, touched: touched(touches, None) }
+    }
+
+    /// Commands that hand their output to each other.
+    pub(super) fn pipeline(commands: &[Simple], home: Option<&str>) -> Unit<'a> {
+        let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
+        let written = written.collect::<Vec<_>>().join(" | ");
+        Unit { kind: Kind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
+    }
+
+    pub(super) fn whole(text: &str) -> Unit<'a> {
+        let text = text.trim();
+        Unit { kind: Kind::Joined { shown: text.to_owned(), written: text.to_owned() }, touched: &[] }
+    }
+
+    pub(super) fn subject<'b>(&'b self, call: &'b Call<'_>) -> &'b str {
+        match &self.kind {
+            Kind::Command(forms) => &forms.plain.command.text,
+            Kind::Joined { shown, .. } => shown,
+            // Such as a text that cannot be parsed.
+            Kind::Call => call.command.map_or(call.tool, start),
+        }
+    }
+
+    /// How a rule matches.
+    pub(super) fn compare(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'_>, Mismatch> {
+        let is_allowing = rule.action == Action::Allow;
+        if !rule.tool.matches(call.tool).unwrap_or(!is_allowing) {
+            return Err(Mismatch::Tool);
+        }
+        if !rule.whom.is(call.agent) {
+            return Err(Mismatch::Agent);
+        }
+        if let Kind::Joined { shown, written } = &self.kind {
+            return joined(rule, shown, written);
+        }
+        let file = rule.pattern.as_ref().is_none_or(|pattern| {
+            let covers = |name: &Location| pattern.covers(name);
+            // Every file must be allowed by each of its names, any file can be blocked.
+            if is_allowing {
+                !self.touched.is_empty() && self.touched.iter().all(|touch| touch.names.iter().all(covers))
+            } else {
+                self.touched.iter().any(|touch| touch.names.iter().any(covers))
+            }
+        });
+        if !file {
+            return Err(Mismatch::File);
+        }
+        let Some(pattern) = &rule.command else { return Ok(Match::As("")) };
+        let found = match (&self.kind, call.command) {
+            (Kind::Command(forms), _) if is_allowing => pattern.allows(forms),
+            (Kind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
+            // Nothing is known of it but its text.
+            (_, Some(text)) => pattern.matches(text.trim(), !is_allowing).then_some(Match::As("")),
+            _ => None,
+        };
+        found.ok_or(Mismatch::Command)
+    }
+}
+
+/// The plain forms of commands that hand their output to each other, without those that only run another one.
+pub(crate) fn pipeline(commands: &[Simple], home: Option<&str>) -> String {
+    let run = commands.iter().filter(|command| !command.wraps && !command.text.is_empty());
+    run.map(|command| command.plain(home).in_pipeline().to_owned()).collect::<Vec<_>>().join(" | ")
+}
+
+fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch] {
+    touches.get(&index).map_or(&[], Vec::as_slice)
+}
+
+/// What is joined is allowed by what allows all, and otherwise only compared with patterns for it.
+fn joined<'u>(rule: &ToolRule, shown: &'u str, written: &'u str) -> Result<Match<'u>, Mismatch> {
+    let is_allowing = rule.action == Action::Allow;
+    let allows_all = is_allowing && rule.pattern.is_none();
+    match &rule.command {
+        None if allows_all => Ok(Match::As("")),
+        Some(pattern) if allows_all && pattern.is_any() => Ok(Match::As("")),
+        Some(pattern) if pattern.joins() => {
+            let text = if is_allowing { written } else { shown };
+            if pattern.matches(text, !is_allowing) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
+        }
+        _ => Err(Mismatch::NotJoined),
+    }
+}
+
+impl Mismatch {
+    pub(super) fn describe(self, rule: &ToolRule, call: &Call<'_>, subject: &str) -> String {
+        match self {
+            Mismatch::Tool => format!("is for other tools than {}", call.tool),
+            Mismatch::Agent => Whom::other(call.agent),
+            Mismatch::File if rule.action == Action::Allow => {
+                format!("does not cover all files of {subject}")
+            }
+            Mismatch::File => format!("covers no file of {subject}"),
+            Mismatch::Command => format!("does not match {subject}"),
+            Mismatch::NotJoined => "is about single commands".into(),
+        }
+    }
+}
