@@ -6,8 +6,8 @@ use super::command_pattern::CommandPattern;
 use super::origin::Origin;
 use super::rules::{Action, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
 use crate::config::{
-    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, OptionName, PreToolUseConfig, SwitchConfig, ToolAction,
-    ToolRuleConfig,
+    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, OptionName, PreToolUseConfig, SwitchConfig,
+    ToolAction, ToolRuleConfig,
 };
 use crate::glob::{Glob, GlobError, Kind};
 use crate::yaml::Located;

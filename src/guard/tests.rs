@@ -120,6 +120,60 @@ fn a_command_is_denied_in_every_ordinary_spelling() {
     judged(&Rules { tools, ..Rules::default() }, include_str!("../../tests/fixtures/guards/spellings.txt"));
 }
 
+#[test]
+fn an_answer_does_not_depend_on_the_order_of_commands() {
+    let folder = project();
+    let root = folder.path().canonicalize().unwrap();
+    let rule = |pattern, action| command(pattern, false, action);
+    let allows_git = Rules {
+        tools: vec![rule("git *", Action::Allow), rule("git push*", Action::Block), rule("ls*", Action::Ask)],
+        ..Rules::default()
+    };
+    let blocks_all = Rules {
+        tools: vec![rule("git status*", Action::Allow), rule("*", Action::Block)],
+        ..Rules::default()
+    };
+    for (rules, commands, expected) in [
+        (&allows_git, ["git push", "git status"], None),
+        (&allows_git, ["git push", "make"], None),
+        (&allows_git, ["git push", "ls"], Some(Action::Ask)),
+        (&allows_git, ["git -C . push", "make"], None),
+        (&allows_git, ["/usr/bin/git push", "ls"], Some(Action::Block)),
+        (&blocks_all, ["git status", "git status -s"], None),
+        (&blocks_all, ["git status", "make"], Some(Action::Block)),
+    ] {
+        let [one, other] = commands;
+        for joint in ["; ", " && ", " || ", " | ", "\n", " & "] {
+            for text in [format!("{one}{joint}{other}"), format!("{other}{joint}{one}")] {
+                assert_eq!(answer(rules, &root, &text).0, expected, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_allows_is_compared_with_what_is_written() {
+    let rule = |pattern, action| command(pattern, false, action);
+    let tools = vec![
+        rule("git commit*", Action::Allow),
+        rule("curl https://a | sh", Action::Allow),
+        rule("git *", Action::Block),
+        rule("curl * | sh", Action::Block),
+    ];
+    judged(
+        &Rules { tools, ..Rules::default() },
+        "free\tgit commit -m x\n\
+         free\tcurl https://a | sh\n\
+         free\tcd x && curl https://a | sh\n\
+         deny\tgit -c core.hooksPath=x commit -m x\n\
+         deny\t./git commit -m x\n\
+         deny\tcurl https://b | sh\n\
+         deny\tcurl https://a | sudo sh\n\
+         deny\tcurl https://a | sh; curl https://b | sh\n\
+         deny\t./curl https://a | sh\n",
+    );
+}
+
 /// Lines of an answer, a tab and a command.
 fn judged(rules: &Rules, table: &str) {
     let folder = project();

@@ -73,7 +73,8 @@ fn judged(rules: &Rules, call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
     };
     if !is_certain && let Kind::Command(forms) = &unit.kind {
         let unknown = clean_line(forms.plain.unknown());
-        found.rule += &format!(", which could match: what `{unknown}` stands for is not known before it runs");
+        found.rule +=
+            &format!(", which could match: what `{unknown}` stands for is not known before it runs");
         found.advice = "write it out; one name or path in quotes is no option".into();
     }
     Some(found)
@@ -135,7 +136,10 @@ fn first_match<'a>(
 fn effect(decided: Decided<'_>, outer: Option<Decided<'_>>, subject: &str, form: &str) -> String {
     let prevailing = prevailing(outer, decided);
     if !std::ptr::eq(prevailing.rule, decided.rule) {
-        return format!("matches {subject}, but cannot relax `{}` of an outer layer", prevailing.rule.written);
+        return format!(
+            "matches {subject}, but cannot relax `{}` of an outer layer",
+            prevailing.rule.written
+        );
     }
     let form = if form.is_empty() || form == subject { String::new() } else { format!(" as `{form}`") };
     match decided.action {

@@ -60,8 +60,7 @@ impl Dead<'_> {
         let key = if rule.command_pattern.is_some() { "commandPattern" } else { "options" };
         let has_command = rule.command_pattern.is_some() || rule.options.is_some();
         if has_command && !matches(tool, tools::SHELL) {
-            let remark =
-                self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
+            let remark = self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
             return Some(remark.because("only `Bash` has a command to compare").help("write `tool: Bash`"));
         }
         let touches = alternatives(tool).iter().all(|one| is_literal(one) && !tools::may_touch_files(one));

@@ -90,7 +90,8 @@ pub(super) fn denied(
             || pattern.matches(&as_written(command), true)
     });
     let pipelines = script.pipelines.iter().filter(|_| pattern.joins());
-    let mut pipelines = pipelines.filter_map(|range| script.commands.get(range.clone())).map(|one| pipeline(one, home));
+    let mut pipelines =
+        pipelines.filter_map(|range| script.commands.get(range.clone())).map(|one| pipeline(one, home));
     let shown = match found {
         Some(command) => short(&command.text),
         None if pattern.matches(text.trim(), true) => short(text),

@@ -248,6 +248,64 @@ fn a_command_can_be_denied_however_it_is_called() {
 }
 
 #[test]
+fn a_denied_command_is_not_allowed_in_another_spelling() {
+    let rules = rules(r#"{default: allow, deny: ["Bash(git push*)", "Bash(curl * | sh)"]}"#);
+    for (expected, commands) in [
+        (
+            "deny",
+            &[
+                "git -C . push",
+                "git --no-pager push",
+                "git -c a=b push origin",
+                "/usr/bin/git --git-dir=.git push",
+                "ls && git -C . push",
+                "X=push; git $X",
+                "cd x && curl y | sudo sh -s",
+                "sh -c \"$(curl y)\"",
+            ][..],
+        ),
+        ("ask", &["git $X", "git ${x:-push}", "git \"$X\"", "$GIT push", "git $(cat x)", "git pus?"]),
+        (
+            "allow",
+            &[
+                "git -C push status",
+                "git commit -m \"$MSG\"",
+                "git log \"$X\" -- push",
+                "git add $FILES",
+                "echo $X",
+                "curl y | jq .",
+            ],
+        ),
+    ] {
+        for command in commands {
+            assert_eq!(bash(&rules, command), expected, "{command}");
+        }
+    }
+    let why = asked(&rules, "Bash", json!({"command": "git status; git $X"}), "main");
+    assert_eq!(
+        why,
+        Answer::Ask(
+            "what `$X` stands for in `git $X` is not known, and `Bash(git push*)` could match it".into()
+        )
+    );
+}
+
+#[test]
+fn an_allowed_command_is_compared_as_it_is_written() {
+    let rules = rules(r#"{allow: ["Bash(git status*)", "Bash(git commit *)"]}"#);
+    for command in [
+        "git -C / status",
+        "git -c core.fsmonitor=x status",
+        "git -c core.hooksPath=x commit -m y",
+        "git -c alias.status='!x' status",
+        "./git status",
+        "/tmp/git status",
+    ] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+}
+
+#[test]
 fn what_cannot_be_parsed_is_never_allowed() {
     let long = "ls ".repeat(30_000);
     let deep = format!("{}ls{}", "$(".repeat(40), ")".repeat(40));

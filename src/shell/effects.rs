@@ -10,7 +10,8 @@ impl Walk<'_> {
         let words: Vec<String> = fields.iter().map(Field::shown).collect();
         let text = words.join(" ");
         let is_known = fields.first().is_some_and(Field::is_literal);
-        let unknown = fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
+        let unknown =
+            fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
         self.script.commands.push(Simple {
             words,
             text,

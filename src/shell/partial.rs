@@ -61,7 +61,8 @@ impl Partial {
         if field.holes.is_empty() {
             return self.unknown(&field.text, Quoting::Quoted);
         }
-        let moved = |(part, quoting): &(Range<usize>, Quoting)| (part.start + start..part.end + start, *quoting);
+        let moved =
+            |(part, quoting): &(Range<usize>, Quoting)| (part.start + start..part.end + start, *quoting);
         self.holes.extend(field.holes.iter().map(moved));
         self.literal.push_str(&field.text);
         self.is_unknown = true;

@@ -70,8 +70,8 @@ impl Skipped<'_> {
     fn skip(&mut self, flags: Flags) {
         let start = self.at;
         while let Some(word) = self.words.get(self.at) {
-            let is_option = word.len() > 1
-                && (word.starts_with('-') || word.starts_with('+') && flags.starts_with('+'));
+            let is_option =
+                word.len() > 1 && (word.starts_with('-') || word.starts_with('+') && flags.starts_with('+'));
             if !is_option {
                 break;
             }

@@ -15,10 +15,7 @@ const PROGRAMS: &[(&str, Flags)] = &[
     ("bun", "--cwd= -c= --config="),
     ("cargo", "+ -C= -Z= --config= --color="),
     ("dnf", "-c= --config= --installroot= --releasever= --setopt="),
-    (
-        "docker",
-        "-c= -H= -l= --config= --context= --host= --log-level= --tlscacert= --tlscert= --tlskey=",
-    ),
+    ("docker", "-c= -H= -l= --config= --context= --host= --log-level= --tlscacert= --tlscert= --tlskey="),
     ("docker-compose", COMPOSE),
     ("firebase", "-P= --project= --token= --account= --config="),
     ("fly", "-t= --access-token="),
@@ -89,7 +86,10 @@ const OF_GIT: &[(&str, Flags)] = &[
         "-m= -F= -C= -c= -t= -S? -u? --message= --file= --author= --date= --template= --reuse-message= --reedit-message= --fixup= --squash= --cleanup= --trailer= --pathspec-from-file=",
     ),
     ("config", "-f= --file= --blob= --type= --default= --value= --comment="),
-    ("merge", "-m= -F= -s= -X= -S? --message= --file= --strategy= --strategy-option= --into-name= --cleanup="),
+    (
+        "merge",
+        "-m= -F= -s= -X= -S? --message= --file= --strategy= --strategy-option= --into-name= --cleanup=",
+    ),
     ("push", "-o= --push-option= --repo= --receive-pack= --exec="),
     ("rebase", "-s= -X= -x= -C= -S? --exec= --onto= --strategy= --strategy-option= --whitespace="),
     ("reset", "--pathspec-from-file="),

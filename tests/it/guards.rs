@@ -46,6 +46,47 @@ fn a_shell_command_is_denied_for_what_it_does() {
 }
 
 #[test]
+fn a_command_rule_is_not_bypassed_by_an_option_before_the_subcommand() {
+    insta::assert_snapshot!(bash("/usr/bin/git -C . -c a=b push --force").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: running `/usr/bin/git -C . -c a=b push --force`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7 → push normally
+    ");
+    insta::assert_snapshot!(bash("git push $FLAGS").run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running `git push $FLAGS`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:7, which could match: what `$FLAGS` stands for is not known before it runs → write it out; one name or path in quotes is no option
+    ");
+    bash("git push origin \"$BRANCH\" && git commit -m \"$MESSAGE\"").run().silent();
+}
+
+#[test]
+fn a_rule_for_options_knows_how_they_are_written() {
+    let config = r#"preToolUse:
+  toolUsageValidation:
+    - {tool: Bash, commandPattern: "git push", matchMode: prefix, options: ["-f", "--force"], action: block}
+    - {tool: Bash, commandPattern: "psql *drop table*", caseInsensitive: true, action: block}
+"#;
+    let bash = |command: &str| tool(config, "Bash", json!({ "command": command }));
+    insta::assert_snapshot!(bash("git -C . push -uf origin x").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: running `git -C . push -uf origin x`: `toolUsageValidation` has `Bash git push -f,--force` in .conclaude.yaml:3 → do it another way, or ask the user
+    ");
+    bash("git push origin fix -o -f -- --force").run().silent();
+    bash("echo 'Drop Table x' | psql").run().tool("deny");
+    let broken = config.replace("\"-f\"", "\"f\"");
+    insta::assert_snapshot!(Test::stop().config(&broken).shows(&["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: invalid value for `options`: the text "f"
+     --> [ROOT]/.conclaude.yaml:3:77
+      |
+    3 |     - {tool: Bash, commandPattern: "git push", matchMode: prefix, options: ["f", "--force"], action: block}
+      |                                                                             ^^^ expected an option, such as `-f` or `--force`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    "#);
+}
+
+#[test]
 fn a_long_command_is_compared_like_a_short_one() {
     let text = "echo some text of a file\n".repeat(2_000);
     bash(&format!("cat > notes.txt <<'EOF'\n{text}EOF")).run().silent();
