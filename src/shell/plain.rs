@@ -106,7 +106,6 @@ impl Plain<'_> {
     /// How it is shown in a pipeline: what runs the output of others is only named.
     pub(crate) fn in_pipeline(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
-        let text = if self.command.runs_unknown { text.split(' ').next() } else { None }.unwrap_or(text);
-        text
+        if self.command.runs_unknown { text.split(' ').next().unwrap_or(text) } else { text }
     }
 }

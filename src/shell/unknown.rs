@@ -36,21 +36,19 @@ impl Plain<'_> {
     fn hole(&self, unknown: &Unknown, word: &str, position: usize, or_option: bool) -> Option<Hole> {
         let is_bare = unknown.quoting == Quoting::Bare;
         let before = word.get(..unknown.part.start).unwrap_or_default();
-        let is_whole = before.is_empty() && unknown.part.end >= word.len();
         if unknown.quoting == Quoting::Glob {
             return (position <= self.subcommand).then_some(Hole::Word);
         }
-        Some(if is_whole && position == 0 {
-            Hole::Word
-        } else if is_whole && position == self.subcommand {
-            if is_bare { Hole::Words } else { Hole::Word }
-        } else if is_whole && is_bare && or_option && position == self.subcommand + 1 {
-            Hole::Word
-        } else if !before.is_empty() && before.chars().all(|c| c == '-') {
-            Hole::Word
-        } else {
-            Hole::Name
-        })
+        let is_whole = before.is_empty() && unknown.part.end >= word.len();
+        let is_subcommand = is_whole && position == self.subcommand;
+        if is_subcommand && position > 0 && is_bare {
+            return Some(Hole::Words);
+        }
+        let is_option = is_whole && is_bare && or_option && position == self.subcommand + 1;
+        let is_behind_dash = !before.is_empty() && before.chars().all(|c| c == '-');
+        let is_program = is_whole && position == 0;
+        let is_any = is_program || is_subcommand || is_option || is_behind_dash;
+        Some(if is_any { Hole::Word } else { Hole::Name })
     }
 
     /// The unknown part that is shown to the user.
