@@ -8,10 +8,7 @@ use crate::config::{schema_text, test_schema_text};
 use crate::event::{self, EventKind};
 use crate::exit::Exit;
 use crate::hooks;
-use crate::hooks::Environment;
-use crate::root::Root;
 use crate::text::clean;
-use out::{Out, Paint};
 
 mod audit;
 mod config;
@@ -21,18 +18,26 @@ mod diff;
 mod doctor;
 mod events;
 mod explain;
+mod failure;
 mod init;
 mod install;
 mod out;
 mod pack;
+mod project;
 mod replay;
 mod report;
 mod run;
+mod table;
 mod test;
 mod trust;
 mod validate;
 mod watch;
 mod why;
+
+use failure::fail;
+use out::Out;
+use project::root;
+use table::table;
 
 const HEADING: Style = AnsiColor::Green.on_default().bold();
 const LITERAL: Style = AnsiColor::Cyan.on_default().bold();
@@ -288,22 +293,12 @@ impl Subcommand {
     }
 }
 
-/// The project that a subcommand works in.
-fn root() -> std::io::Result<Root> {
-    Ok(Root::find(Environment::of_process().project_dir.as_deref(), &std::env::current_dir()?))
-}
-
 /// Prints a text that has nothing of others in it.
 fn print(text: &str) -> std::io::Result<Exit> {
     let mut out = Out::stdout();
     out.document(text)?;
     out.flush()?;
     Ok(Exit::Success)
-}
-
-fn fail(what: &str) -> Exit {
-    let _ = writeln!(Out::stderr(), "conclaude: {what}");
-    Exit::Failure
 }
 
 /// Wrong arguments are exit 1: clap's own 2 would block.
@@ -351,22 +346,4 @@ fn unknown_subcommand(typed: &str) -> String {
         None => "`conclaude --help` lists the commands and events".into(),
     };
     format!("unknown {what} `{typed}`; {hint}")
-}
-
-/// Prints aligned columns; the first row is the heading.
-fn table<const N: usize>(out: &mut Out<'_>, rows: &[[String; N]], heading: Paint) -> std::io::Result<()> {
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    for (number, row) in rows.iter().enumerate() {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        let line = cells.join("  ");
-        match number {
-            0 => writeln!(out, "{heading}{}{heading:#}", line.trim_end())?,
-            _ => writeln!(out, "{}", line.trim_end())?,
-        }
-    }
-    Ok(())
 }

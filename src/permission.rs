@@ -3,62 +3,17 @@
 
 mod command;
 mod host;
+mod request;
 mod rules;
 
 use crate::config::PermissionDefault;
 use crate::deadline;
-use crate::dialect::claude::tools::{self, Use};
-use crate::guard::{CommandPattern, Effects, Ground, Unclear};
-use crate::messages::short;
+use crate::guard::{CommandPattern, Unclear};
 use crate::rule as record;
-use crate::shell::{self, Script};
-use crate::text::clean_line;
 
+pub(crate) use request::{Examined, Request, Said};
 use rules::Rule;
 pub(crate) use rules::Rules;
-use serde_json::{Map, Value};
-
-/// What Claude Code asks for.
-pub(crate) struct Request<'a> {
-    pub(crate) ground: Ground<'a>,
-    pub(crate) tool: &'a str,
-    pub(crate) input: &'a Map<String, Value>,
-    /// The subagent's name; `main` for the main thread.
-    pub(crate) agent: &'a str,
-}
-
-/// A request, and what it would do.
-pub(crate) struct Examined<'a> {
-    pub(crate) request: &'a Request<'a>,
-    pub(crate) effects: Effects,
-    /// The syntax of a shell command, and its text.
-    pub(crate) script: Option<(Script, &'a str)>,
-}
-
-impl<'a> Examined<'a> {
-    fn new(request: &'a Request<'a>, home: Option<&str>) -> Examined<'a> {
-        let (effects, script) = match tools::what(request.tool, request.input) {
-            Use::File { access, path } => {
-                (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
-            }
-            Use::Shell(command) => {
-                let script = shell::read(command, home);
-                (request.ground.on_files(&script), Some((script, command)))
-            }
-            Use::Other => (Effects::default(), None),
-        };
-        Examined { request, effects, script }
-    }
-
-    /// What is asked for, in a few words.
-    fn shown(&self) -> String {
-        match (&self.script, self.effects.touches.first()) {
-            (Some((_, text)), _) => format!("running `{}`", short(text)),
-            (None, Some(touch)) => format!("{} of {}", self.request.tool, clean_line(touch.shown())),
-            (None, None) => format!("using {}", clean_line(self.request.tool)),
-        }
-    }
-}
 
 /// What the rules say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,16 +23,6 @@ pub(crate) enum Answer {
     Deny(Vec<Said>),
     /// The user is asked, for this reason.
     Ask(String),
-}
-
-/// One rule's word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
-    pub(crate) what: String,
-    /// The rule, in words.
-    pub(crate) shown: String,
-    pub(crate) rule: record::Rule,
-    pub(crate) advice: String,
 }
 
 /// The answer to a request.

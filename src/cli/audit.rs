@@ -3,18 +3,21 @@
 use std::io;
 
 use anstyle::{AnsiColor, Style};
-use jiff::Timestamp;
 use serde_json::json;
 
-use crate::audit::{Filter, Reader, Stats, Trail, Verdict, last_session, verify};
+use crate::audit::{Filter, Reader, Stats, Trail, Verdict, verify};
 use crate::cli::out::{Out, Paint};
 use crate::exit::Exit;
 use crate::text::count;
 
 mod export;
+mod filter;
 mod known;
 mod show;
 mod stats;
+
+use filter::FilterArgs;
+pub(super) use filter::since;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 const BAD: Paint = Paint(AnsiColor::Red.on_default());
@@ -54,66 +57,6 @@ pub(super) enum Subcommand {
         #[arg(long)]
         json: bool,
     },
-}
-
-#[derive(clap::Args)]
-pub(super) struct FilterArgs {
-    /// Only records of this session; the start of its id is enough
-    #[arg(long)]
-    session: Option<String>,
-    /// Only records of the session of the newest record
-    #[arg(long, conflicts_with = "session")]
-    last_session: bool,
-    /// Only records of this agent, by name or id
-    #[arg(long)]
-    agent: Option<String>,
-    /// Only records of steps whose path contains this
-    #[arg(long)]
-    step: Option<String>,
-    /// Only records of this event, such as SubagentStop or "des run"
-    #[arg(long)]
-    event: Option<String>,
-    /// Only records with this decision, such as blocked
-    #[arg(long)]
-    decision: Option<String>,
-    /// Only records since this time (2026-01-31T12:00:00Z) or of the last 30m, 12h or 7d
-    #[arg(long, value_parser = since)]
-    since: Option<Timestamp>,
-}
-
-pub(super) fn since(text: &str) -> Result<Timestamp, String> {
-    if let Ok(time) = text.parse() {
-        return Ok(time);
-    }
-    let help = || format!("{text:?} is neither a time (2026-01-31T12:00:00Z) nor a duration (30m, 12h, 7d)");
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(help)?;
-    let number: i64 = number.trim().parse().map_err(|_| help())?;
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(help()),
-    };
-    let seconds = number.checked_mul(seconds).ok_or_else(help)?;
-    Timestamp::now().checked_sub(jiff::SignedDuration::from_secs(seconds)).map_err(|_| help())
-}
-
-impl FilterArgs {
-    fn has_more_than_since(&self) -> bool {
-        let FilterArgs { session, last_session, agent, step, event, decision, since: _ } = self;
-        *last_session || [session, agent, step, event, decision].into_iter().any(Option::is_some)
-    }
-
-    /// What is wanted of this trail.
-    fn filter(self, trail: &Trail) -> io::Result<Filter> {
-        let FilterArgs { mut session, last_session: is_last, agent, step, event, decision, since } = self;
-        if is_last {
-            let last = last_session(trail)?;
-            session = Some(last.ok_or_else(|| io::Error::other("no record names a session yet"))?);
-        }
-        Ok(Filter { session, agent, step, event, decision, since })
-    }
 }
 
 impl Subcommand {
@@ -157,19 +100,8 @@ fn count_records(out: &mut Out<'_>, trail: &Trail, filter: &Filter, json: bool) 
     known::check(filter, &reader)?;
     match (json, found) {
         (true, _) => stats::print_json(out, &stats),
-        (false, 0) => writeln!(out, "{}", nothing_found(trail, &reader)),
+        (false, 0) => writeln!(out, "{}", known::nothing_found(trail, &reader)),
         (false, _) => stats::print_tables(out, &stats),
-    }
-}
-
-/// Why there is nothing to show.
-fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
-    match reader.total {
-        0 => format!(
-            "no records in {}: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here",
-            trail.folder().display()
-        ),
-        total => format!("no record matches, of {} in {}", count(total, "record"), trail.folder().display()),
     }
 }
 

@@ -3,10 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-
 use super::diff;
-use super::install::{self, Which};
+use super::install;
 use crate::cli::out::Out;
 use crate::config::{ConclaudeConfig, Patterns};
 use crate::event::EventKind;
@@ -26,28 +24,11 @@ use draft::Draft;
 
 mod cases;
 mod draft;
+mod request;
 mod steps;
 
-#[derive(Args)]
-pub(super) struct Request {
-    #[command(flatten)]
-    which: Which,
-    /// Switch the lint and test commands on that were found, instead of commenting them out
-    #[arg(long, short = 'y')]
-    yes: bool,
-    /// Take over hooks that you wrote into that settings file, and a config of the original conclaude (0.2.9); copies are kept
-    #[arg(long)]
-    import: bool,
-    /// Also write .claude/commands/step.md: `/step 01` starts a gated step in Claude Code
-    #[arg(long)]
-    steps: bool,
-    /// Replace a config that exists; it is kept as a copy
-    #[arg(long)]
-    force: bool,
-    /// Show what would change, and change nothing
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-}
+pub(super) use request::Request;
+use request::free_name;
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let folder = project()?;
@@ -200,19 +181,4 @@ fn project() -> io::Result<PathBuf> {
 
 fn existing(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
-}
-
-/// A name for the copy that nothing has yet.
-fn free_name(path: &Path) -> PathBuf {
-    let name = |n: u32| {
-        let number = if n == 1 { String::new() } else { format!("-{n}") };
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".before-init{number}"));
-        PathBuf::from(name)
-    };
-    let mut n = 1;
-    while name(n).symlink_metadata().is_ok() {
-        n += 1;
-    }
-    name(n)
 }

@@ -12,13 +12,16 @@ use crate::config::{ConfigError, Patterns};
 use crate::exit::Exit;
 use crate::hooks::replay::{Replayer, Would};
 use crate::load::{self, Loaded};
-use crate::replay::{self, seen::Seen};
+use crate::replay;
 use crate::root::Root;
 
 mod json;
 mod notes;
 mod print;
 mod progress;
+mod replayed;
+
+use replayed::Replayed;
 
 pub(super) const EXAMPLES: &str = "Examples:
   conclaude replay                                   all sessions of this project
@@ -45,17 +48,6 @@ pub(super) struct Request {
     /// Exit with 1 if anything would be denied or blocked
     #[arg(long)]
     fail_on_block: bool,
-}
-
-/// What all transcripts came to.
-struct Replayed<'a> {
-    replayer: &'a Replayer,
-    seen: &'a Seen,
-    sessions: u64,
-    transcripts: u64,
-    seconds: f64,
-    /// Why the config would not be used by a hook.
-    untrusted: Vec<String>,
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {

@@ -17,27 +17,11 @@ use crate::text::nearest;
 mod files;
 mod planned;
 mod report;
+mod request;
 
 use planned::Planned;
 use report::Report;
-
-#[derive(clap::Args)]
-pub(super) struct Request {
-    /// The event whose commands run, as `Stop` or `stop` [default: those of stop, and those of subagentStop that are for every agent]
-    event: Option<String>,
-    /// Run what this subagent would run into; without EVENT that is at its stop
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-    /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]
-    #[arg(long, value_name = "GLOB", num_args = 1.., conflicts_with = "all_files")]
-    files: Vec<String>,
-    /// Pretend that all files have changed
-    #[arg(long)]
-    all_files: bool,
-    /// Fail also if a command fails that only warns
-    #[arg(long)]
-    strict: bool,
-}
+pub(super) use request::Request;
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let root = super::root()?;

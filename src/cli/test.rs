@@ -15,6 +15,9 @@ use crate::yaml::Located;
 mod compare;
 mod junit;
 mod play;
+mod suite;
+
+use suite::{Played, Suite};
 
 use anstyle::AnsiColor;
 
@@ -43,20 +46,6 @@ pub(super) struct Request {
     /// Write the results as JUnit XML as well
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-}
-
-/// A case that was played.
-pub(super) struct Played {
-    name: String,
-    line: usize,
-    /// What differs, line by line; nothing if it passed.
-    difference: Vec<String>,
-}
-
-/// The cases of a file.
-pub(super) struct Suite {
-    path: PathBuf,
-    cases: Vec<Played>,
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {

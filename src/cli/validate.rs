@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 
 use crate::cli::out::{Coloured, Out, Paint};
-use crate::config::{self, ConclaudeConfig, DesConfig, EventConfig, Patterns, Remark};
-use crate::event::EventKind;
+use crate::config::{self, Patterns};
 use crate::exit::Exit;
 use crate::install::{local_file, schema_file};
 use crate::lint::{self, World};
-use crate::load::{self, Loaded};
+use crate::load;
 use crate::root::{FILE_NAMES, Root};
-use crate::text::count;
 
+mod checked;
+mod contents;
 mod machine;
 
-/// What is said of a config without any.
-const NO_RULES: &str = "no rules configured";
+use checked::{Checked, no_config};
+use contents::NO_RULES;
+pub(super) use contents::contents;
 
 const GOOD: Paint = Paint(AnsiColor::Green.on_default().bold());
 const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
@@ -45,31 +46,6 @@ enum Format {
     Text,
     Json,
     Github,
-}
-
-/// What was found.
-struct Checked {
-    /// The file that was asked for, or the project's; none if there is no config at all.
-    path: Option<PathBuf>,
-    loaded: Loaded,
-    warnings: Vec<Remark>,
-    /// Warnings about something beside the values of the config.
-    others: Vec<String>,
-}
-
-impl Checked {
-    fn has_warnings(&self) -> bool {
-        !self.warnings.is_empty() || !self.others.is_empty()
-    }
-
-    fn is_valid(&self) -> bool {
-        self.path.is_some() && self.loaded.errors.is_empty()
-    }
-
-    /// The files that are valid, the outermost first.
-    fn files(&self) -> impl Iterator<Item = &Path> {
-        self.loaded.origins.sources().iter().map(|source| source.path.as_path())
-    }
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
@@ -158,63 +134,10 @@ fn warn(out: &mut Out<'_>, checked: &Checked) -> io::Result<()> {
     Ok(())
 }
 
-fn no_config() -> String {
-    format!("no config: neither {} here nor in a folder above", FILE_NAMES.join(" nor "))
-}
-
 /// A second config beside the first would be a rule that silently does nothing.
 fn second_file(path: &Path) -> Option<String> {
     let [preferred, other] = FILE_NAMES;
     let other = path.with_file_name(other);
     (path.ends_with(preferred) && other.exists())
         .then(|| format!("{} is not read: {preferred} comes first", other.display()))
-}
-
-/// What the config does, in one line per section.
-pub(super) fn contents(config: &ConclaudeConfig) -> Vec<String> {
-    let sections = config.sections.iter();
-    let mut lines: Vec<String> =
-        sections.map(|(event, section)| section_line(*event, section, config)).collect();
-    if config.notifications.as_ref().is_some_and(|notifications| notifications.enabled == Some(true)) {
-        lines.push("notifications: on".into());
-    }
-    if let Some(des) = &config.des {
-        lines.push(des_line(des));
-    }
-    if lines.is_empty() {
-        lines.push(NO_RULES.into());
-    }
-    lines
-}
-
-fn section_line(event: EventKind, section: &EventConfig, config: &ConclaudeConfig) -> String {
-    let mut parts = Vec::new();
-    let mut add = |number: usize, noun: &str| parts.push((number, count(number as u64, noun)));
-    add(section.entries().len(), "pattern");
-    add(section.commands().count(), "command");
-    match event {
-        EventKind::PreToolUse => add(config.guards.count(), "guard"),
-        EventKind::PermissionRequest => add(config.permissions.count(), "rule"),
-        EventKind::UserPromptSubmit => {
-            add(config.prompts.rules().count(), "context rule");
-            add(config.prompts.slash_commands().count(), "slash command");
-        }
-        _ => {}
-    }
-    // What there is none of is only worth a word where there is nothing at all.
-    if parts.iter().any(|(number, _)| *number > 0) {
-        parts.retain(|(number, _)| *number > 0);
-    }
-    let parts: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
-    format!("{}: {}", event.row().section, parts.join(", "))
-}
-
-fn des_line(des: &DesConfig) -> String {
-    if !des.is_enabled() {
-        return "des: off".into();
-    }
-    let phases = count(des.phase_names().len() as u64, "phase");
-    let findings = if des.blocks() { "block" } else { "warn" };
-    let judge = if des.judge.is_some() { ", with a judge" } else { "" };
-    format!("des: gates for prompts with markers, {phases}, findings {findings}{judge}")
 }

@@ -27,14 +27,7 @@ use crate::{deadline, files, permission, root};
 mod check;
 mod rules;
 
-/// The events that a transcript shows.
-pub(crate) const EVENTS: [EventKind; 5] = [
-    EventKind::PreToolUse,
-    EventKind::PermissionRequest,
-    EventKind::UserPromptSubmit,
-    EventKind::Stop,
-    EventKind::SubagentStop,
-];
+pub(crate) use rules::EVENTS;
 
 /// A config, ready to be compared with many events.
 pub(crate) struct Replayer {

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Examined, Request, Said, command, host};
+use super::request::{Examined, Request, Said};
+use super::{command, host};
 use crate::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::config::{ConclaudeConfig, Layer};
 use crate::des::paths::Links;
+use crate::guard::Ground;
 use crate::guard::Sources;
 
 const ROOT: &str = "/nowhere/project";

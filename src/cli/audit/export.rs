@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::filter::FilterArgs;
+use super::known;
 use super::show::follow;
-use super::{FilterArgs, known};
 use crate::audit::{Entry, Filter, Reader, Trail};
 use crate::cli::out::Out;
 use crate::exit::Exit;

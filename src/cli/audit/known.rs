@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use crate::audit::{Filter, Reader};
+use crate::audit::{Filter, Reader, Trail};
 use crate::decide::Word;
 use crate::event;
-use crate::text::nearest;
+use crate::text::{count, nearest};
 
 /// The decisions of subcommands.
 const DECISIONS: [&str; 10] =
@@ -39,4 +39,15 @@ fn check_word(what: &str, typed: Option<&str>, known: &[&str], seen: &BTreeSet<S
         }
     };
     Err(io::Error::other(format!("there is no {what} `{typed}`; {hint}")))
+}
+
+/// Why there is nothing to show.
+pub(super) fn nothing_found(trail: &Trail, reader: &Reader<'_>) -> String {
+    match reader.total {
+        0 => format!(
+            "no records in {}: they are written at gates and commands, and by `conclaude des`; `conclaude doctor` shows whether Claude Code calls conclaude here",
+            trail.folder().display()
+        ),
+        total => format!("no record matches, of {} in {}", count(total, "record"), trail.folder().display()),
+    }
 }

@@ -5,7 +5,7 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
-use super::{known, nothing_found};
+use super::known::{self, nothing_found};
 use crate::audit::{Entry, Filter, Reader, Trail};
 use crate::cli::out::{Out, Paint};
 use crate::text::{clean_line, count};

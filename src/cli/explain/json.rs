@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Explained, cases, words};
+use super::explained::Explained;
+use super::{cases, words};
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::outcome::Outcome;
 use crate::permission::Permitted;

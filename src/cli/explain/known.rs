@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Asked;
+use super::request::Asked;
 use crate::dialect::claude::fields;
 use crate::dialect::claude::names::{AGENTS, TOOLS};
 use crate::install::agents;

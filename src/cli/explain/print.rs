@@ -2,9 +2,10 @@
 
 use std::io;
 
+use super::explained::Explained;
 use super::layout::{marked, paragraph};
 use super::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
-use super::{Explained, cases, rules, words};
+use super::{cases, rules, words};
 use crate::cli::out::Out;
 use crate::config::Reaction;
 use crate::hooks::rehearse::{Guarded, Rehearsal};

@@ -1,11 +1,11 @@
 //! What was asked: arguments, or a real payload, become the payload of an event.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::{Request, event, object};
+use super::event;
 use crate::dialect::claude::fields;
 use crate::dialect::claude::sample::{AGENT, Sample};
 use crate::dialect::claude::tools;
@@ -17,6 +17,39 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// The session of an event that did not happen.
 const SESSION: &str = "explain";
+
+#[derive(clap::Args)]
+pub(in crate::cli) struct Request {
+    /// The event, such as PreToolUse or stop; --payload names it too
+    event: Option<String>,
+    /// The subagent that causes it [default: the main thread; general-purpose at SubagentStart and SubagentStop]
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// The tool [default: Bash with --command, Write with --file]
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// The tool's file; at a stop a file that was changed (may be repeated)
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["command", "input"])]
+    file: Vec<String>,
+    /// The shell command of Bash
+    #[arg(long, value_name = "CMD", conflicts_with = "input", allow_hyphen_values = true)]
+    command: Option<String>,
+    /// The tool's input as JSON; at events without a tool, fields of the payload
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+    /// A payload of Claude Code as it came on stdin; `-` reads stdin
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "tool", "file", "command", "input"])]
+    payload: Option<PathBuf>,
+    /// The mode of permissions: in `dontAsk` and `bypassPermissions` nobody can be asked [default: default]
+    #[arg(long, value_name = "MODE", conflicts_with = "payload")]
+    permission_mode: Option<String>,
+    /// The folder in which it happens, such as a worktree or a part of the project [default: this one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
 
 /// An event to look at.
 #[derive(Clone, Debug)]
@@ -207,5 +240,14 @@ fn other_fields(event: EventKind, request: &Request) -> io::Result<Map<String, V
         [] => Ok(Map::new()),
         [file] if fields::own(event).contains(&"file_path") => Ok(one("file_path", file)),
         _ => Err(error(format!("{event} is not about a file: --file has no meaning there"))),
+    }
+}
+
+/// The fields of a JSON object.
+fn object(text: &str, what: &str) -> io::Result<Map<String, Value>> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(io::Error::other(format!("{what} is JSON, but not an object: {{…}} is expected"))),
+        Err(error) => Err(io::Error::other(format!("{what} is not JSON: {error}"))),
     }
 }

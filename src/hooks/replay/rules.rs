@@ -3,12 +3,21 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::EVENTS;
 use crate::config::EventConfig;
+use crate::event::EventKind;
 use crate::guard;
 use crate::load::Loaded;
 use crate::permission;
 use crate::rule::Rule;
+
+/// The events that a transcript shows.
+pub(crate) const EVENTS: [EventKind; 5] = [
+    EventKind::PreToolUse,
+    EventKind::PermissionRequest,
+    EventKind::UserPromptSubmit,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+];
 
 pub(super) fn all(
     loaded: &Loaded,

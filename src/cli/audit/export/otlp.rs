@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::super::FilterArgs;
+use super::super::filter::FilterArgs;
 use crate::audit::Trail;
 use crate::cli::out::{Literal, Out};
 use crate::config::{ConclaudeConfig, Endpoint, Patterns, Signal};

@@ -1,0 +1,55 @@
+//! An event that was looked at.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::known;
+use super::request::Asked;
+use crate::event::EventKind;
+use crate::hooks::Environment;
+use crate::hooks::rehearse::{Rehearsal, rehearse};
+use crate::hooks::switch;
+use crate::install::registration;
+
+pub(in crate::cli) struct Explained {
+    pub(in crate::cli) asked: Asked,
+    /// None where conclaude has nothing to do with the event.
+    pub(in crate::cli) rehearsal: Option<Rehearsal>,
+    /// What the user should know beside it.
+    pub(in crate::cli) notes: Vec<String>,
+}
+
+/// Looks at the event as it would be handled here.
+pub(in crate::cli) fn explain(asked: Asked) -> io::Result<Explained> {
+    let project_dir = Environment::of_process().project_dir;
+    let project = project_dir.clone().unwrap_or_else(|| PathBuf::from(asked.cwd()));
+    let found = registration::found(&project);
+    let environment = Environment {
+        project_dir,
+        only_if_trusted: registration::asks_for_trust(&found),
+        changed: asked.changed.clone(),
+        ..Environment::default()
+    };
+    let payload = Value::Object(asked.payload.clone()).to_string();
+    let mut notes = asked.notes.clone();
+    notes.extend(known::notes(&asked, &project));
+    notes.extend(not_called(asked.event, &found));
+    let rehearsal = rehearse(asked.event, payload.as_bytes(), &environment)
+        .map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(Explained { asked, rehearsal, notes })
+}
+
+/// Why Claude Code would not call conclaude at all.
+fn not_called(event: EventKind, found: &[registration::Found]) -> Option<String> {
+    if let Some(value) = switch::off() {
+        return Some(format!("CONCLAUDE={value} switches every event off"));
+    }
+    let is_registered = found.iter().flat_map(registration::Found::registered).any(|one| one.event == event);
+    (!is_registered).then(|| {
+        format!(
+            "{event} is not registered with Claude Code here, so none of this happens: `conclaude install` registers what the config needs"
+        )
+    })
+}

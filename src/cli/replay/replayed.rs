@@ -1,0 +1,14 @@
+//! What all transcripts came to.
+
+use crate::hooks::replay::Replayer;
+use crate::replay::seen::Seen;
+
+pub(super) struct Replayed<'a> {
+    pub(super) replayer: &'a Replayer,
+    pub(super) seen: &'a Seen,
+    pub(super) sessions: u64,
+    pub(super) transcripts: u64,
+    pub(super) seconds: f64,
+    /// Why the config would not be used by a hook.
+    pub(super) untrusted: Vec<String>,
+}

@@ -1,0 +1,17 @@
+//! The cases of a file, played.
+
+use std::path::PathBuf;
+
+/// A case that was played.
+pub(super) struct Played {
+    pub(super) name: String,
+    pub(super) line: usize,
+    /// What differs, line by line; nothing if it passed.
+    pub(super) difference: Vec<String>,
+}
+
+/// The cases of a file.
+pub(super) struct Suite {
+    pub(super) path: PathBuf,
+    pub(super) cases: Vec<Played>,
+}

@@ -1,0 +1,62 @@
+//! What Claude Code asks for, and what a rule says to it.
+
+use serde_json::{Map, Value};
+
+use crate::dialect::claude::tools::{self, Use};
+use crate::guard::{Effects, Ground};
+use crate::messages::short;
+use crate::rule as record;
+use crate::shell::{self, Script};
+use crate::text::clean_line;
+
+/// What Claude Code asks for.
+pub(crate) struct Request<'a> {
+    pub(crate) ground: Ground<'a>,
+    pub(crate) tool: &'a str,
+    pub(crate) input: &'a Map<String, Value>,
+    /// The subagent's name; `main` for the main thread.
+    pub(crate) agent: &'a str,
+}
+
+/// A request, and what it would do.
+pub(crate) struct Examined<'a> {
+    pub(crate) request: &'a Request<'a>,
+    pub(crate) effects: Effects,
+    /// The syntax of a shell command, and its text.
+    pub(crate) script: Option<(Script, &'a str)>,
+}
+
+impl<'a> Examined<'a> {
+    pub(super) fn new(request: &'a Request<'a>, home: Option<&str>) -> Examined<'a> {
+        let (effects, script) = match tools::what(request.tool, request.input) {
+            Use::File { access, path } => {
+                (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
+            }
+            Use::Shell(command) => {
+                let script = shell::read(command, home);
+                (request.ground.on_files(&script), Some((script, command)))
+            }
+            Use::Other => (Effects::default(), None),
+        };
+        Examined { request, effects, script }
+    }
+
+    /// What is asked for, in a few words.
+    pub(super) fn shown(&self) -> String {
+        match (&self.script, self.effects.touches.first()) {
+            (Some((_, text)), _) => format!("running `{}`", short(text)),
+            (None, Some(touch)) => format!("{} of {}", self.request.tool, clean_line(touch.shown())),
+            (None, None) => format!("using {}", clean_line(self.request.tool)),
+        }
+    }
+}
+
+/// One rule's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) what: String,
+    /// The rule, in words.
+    pub(crate) shown: String,
+    pub(crate) rule: record::Rule,
+    pub(crate) advice: String,
+}
