@@ -26,6 +26,7 @@ mod origins;
 mod patterns;
 mod permissions;
 mod prompts;
+mod references;
 mod regex_text;
 mod remark;
 mod report;
@@ -57,6 +58,7 @@ pub(crate) use permissions::{
     AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
 pub(crate) use prompts::{ContextRuleConfig, UserPromptSubmitConfig};
+pub(crate) use references::{Piece, pieces};
 pub use remark::Remark;
 pub use report::{PriceConfig, PriceTable, ReportConfig};
 pub(crate) use rules::Problem;

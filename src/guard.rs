@@ -6,6 +6,7 @@ mod command_pattern;
 mod compile;
 mod lost;
 mod origin;
+mod own_commands;
 mod resolve;
 mod rules;
 mod tools;

@@ -28,9 +28,11 @@ pub(crate) fn remarks(loaded: &Loaded, world: &World) -> Vec<Remark> {
     permission_rules::check(loaded, &mut found);
     shadowed::by_first(config, &mut found);
     shadowed::ignored_first(loaded, &mut found);
+    shadowed::held_switches(loaded, &mut found);
     tool_rules::check(loaded, world, &mut found);
     file_rules::check(loaded, world, &mut found);
     files::check(config, world, &mut found);
+    files::of_prompts(config, world, &mut found);
     found.extend(original::remarks(loaded));
     // In the order of the files; what has no position comes last.
     found.sort_by_cached_key(|remark| {

@@ -55,12 +55,38 @@ fn print(out: &mut Out<'_>, origins: &Origins, relative_to: Option<&Path>) -> io
     if matches!(origins.tree().value, Node::Null) {
         return writeln!(out, "# no values: the defaults apply");
     }
+    for (keys, order) in ORDER {
+        if spans_layers(origins, keys) {
+            writeln!(out, "# {}: {order}", keys.join("."))?;
+        }
+    }
     let text = yaml::emit(origins.tree(), |span| {
         let (origin, folder) = origins.at(span).zip(relative_to)?;
         let path = origin.path.strip_prefix(folder).unwrap_or(origin.path);
         Some(visible(&format!("{}:{}", path.display(), origin.line)))
     });
     write!(out, "{text}")
+}
+
+/// Which entry of a list decides where several layers have some: not always the first or the last.
+const ORDER: [([&str; 2], &str); 5] = [
+    (
+        ["preToolUse", "toolUsageValidation"],
+        "of each layer the first that matches decides, and the strictest of the layers counts",
+    ),
+    (["preToolUse", "uneditableFiles"], FREES),
+    (["preToolUse", "unreadableFiles"], FREES),
+    (["preToolUse", "preventAdditions"], FREES),
+    (["permissionRequest", "allow"], "`deny` of any layer comes first, and `default: deny` of an outer one"),
+];
+
+const FREES: &str = "`!pattern` of an inner layer frees only what an outer one marks as overridable";
+
+fn spans_layers(origins: &Origins, keys: [&str; 2]) -> bool {
+    let list = keys.iter().try_fold(origins.tree(), |node, key| node.value_of(key));
+    let Some(Spanned { value: Node::List(items), .. }) = list else { return false };
+    let mut layers = items.iter().filter_map(|item| Some(origins.at(item.span)?.layer));
+    layers.next().is_some_and(|first| layers.any(|layer| layer != first))
 }
 
 fn as_json(loaded: &Loaded, with_origins: bool) -> Value {

@@ -384,12 +384,14 @@ impl Merging<'_> {
 impl Merging<'_> {
     /// Whether an outer layer leaves less to rules for permissions than an inner one would.
     fn is_stricter(&self, outer: &Spanned<Node>, inner: &Spanned<Node>) -> bool {
-        let rank =
-            |node: &Spanned<Node>| match field(node, "answer").map_or(&node.value, |answer| &answer.value) {
-                Node::Text(word) => ["allow", "ask", "deny"].iter().position(|known| known == word),
-                _ => None,
-            };
-        let is_overridable = field(outer, "overridable").is_some_and(|flag| flag.value == Node::Bool(true));
+        let rank = |node: &Spanned<Node>| match node
+            .value_of("answer")
+            .map_or(&node.value, |answer| &answer.value)
+        {
+            Node::Text(word) => ["allow", "ask", "deny"].iter().position(|known| known == word),
+            _ => None,
+        };
+        let is_overridable = outer.value_of("overridable").is_some_and(|flag| flag.value == Node::Bool(true));
         self.keys == DEFAULT
             && self.layer_of(outer.span) < self.layer_of(inner.span)
             // One that says the same would let rules of its own layer count against it.
@@ -426,11 +428,6 @@ impl Matching {
 
 fn is_first(value: &Spanned<Node>) -> bool {
     matches!(&value.value, Node::Text(word) if word == "first")
-}
-
-fn field<'a>(node: &'a Spanned<Node>, name: &str) -> Option<&'a Spanned<Node>> {
-    let Node::Map(entries) = &node.value else { return None };
-    entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value)
 }
 
 /// Lists whose first match decides: there a file is before what it extends, or it could not make an exception.

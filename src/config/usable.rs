@@ -222,8 +222,7 @@ fn about(keys: &[&str], value: &Spanned<Node>) -> Option<About> {
 }
 
 fn text<'a>(value: &'a Spanned<Node>, key: &str) -> Option<&'a str> {
-    let Node::Map(entries) = &value.value else { return None };
-    match &entries.iter().find(|(own, _)| own.value == key)?.1.value {
+    match &value.value_of(key)?.value {
         Node::Text(text) => Some(text),
         _ => None,
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::call::{Call, Finding, doing, named};
 use super::origin::Origin;
+use super::own_commands::own_commands;
 use super::resolve::{Effects, Touch, first_below};
 use super::rules::{Action, FileRule, FileRules, Rules};
 use super::tools::tools;
@@ -39,6 +40,7 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
         files(rules, call, touch, &mut found);
         additions(rules, call, touch, &mut found);
     }
+    own_commands(call, effects, &mut found);
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
     let unclear = effects.unclear.iter().filter(|unclear| seen.insert(*unclear));

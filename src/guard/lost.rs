@@ -45,22 +45,20 @@ pub(crate) fn lost(rules: &[Lost], call: &Suspect<'_>, root: &Path) -> Option<Fi
 }
 
 fn is_about(about: &About, call: &Suspect<'_>) -> bool {
-    let touches = |wanted: fn(Access) -> bool| match call.used {
-        Use::File { access, .. } => wanted(access),
-        Use::Shell(_) => {
-            let unclear = call.effects.unclear.iter();
-            let mut unclear = unclear.map(|unclear| match unclear {
-                Unclear::Path { access, .. } => wanted(*access),
-                Unclear::WorkTree { .. } | Unclear::Doubt(_) => true,
-            });
-            call.effects.touches.iter().any(|touch| wanted(touch.access)) || unclear.any(|is| is)
-        }
-        Use::Other => false,
+    let touches = |wanted: fn(Access) -> bool| {
+        let is_wanted = |unclear: &Unclear| match unclear {
+            Unclear::Path { access, .. } => wanted(*access),
+            Unclear::Input { access, .. } => access.is_none_or(wanted),
+            Unclear::WorkTree { .. } | Unclear::Doubt(_) => true,
+        };
+        matches!(call.used, Use::File { access, .. } if wanted(access))
+            || call.effects.touches.iter().any(|touch| wanted(touch.access))
+            || call.effects.unclear.iter().any(is_wanted)
     };
     match about {
         About::Writing => touches(|access| access != Access::Read),
         About::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
-        About::Anything => call.used != Use::Other,
+        About::Anything => call.used != Use::Other || touches(|_| true),
         About::Tools(glob) => glob.matches(call.tool),
         About::Permissions => false,
     }

@@ -65,6 +65,11 @@ pub(crate) enum Unclear {
         command: String,
     },
     Doubt(Doubt),
+    /// The field of the tool's input that should name its file or its command, and what would be done to the file.
+    Input {
+        field: &'static str,
+        access: Option<Access>,
+    },
 }
 
 /// Everything that a call touches.

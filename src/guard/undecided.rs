@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::call::{Call, Finding, doing, start};
 use super::resolve::{Ground, Unclear, first_below};
-use super::rules::{Action, Rules};
+use super::rules::{Action, Rules, ToolRule};
 use super::watch::Watch;
 use crate::rule::Rule;
 use crate::shell::{Access, Base, Doubt};
@@ -23,6 +23,7 @@ pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear) -> Op
         Unclear::Path { access, written } => unknown_path(rules, call, *access, written),
         Unclear::WorkTree { command } => work_tree(rules, call, command),
         Unclear::Doubt(doubt) => doubtful(rules, call, doubt),
+        Unclear::Input { field, access } => malformed(rules, call, field, *access),
     };
     let Question { what, matched, rule, advice } = question?;
     let origin = Rule::built_in("what cannot be decided is asked");
@@ -36,6 +37,33 @@ fn unknown_path(rules: &Rules, call: &Call<'_>, access: Access, written: &str) -
         matched: written.to_owned(),
         rule: "which file that is cannot be known before it runs".into(),
         advice: "write the path itself",
+    })
+}
+
+/// A call that names no file and no command where the tool needs one, as only another client makes it.
+fn malformed(rules: &Rules, call: &Call<'_>, field: &str, access: Option<Access>) -> Option<Question> {
+    let is_for_tool = |rule: &ToolRule| {
+        rule.action != Action::Allow
+            && rule.whom.is(call.agent)
+            && rule.tool.matches(call.tool).unwrap_or(true)
+    };
+    let reads = || !rules.unreadable.is_empty(call.agent);
+    let writes = || {
+        !rules.uneditable.is_empty(call.agent)
+            || !rules.additions.is_empty(call.agent)
+            || rules.root_additions.is_some()
+            || rules.git_ignored.is_some()
+    };
+    let is_guarded = match access {
+        Some(Access::Read) => reads(),
+        Some(_) => writes(),
+        None => reads() || writes(),
+    };
+    (is_guarded || rules.tools.iter().any(is_for_tool)).then(|| Question {
+        what: format!("using {}", call.tool),
+        matched: call.tool.to_owned(),
+        rule: format!("its `{field}` is missing or cannot be read, so what it does is not known"),
+        advice: "give it as one text, without NUL",
     })
 }
 

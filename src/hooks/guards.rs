@@ -17,7 +17,7 @@ use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git;
 use crate::glob::GlobError;
-use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Watch, check};
+use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Unclear, Watch, check};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
 use crate::root::Root;
@@ -118,7 +118,7 @@ pub(super) fn compare(
     let Scene { root, work, links, is_own } = *scene;
     let home = files::home();
     let ground = Ground { root, cwd: Path::new(&tool.base.cwd), links, home: home.as_deref() };
-    let (effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
+    let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         Use::File { access: Access::Read, .. } if !watch.is_watched() && !rules.concern_reading(agent) => {
             return (Effects::default(), Vec::new());
@@ -127,6 +127,8 @@ pub(super) fn compare(
         Use::Shell(command) => (ground.of_script(shell::read(command, home.as_deref())), Some(command)),
         Use::Other => (Effects::default(), None),
     };
+    let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
+    effects.unclear.extend(malformed.map(|(field, access)| Unclear::Input { field, access }));
     let call = Call {
         ground,
         tool: &tool.tool_name,

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path};
 
+use crate::config::{Piece, pieces};
 use crate::files;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::Context as Rule;
@@ -10,9 +11,6 @@ use crate::text::{clean, clean_line, head_and_tail};
 /// What is read of a file, and what is given of it.
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_CHARACTERS: usize = 8_000;
-
-/// What closes a sentence or a quotation is no part of a path.
-const CLOSING: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '`'];
 
 pub(super) fn run(rule: &Rule, root: &Path) -> Vec<Outcome> {
     let (text, problems) = expanded(&rule.prompt, root);
@@ -23,29 +21,13 @@ pub(super) fn run(rule: &Rule, root: &Path) -> Vec<Outcome> {
     std::iter::once(given).chain(problems.into_iter().map(problem)).collect()
 }
 
-/// The text with the files that it names, and why one could not be inserted; its name stays then. `@@` is an `@`.
+/// The text with the files that it names, and why one could not be inserted; its name stays then.
 fn expanded(prompt: &str, root: &Path) -> (String, Vec<String>) {
     let (mut text, mut problems) = (String::new(), Vec::new());
-    let mut opens = true;
-    let mut rest = prompt;
-    while let Some(c) = rest.chars().next() {
-        let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        if c != '@' || !opens {
-            text.push(c);
-            opens = c.is_whitespace() || "([{\"'`".contains(c);
-            rest = after;
-            continue;
-        }
-        if let Some(literal) = after.strip_prefix('@') {
-            text.push('@');
-            (opens, rest) = (false, literal);
-            continue;
-        }
-        let end = after.find(char::is_whitespace).unwrap_or(after.len());
-        let path = after.get(..end).unwrap_or_default().trim_end_matches(CLOSING);
-        match path {
-            "" => text.push('@'),
-            path => match inserted(path, root) {
+    for piece in pieces(prompt) {
+        match piece {
+            Piece::Text(part) => text.push_str(part),
+            Piece::File(path) => match inserted(path, root) {
                 Ok(content) => text.push_str(&content),
                 Err(why) => {
                     problems.push(format!("@{} is not inserted: {why}", clean_line(path)));
@@ -53,7 +35,6 @@ fn expanded(prompt: &str, root: &Path) -> (String, Vec<String>) {
                 }
             },
         }
-        (opens, rest) = (false, after.get(path.len()..).unwrap_or_default());
     }
     (text, problems)
 }

@@ -102,10 +102,14 @@ impl List<'_> {
         }
         let may_be_freed =
             |held: &&&Rule| self.layer(held) == self.layer(rule) || held.value.0.overridable == Some(true);
-        if earlier.iter().any(|held| may_be_freed(&held)) {
-            return None;
-        }
-        let held = earlier.first()?;
+        let holds = |held: &&&Rule| {
+            !may_be_freed(held) && covers_files(pattern(held), free) && is_for_all(held, rule)
+        };
+        let held = match earlier.iter().find(holds) {
+            Some(held) => held,
+            None if earlier.iter().any(|held| may_be_freed(&held)) => return None,
+            None => earlier.first()?,
+        };
         remark(
             format!("`{}` is of an outer layer, which does not let this one free it", pattern(held)),
             "write `overridable: true` there, if it is yours".into(),

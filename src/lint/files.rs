@@ -1,9 +1,9 @@
-//! `files` of commands: patterns that no file of the project matches.
+//! Patterns and paths of files that the project does not have.
 
 use std::path::Path;
 
 use super::{World, command_keys, commands};
-use crate::config::{ConclaudeConfig, FileGlob, Remark};
+use crate::config::{ConclaudeConfig, FileGlob, Piece, Remark, pieces};
 use crate::file_pattern::{FilePattern, Location};
 
 /// In a larger project a pattern is not looked for.
@@ -39,6 +39,23 @@ pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Rem
                 format!("{section}: `{glob}` matches no file"),
             );
             found.push(remark.because("the project has none like that").help(hint(glob, project)));
+        }
+    }
+}
+
+/// `@path` in a text for prompts.
+pub(super) fn of_prompts(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
+    const SECTION: &str = "userPromptSubmit";
+    for (number, rule) in config.prompts.rules() {
+        for piece in pieces(rule.value.prompt.as_str()) {
+            let Piece::File(path) = piece else { continue };
+            if !world.root.join(path).is_file() {
+                let keys = [SECTION, "contextRules", &number.to_string(), "prompt"];
+                let remark = Remark::new(keys, format!("{SECTION}: `@{path}` is not inserted"));
+                let why = "the project has no such file";
+                found
+                    .push(remark.because(why).help("write its path from the project's root; `@@` is an `@`"));
+            }
         }
     }
 }

@@ -69,8 +69,7 @@ impl Wrong {
     }
 }
 
-/// A pattern that no tool matches. A tool that is not known may be one of a newer Claude Code, so only what looks like a
-/// known one is a mistake.
+/// A pattern that no tool matches. A literal name that is not known may be one of a newer Claude Code, which the help says.
 pub(super) fn tool(pattern: &str) -> Option<Wrong> {
     alternatives(pattern).into_iter().find_map(|name| {
         let wrong = |why: String, help: String| Some(Wrong { name: name.clone(), why, help });
@@ -90,8 +89,12 @@ pub(super) fn tool(pattern: &str) -> Option<Wrong> {
             return wrong("case counts".into(), format!("did you mean `{meant}`?"));
         }
         let same = KNOWN.iter().find(|tool| tool.eq_ignore_ascii_case(&name)).copied();
-        let near = same.or_else(|| nearest(&name, KNOWN.iter().copied()).filter(|_| name.len() > 4))?;
-        wrong("no tool of Claude Code is called so".into(), format!("did you mean `{near}`?"))
+        let near = same.or_else(|| nearest(&name, KNOWN.iter().copied()));
+        let help = near.map_or_else(
+            || format!("remove it, unless a newer Claude Code has it; tools of MCP servers are `{MCP}SERVER__TOOL`"),
+            |near| format!("did you mean `{near}`?"),
+        );
+        wrong("no tool of Claude Code is called so".into(), help)
     })
 }
 

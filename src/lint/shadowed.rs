@@ -5,7 +5,7 @@ use crate::config::{ConclaudeConfig, Remark};
 use crate::event::EventKind;
 use crate::load::Loaded;
 use crate::pattern::MatchMode;
-use crate::yaml::{self, Node};
+use crate::yaml::{self, Node, Spanned};
 
 pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
     let first = config.sections.iter().filter(|(_, section)| section.mode == Some(MatchMode::First));
@@ -45,6 +45,42 @@ pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
         }
     }
 }
+
+/// Switches and answers of an inner layer that an outer one does not let it relax.
+pub(super) fn held_switches(loaded: &Loaded, found: &mut Vec<Remark>) {
+    for (index, source) in loaded.origins.sources().iter().enumerate() {
+        let Ok(tree) = yaml::read_source(source.text.trim_start_matches('\u{feff}'), index) else { continue };
+        for keys in HELD {
+            let Some(value) = keys.iter().try_fold(&tree, |node, key| node.value_of(key)) else { continue };
+            let Some(used) = loaded.origins.of(&keys) else { continue };
+            if used.layer >= source.layer || !relaxes(value) {
+                continue;
+            }
+            let what = format!("{}: this value of `{}` has no effect", keys[0], keys[1]);
+            let why = format!("{used} is of an outer layer, which does not let this one relax it");
+            let remark = Remark::at(value.span, what).because(why);
+            found.push(remark.help("remove it, or write `overridable: true` there, if it is yours"));
+        }
+    }
+}
+
+/// Whether a value lets more happen than the strictest one.
+fn relaxes(value: &Spanned<Node>) -> bool {
+    let value = ["enabled", "answer"].iter().find_map(|key| value.value_of(key)).unwrap_or(value);
+    match &value.value {
+        Node::Bool(is_on) => !is_on,
+        Node::Text(answer) => answer != "deny",
+        _ => false,
+    }
+}
+
+/// What an outer layer holds against an inner one.
+const HELD: [[&str; 2]; 4] = [
+    ["preToolUse", "preventRootAdditions"],
+    ["preToolUse", "preventUpdateGitIgnored"],
+    ["preToolUse", "worktreeFence"],
+    ["permissionRequest", "default"],
+];
 
 /// The earlier pattern that takes all, or the last of several that do.
 fn covering<'a>(earlier: &[&'a str], pattern: &str) -> Option<&'a str> {

@@ -14,9 +14,7 @@ const KEY: &str = "toolUsageValidation";
 pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
     let rules: Vec<&Located<ToolRuleConfig>> =
         loaded.config.guards.tool_usage_validation.iter().flatten().collect();
-    let layer = |rule: &Located<ToolRuleConfig>| {
-        loaded.origins.sources().get(rule.source).map_or(Layer::default(), |source| source.layer)
-    };
+    let layer = |rule: &Located<ToolRuleConfig>| layer(rule, loaded);
     for (index, rule) in rules.iter().enumerate() {
         let at = index.to_string();
         let dead = Dead { index: &at };
@@ -32,8 +30,14 @@ pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
             let help =
                 if cover.value.action == rule.value.action { "remove it" } else { "move it before that one" };
             found.push(dead.remark("tool", what).because(why).help(help));
+        } else {
+            found.extend(dead.held(index, &rules, loaded));
         }
     }
+}
+
+fn layer(rule: &Located<ToolRuleConfig>, loaded: &Loaded) -> Layer {
+    loaded.origins.sources().get(rule.source).map_or(Layer::default(), |source| source.layer)
 }
 
 struct Dead<'a> {
@@ -43,6 +47,34 @@ struct Dead<'a> {
 impl Dead<'_> {
     fn remark(&self, key: &str, title: String) -> Remark {
         Remark::new(["preToolUse", KEY, self.index, key], title)
+    }
+
+    /// A rule that only relaxes what an outer layer does not let it relax.
+    fn held(&self, index: usize, rules: &[&Located<ToolRuleConfig>], loaded: &Loaded) -> Option<Remark> {
+        let rule = *rules.get(index)?;
+        let is_outer = |one: &&&Located<ToolRuleConfig>| layer(one, loaded) < layer(rule, loaded);
+        let outer = || rules.iter().filter(is_outer);
+        let holds = |one: &ToolRuleConfig| {
+            one.overridable != Some(true)
+                && strictness(one.action) > strictness(rule.value.action)
+                && comes_before(one, &rule.value)
+        };
+        let (at, held) = outer().enumerate().find(|(_, one)| holds(&one.value))?;
+        // Of its layer the first that matches decides: one before it may be milder.
+        let is_milder = |one: &&Located<ToolRuleConfig>| {
+            layer(one, loaded) == layer(held, loaded)
+                && strictness(one.value.action) < strictness(held.value.action)
+        };
+        if outer().take(at).any(is_milder) {
+            return None;
+        }
+        let file = loaded.origins.sources().get(held.source)?.path.display();
+        let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
+        let why = format!(
+            "{file}:{} is stricter, and of an outer layer, which does not let this one relax it",
+            held.line
+        );
+        Some(self.remark("tool", what).because(why).help("write `overridable: true` there, if it is yours"))
     }
 
     fn names(&self, rule: &ToolRuleConfig, world: &World) -> Option<Remark> {
@@ -63,6 +95,12 @@ impl Dead<'_> {
             let remark = self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
             return Some(remark.because("only `Bash` has a command to compare").help("write `tool: Bash`"));
         }
+        let spaced = rule.command_pattern.as_ref().map(NameGlob::as_str).filter(|text| has_idle_spaces(text));
+        if let Some(text) = spaced {
+            let remark = self.remark("commandPattern", format!("{KEY}: `{text}` matches hardly anything"));
+            let help = format!("write \"{}\"", text.split_whitespace().collect::<Vec<_>>().join(" "));
+            return Some(remark.because("the words of a command are joined by one space").help(help));
+        }
         let touches = alternatives(tool).iter().all(|one| is_literal(one) && !tools::may_touch_files(one));
         if rule.pattern.is_some() && touches {
             let remark = self.remark("pattern", format!("{KEY}: this rule for `{tool}` never matches"));
@@ -74,6 +112,19 @@ impl Dead<'_> {
         let (key, _) = unused.into_iter().find(|(_, is_set)| *is_set && rule.command_pattern.is_none())?;
         let remark = self.remark(key, format!("{KEY}: `{key}` has no effect"));
         Some(remark.because("there is no `commandPattern`").help(format!("remove `{key}`")))
+    }
+}
+
+/// Spaces that no command has: its words are compared with one between them.
+fn has_idle_spaces(pattern: &str) -> bool {
+    pattern.contains("  ") || pattern.trim() != pattern
+}
+
+fn strictness(action: ToolAction) -> u8 {
+    match action {
+        ToolAction::Allow => 0,
+        ToolAction::Ask => 1,
+        ToolAction::Block => 2,
     }
 }
 
@@ -116,14 +167,24 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         // One that allows compares a command as it is written, one that denies in further forms. Only patterns with an operator are
         // compared with several commands at once.
         (Some(one), Some(other)) => {
-            (!allows(first) || allows(second))
-                && (joins(&one) || !joins(&other))
-                && (ignores_case(first) || !ignores_case(second))
-                && covers_command(&one, is_prefix(first), &other, is_prefix(second))
+            let is_same_form = joins(&one) || !joins(&other);
+            is_same_form
+                && (is_any(&one)
+                    || (!allows(first) || allows(second))
+                        && (ignores_case(first) || !ignores_case(second))
+                        && covers_command(&one, is_prefix(first), &other, is_prefix(second)))
+        }
+        (Some(one), None) if is_any(&one) => {
+            matches(second.tool.as_str(), tools::SHELL) && is_literal(second.tool.as_str())
         }
         (Some(_), None) => false,
     };
     options && commands
+}
+
+/// Whether a pattern takes every command.
+fn is_any(pattern: &str) -> bool {
+    pattern.chars().all(|c| c == '*')
 }
 
 fn allows(rule: &ToolRuleConfig) -> bool {

@@ -62,10 +62,15 @@ impl Spanned<Node> {
         }
     }
 
+    /// What has this key.
+    pub(crate) fn value_of(&self, key: &str) -> Option<&Spanned<Node>> {
+        let Node::Map(entries) = &self.value else { return None };
+        entries.iter().find(|(own, _)| own.value == key).map(|(_, value)| value)
+    }
+
     /// The entry of a list below this key.
     pub(crate) fn entry(&self, key: &str, index: usize) -> Option<&Spanned<Node>> {
-        let Node::Map(entries) = &self.value else { return None };
-        match &entries.iter().find(|(own, _)| own.value == key)?.1.value {
+        match &self.value_of(key)?.value {
             Node::List(items) => items.get(index),
             _ => None,
         }

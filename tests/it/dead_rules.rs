@@ -263,3 +263,199 @@ fn timeouts_of_slash_commands_are_added_up_as_well() {
       userPromptSubmit: 2 slash commands
     ");
 }
+
+#[test]
+fn a_misspelt_tool_is_named_wherever_it_is_written() {
+    let config = "\
+preToolUse:
+  commands: {Bahs: [{run: x}]}
+  toolUsageValidation:
+    - {tool: Bsh, action: block}
+    - {tool: \"{Edit,Wrte}\", action: block}
+    - {tool: Frobnicate, action: block}
+    - {tool: CronCreate, action: block}
+    - {tool: \"Web*\", action: block}
+    - {tool: mcp__db__drop, action: block}
+permissionRequest: {allow: [Red], deny: [\"Edti\"]}
+";
+    assert_snapshot!(project(config).shows(&["validate"]), @r#"
+    exit 0
+    ----- stdout
+    warning: preToolUse: `Bahs` matches nothing
+     --> [ROOT]/.conclaude.yaml:2:14
+      |
+    2 |   commands: {Bahs: [{run: x}]}
+      |              ^^^^ no tool of Claude Code is called so
+      |
+      = help: did you mean `Bash`?
+
+    warning: toolUsageValidation: `Bsh` matches nothing
+     --> [ROOT]/.conclaude.yaml:4:14
+      |
+    4 |     - {tool: Bsh, action: block}
+      |              ^^^ no tool of Claude Code is called so
+      |
+      = help: did you mean `Bash`?
+
+    warning: toolUsageValidation: `Wrte` matches nothing
+     --> [ROOT]/.conclaude.yaml:5:14
+      |
+    5 |     - {tool: "{Edit,Wrte}", action: block}
+      |              ^^^^^^^^^^^^^ no tool of Claude Code is called so
+      |
+      = help: did you mean `Write`?
+
+    warning: toolUsageValidation: `Frobnicate` matches nothing
+     --> [ROOT]/.conclaude.yaml:6:14
+      |
+    6 |     - {tool: Frobnicate, action: block}
+      |              ^^^^^^^^^^ no tool of Claude Code is called so
+      |
+      = help: remove it, unless a newer Claude Code has it; tools of MCP servers are `mcp__SERVER__TOOL`
+
+    warning: permissionRequest: `Red` matches nothing
+      --> [ROOT]/.conclaude.yaml:10:29
+       |
+    10 | permissionRequest: {allow: [Red], deny: ["Edti"]}
+       |                             ^^^ no tool of Claude Code is called so
+       |
+       = help: did you mean `Read`?
+
+    warning: permissionRequest: `Edti` matches nothing
+      --> [ROOT]/.conclaude.yaml:10:42
+       |
+    10 | permissionRequest: {allow: [Red], deny: ["Edti"]}
+       |                                          ^^^^^^ no tool of Claude Code is called so
+       |
+       = help: did you mean `Edit`?
+
+    valid: [ROOT]/.conclaude.yaml
+      preToolUse: 1 pattern, 1 command, 6 guards
+      permissionRequest: 2 rules
+    "#);
+}
+
+#[test]
+fn rules_that_cannot_decide_are_named() {
+    let config = "\
+userPromptSubmit: {contextRules: [{pattern: deploy, prompt: \"see @docs/missing.md and @src/a.ts\"}]}
+preToolUse:
+  toolUsageValidation:
+    - {tool: Bash, commandPattern: \"git  push\", action: block}
+    - {tool: Bash, commandPattern: \"*\", action: allow}
+    - {tool: Bash, commandPattern: \"rm *\", action: block}
+";
+    assert_snapshot!(project(config).shows(&["validate"]), @r#"
+    exit 0
+    ----- stdout
+    warning: userPromptSubmit: `@docs/missing.md` is not inserted
+     --> [ROOT]/.conclaude.yaml:1:61
+      |
+    1 | userPromptSubmit: {contextRules: [{pattern: deploy, prompt: "see @docs/missing.md and @src/a.ts"}]}
+      |                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the project has no such file
+      |
+      = help: write its path from the project's root; `@@` is an `@`
+
+    warning: toolUsageValidation: `git  push` matches hardly anything
+     --> [ROOT]/.conclaude.yaml:4:36
+      |
+    4 |     - {tool: Bash, commandPattern: "git  push", action: block}
+      |                                    ^^^^^^^^^^^ the words of a command are joined by one space
+      |
+      = help: write "git push"
+
+    warning: toolUsageValidation: this rule for `Bash` can never decide
+     --> [ROOT]/.conclaude.yaml:6:14
+      |
+    6 |     - {tool: Bash, commandPattern: "rm *", action: block}
+      |              ^^^^ the rule in line 5 matches all that it matches, and comes first
+      |
+      = help: move it before that one
+
+    valid: [ROOT]/.conclaude.yaml
+      userPromptSubmit: 1 context rule
+      preToolUse: 3 guards
+    "#);
+}
+
+#[test]
+fn what_an_inner_file_cannot_relax_is_named_and_shown() {
+    let user = "\
+preToolUse:
+  uneditableFiles: [\"*.lock\"]
+  preventRootAdditions: true
+  toolUsageValidation: [{tool: Bash, commandPattern: \"git push*\", action: block}]
+permissionRequest: {default: deny}
+";
+    let own = "\
+preToolUse:
+  uneditableFiles: [\"*.md\", \"!Cargo.lock\"]
+  preventRootAdditions: false
+  toolUsageValidation: [{tool: Bash, commandPattern: \"git push origin*\", action: allow}]
+permissionRequest: {default: ask}
+";
+    let test = project(own).file(".home/.config/conclaude/config.yaml", user);
+    assert_snapshot!(test.shows(&["validate"]), @r#"
+    exit 0
+    ----- stdout
+    warning: uneditableFiles: `!Cargo.lock` frees nothing
+     --> [ROOT]/.conclaude.yaml:2:29
+      |
+    2 |   uneditableFiles: ["*.md", "!Cargo.lock"]
+      |                             ^^^^^^^^^^^^^ `*.lock` is of an outer layer, which does not let this one free it
+      |
+      = help: write `overridable: true` there, if it is yours
+
+    warning: preToolUse: this value of `preventRootAdditions` has no effect
+     --> [ROOT]/.conclaude.yaml:3:25
+      |
+    3 |   preventRootAdditions: false
+      |                         ^^^^^ [ROOT]/.home/.config/conclaude/config.yaml:3 is of an outer layer, which does not let this one relax it
+      |
+      = help: remove it, or write `overridable: true` there, if it is yours
+
+    warning: toolUsageValidation: this rule for `Bash` can never decide
+     --> [ROOT]/.conclaude.yaml:4:32
+      |
+    4 |   toolUsageValidation: [{tool: Bash, commandPattern: "git push origin*", action: allow}]
+      |                                ^^^^ [ROOT]/.home/.config/conclaude/config.yaml:4 is stricter, and of an outer layer, which does not let this one relax it
+      |
+      = help: write `overridable: true` there, if it is yours
+
+    warning: permissionRequest: this value of `default` has no effect
+     --> [ROOT]/.conclaude.yaml:5:30
+      |
+    5 | permissionRequest: {default: ask}
+      |                              ^^^ [ROOT]/.home/.config/conclaude/config.yaml:5 is of an outer layer, which does not let this one relax it
+      |
+      = help: remove it, or write `overridable: true` there, if it is yours
+
+    valid: [ROOT]/.home/.config/conclaude/config.yaml
+    valid: [ROOT]/.conclaude.yaml
+      preToolUse: 6 guards
+      permissionRequest: 1 rule
+    "#);
+    assert_snapshot!(test.shows(&["config", "show"]), @r#"
+    exit 0
+    ----- stdout
+    # user     [ROOT]/.home/.config/conclaude/config.yaml
+    # project  [ROOT]/.conclaude.yaml
+    # preToolUse.toolUsageValidation: of each layer the first that matches decides, and the strictest of the layers counts
+    # preToolUse.uneditableFiles: `!pattern` of an inner layer frees only what an outer one marks as overridable
+    preToolUse:
+      uneditableFiles:
+        - "*.lock"
+        - "*.md"
+        - "!Cargo.lock"
+      preventRootAdditions: true
+      toolUsageValidation:
+        - tool: Bash
+          commandPattern: "git push origin*"
+          action: allow
+        - tool: Bash
+          commandPattern: "git push*"
+          action: block
+    permissionRequest:
+      default: deny
+    "#);
+}

@@ -187,3 +187,55 @@ fn a_decision_of_a_guard_is_recorded() {
     let shown = answer.again().shows(&["audit", "show"]);
     assert!(shown.contains("denied") && shown.contains("GUARD_DENIED"), "{shown}");
 }
+
+#[test]
+fn a_call_whose_file_or_command_cannot_be_read_is_asked_about() {
+    let decided = |config: &str, name: &str, input: Value| {
+        let stdout = tool(config, name, input).run().stdout;
+        let json: Value = serde_json::from_str(&stdout).unwrap_or_default();
+        json["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
+    };
+    insta::assert_snapshot!(tool(CONFIG, "Write", json!({"file_path": 7})).run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: using Write: its `file_path` is missing or cannot be read, so what it does is not known → give it as one text, without NUL
+    ");
+    for (name, input) in [
+        ("Bash", json!({"command": 7})),
+        ("Bash", json!({"command": ["cat", ".env"]})),
+        ("Bash", json!({})),
+        ("Bash", json!({"command": "cat a\u{0}x"})),
+        ("Read", json!({"file_path": "a\u{0}x"})),
+        ("Edit", json!({"file_path": null})),
+        ("Grep", json!({"path": [".env"], "pattern": "x"})),
+    ] {
+        assert_eq!(decided(CONFIG, name, input.clone()), "ask", "{name} {input}");
+        // Without a guard nothing is undecidable.
+        assert_eq!(decided("{}\n", name, input.clone()), "none", "{name} {input}");
+    }
+    assert_eq!(decided(CONFIG, "Grep", json!({"pattern": "x"})), "none");
+    assert_eq!(decided(CONFIG, "mcp__a__b", json!({"file_path": 7})), "none");
+    assert_eq!(decided("preToolUse: {unreadableFiles: [a]}\n", "Write", json!({"file_path": 7})), "none");
+    let denied = tool(CONFIG, "Bash", json!({"command": 7})).payload("permission_mode", "dontAsk");
+    denied.run().tool("deny");
+}
+
+#[test]
+fn a_subagent_does_not_switch_conclaude_off_and_the_main_thread_asks() {
+    let run = |command: &str| tool("{}\n", "Bash", json!({ "command": command }));
+    let by_agent = |command: &str| run(command).payload("agent_id", "a1").payload("agent_type", "coder");
+    insta::assert_snapshot!(by_agent("cd x && conclaude uninstall").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: running `conclaude uninstall`: it changes conclaude's own registration, trust or records → leave it as it is, and report what you would have changed
+    ");
+    insta::assert_snapshot!(run("env A=1 /usr/local/bin/conclaude trust -y").run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running `/usr/local/bin/conclaude trust -y`: it changes conclaude's own registration, trust or records → the user decides what is registered and trusted
+    ");
+    for command in ["bash -c 'conclaude install'", "X=conclaude; $X uninstall", "sudo conclaude init --force"]
+    {
+        by_agent(command).run().tool("deny");
+    }
+    for command in ["conclaude validate", "conclaude install --dry-run", "conclaude des check s.json"] {
+        by_agent(command).run().silent();
+    }
+}

@@ -33,6 +33,7 @@ pub(super) fn of_unclear(unclear: &Unclear) -> String {
         }
         Unclear::WorkTree { command } => format!("`{command}` may change any file of the work tree"),
         Unclear::Doubt(doubt) => doubt.to_string(),
+        Unclear::Input { field, .. } => format!("its `{field}` is missing or cannot be read"),
     }
 }
 

@@ -75,9 +75,14 @@ pub(crate) fn written_field(tool: &str) -> Option<&'static str> {
 /// The tools that Claude Code 2.1.325 and versions before it have. A newer one may have others.
 pub(crate) const KNOWN: &[&str] = &[
     "Agent",
+    "Artifact",
     "AskUserQuestion",
     "Bash",
     "BashOutput",
+    "ClaudeDesign",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
     "Edit",
     "EnterPlanMode",
     "EnterWorktree",
@@ -85,18 +90,38 @@ pub(crate) const KNOWN: &[&str] = &[
     "ExitWorktree",
     "Glob",
     "Grep",
+    "KillBash",
     "KillShell",
+    "LS",
+    "LSP",
     "ListAgents",
     "ListMcpResourcesTool",
+    "Monitor",
     "MultiEdit",
     "NotebookEdit",
     "NotebookRead",
+    "OfferChromeSetup",
+    "PowerShell",
+    "Projects",
+    "ProposeGoal",
+    "ProposeSkills",
+    "PushNotification",
+    "REPL",
     "Read",
+    "ReadMcpResourceDirTool",
     "ReadMcpResourceTool",
+    "ReadNotifications",
+    "RefreshMcpTools",
+    "RemoteTrigger",
     "ReportFindings",
     "ScheduleWakeup",
+    "SendFeedback",
     "SendMessage",
+    "SendUserMessage",
+    "ShowOnboardingRolePicker",
     "Skill",
+    "SlashCommand",
+    "StructuredOutput",
     "TaskCreate",
     "TaskGet",
     "TaskList",
@@ -105,6 +130,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "TaskUpdate",
     "TodoWrite",
     "ToolSearch",
+    "WaitForMcpServers",
     "WebFetch",
     "WebSearch",
     "Workflow",
@@ -138,6 +164,24 @@ pub(crate) fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
 /// Whether a call of this tool may name files or a command, as far as that is known.
 pub(crate) fn may_touch_files(tool: &str) -> bool {
     !KNOWN.contains(&tool) || WRITING.contains(&tool) || READING.contains(&tool)
+}
+
+/// The field of a tool's input that should name its file or its command and is no text that could do that, and what would be done
+/// to the file. Claude Code sends no such input.
+pub(crate) fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'static str, Option<Access>)> {
+    let file = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
+    let (field, access, is_required) = match file {
+        Some((_, field, access)) => (*field, Some(*access), true),
+        None if tool == SHELL => ("command", None, true),
+        None if tool == "Grep" => ("path", Some(Access::Read), false),
+        None => return None,
+    };
+    let is_usable = match input.get(field) {
+        Some(Value::String(text)) => !text.contains('\0'),
+        Some(Value::Null) | None => !is_required,
+        Some(_) => false,
+    };
+    (!is_usable).then_some((field, access))
 }
 
 /// What a call of a tool does.
