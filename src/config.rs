@@ -15,14 +15,18 @@ mod bounded;
 mod cases;
 mod des;
 mod diagnose;
+mod endpoint;
 mod evidence;
 mod free_keys;
 mod gate;
 mod guards;
+mod layer;
+mod merging;
 mod message_display;
 mod notifications;
 pub(crate) mod original;
 mod origins;
+mod parts;
 mod patterns;
 mod permissions;
 mod prompts;
@@ -35,6 +39,7 @@ mod schema;
 mod section;
 mod stop;
 mod telemetry;
+mod tool_pattern;
 mod usable;
 
 pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
@@ -45,18 +50,19 @@ pub(crate) use cases::{
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
 pub(crate) use diagnose::{Located, warning};
+pub use endpoint::{Endpoint, Signal};
 pub use evidence::EvidenceConfig;
 pub use gate::GateConfig;
 pub(crate) use guards::{
     CommandMatch, FileRuleConfig, PreToolUseConfig, SwitchConfig, ToolAction, ToolRuleConfig,
 };
+pub(crate) use layer::{Layer, PACK, Source, file_name};
 pub use message_display::MessageDisplayConfig;
 pub use notifications::{HookName, NotificationsConfig};
-pub(crate) use origins::{Layer, Origins, PACK, Part, Source, file_name, merge};
+pub(crate) use origins::Origins;
+pub(crate) use parts::{Part, merge};
 pub use patterns::{FileGlob, NameGlob, OptionName};
-pub(crate) use permissions::{
-    AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig, ToolPatternText,
-};
+pub(crate) use permissions::{AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig};
 pub(crate) use prompts::{ContextRuleConfig, UserPromptSubmitConfig};
 pub(crate) use references::{Piece, pieces};
 pub use remark::Remark;
@@ -66,7 +72,8 @@ pub(crate) use schema::schema_text;
 pub(crate) use section::FILES_PLACEHOLDER;
 pub use section::{CommandConfig, CommandMap, EventConfig, Reaction, Show};
 pub use stop::StopConfig;
-pub use telemetry::{Endpoint, Headers, Signal, TelemetryConfig};
+pub use telemetry::{Headers, TelemetryConfig};
+pub(crate) use tool_pattern::ToolPatternText;
 pub(crate) use usable::{About, Lost};
 
 // The names of the specification.

@@ -1,7 +1,8 @@
 //! What is valid, and probably a mistake.
 
 use super::Problem;
-use super::origins::{Origins, Source};
+use super::layer::Source;
+use super::origins::Origins;
 use crate::yaml::{Node, Span};
 
 /// A remark about a value of the config.

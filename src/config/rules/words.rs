@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::config::bounded::{NOT_BLANK, seconds_in};
-use crate::config::permissions::ToolPatternText;
 use crate::config::regex_text::RegexText;
+use crate::config::tool_pattern::ToolPatternText;
 use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob, OptionName};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};

@@ -1,5 +1,7 @@
+use std::path::PathBuf;
+
 use super::*;
-use crate::config::Patterns;
+use crate::config::{Layer, Patterns};
 
 fn part(layer: Layer, name: &str, text: &str) -> Part {
     let path = PathBuf::from(name);
