@@ -70,19 +70,32 @@ pub(crate) fn of_user(root: &Root, patterns: Patterns) -> Loaded {
     loader.finish()
 }
 
+/// Reads the project's own layer, which is the same for all who share it.
+#[must_use]
+pub(crate) fn of_project(root: &Root, patterns: Patterns) -> Loaded {
+    let mut loader = Loader::new(root, patterns);
+    if let Some(path) = &root.config {
+        loader.required(Layer::Project, path.clone());
+    }
+    loader.finish()
+}
+
 /// Reads all layers as if the project's file had this text.
 #[must_use]
 pub(crate) fn draft(root: &Root, path: &Path, text: &str) -> Loaded {
     let mut loader = Loader::new(root, Patterns::All);
     loader.users_own();
     loader.extended.clear();
-    loader.add(Source {
-        layer: Layer::Project,
-        path: path.to_owned(),
-        text: text.to_owned(),
-        untrusted: None,
-    });
+    loader.draft(path, text);
     loader.optional(Layer::Local, root.folder.join(LOCAL));
+    loader.finish()
+}
+
+/// The same for the project's own layer.
+#[must_use]
+pub(crate) fn draft_of_project(root: &Root, path: &Path, text: &str) -> Loaded {
+    let mut loader = Loader::new(root, Patterns::All);
+    loader.draft(path, text);
     loader.finish()
 }
 
@@ -168,6 +181,11 @@ impl<'a> Loader<'a> {
             files: 0,
             asks_trust: true,
         }
+    }
+
+    fn draft(&mut self, path: &Path, text: &str) {
+        let (path, text) = (path.to_owned(), text.to_owned());
+        self.add(Source { layer: Layer::Project, path, text, untrusted: None });
     }
 
     fn users_own(&mut self) {

@@ -63,6 +63,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         report(request, &draft, &folder, &mut out)?;
         install::apply(&mut out, &change)?;
         install::exclude(&mut out, scope, &folder, false)?;
+        install::beyond(&mut out, scope, &Root::find(None, &folder), &folder)?;
     }
     if request.steps {
         steps::write(request, &folder, &mut out)?;
@@ -73,13 +74,14 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The config that is to be registered for, with the user's other files. What it only suggests costs no process yet.
+/// The config that is to be registered for, by whom its settings are shared. What it only suggests costs no process yet.
 fn effective(scope: Scope, folder: &Path, path: &Path, text: &str) -> io::Result<ConclaudeConfig> {
     let (folder, config) = (folder.to_owned(), Some(path.to_owned()));
     let root = Root { work: folder.clone(), folder, config, untrusted: None };
     let loaded = match scope {
         Scope::User => load::of_user(&root, Patterns::All),
-        Scope::Project | Scope::Local => load::draft(&root, path, text),
+        Scope::Project => load::draft_of_project(&root, path, text),
+        Scope::Local => load::draft(&root, path, text),
     };
     loaded.complete().map_err(|error| io::Error::other(error.to_string()))
 }

@@ -92,6 +92,7 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     if scope == Scope::User {
         return Ok(Exit::Success);
     }
+    beyond(&mut out, scope, &root, &project)?;
     store::expect_arrivals(&root.folder);
     if project != std::env::current_dir()? {
         writeln!(
@@ -109,13 +110,30 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The config that is to be registered for; none is an empty one. For all projects it is the user's own.
+/// The config that is to be registered for; none is an empty one.
 fn config(root: &Root, scope: Scope) -> io::Result<ConclaudeConfig> {
-    let loaded = match scope {
-        Scope::User => load::of_user(root, Patterns::All),
-        Scope::Project | Scope::Local => load::all(root, Patterns::All),
-    };
+    let loaded = registration::config_for(scope, root);
     loaded.complete().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// What the user's own files need beyond what is shared with others.
+pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Path) -> io::Result<()> {
+    let loaded = load::all(root, Patterns::All);
+    if scope != Scope::Project || !loaded.errors.is_empty() {
+        return Ok(());
+    }
+    let found = registration::found(project);
+    let problems = registration::out_of_sync(&found, &loaded.config, |scope| {
+        registration::config_for(scope, root).config
+    });
+    let fixes = registration::fixes(&problems);
+    for fix in fixes.into_iter().filter(|fix| !fix.ends_with(Scope::Project.flag())) {
+        writeln!(
+            out,
+            "note: your own files need more, which is not for all who share these settings: `{fix}`"
+        )?;
+    }
+    Ok(())
 }
 
 /// What is the user's alone should not be committed: whoever registers for themselves has git ignore the local config, others are

@@ -5,7 +5,6 @@ use crate::agent::Agent;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::audit::{Record, Trail};
-use crate::config::Patterns;
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
 use crate::dialect::claude::prompt::task_of;
@@ -15,7 +14,6 @@ use crate::files::expand_home;
 use crate::finding::{Code, Finding};
 use crate::install::registration::{self, Problem};
 use crate::install::schema_file;
-use crate::load;
 use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -53,8 +51,8 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
     let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
     // What a collector did not get while it was down.
     context.export();
-    let problems = registration::out_of_sync(&registration::found(&context.project), settings, || {
-        load::of_user(&context.root, Patterns::All).config
+    let problems = registration::out_of_sync(&registration::found(&context.project), settings, |scope| {
+        registration::config_for(scope, &context.root).config
     });
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync).chain(not_sent(context));
@@ -84,12 +82,10 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
 fn out_of_sync(problems: &[Problem]) -> String {
     let lines: Vec<String> =
         problems.iter().map(|problem| format!("⚠ {}", clean_line(&problem.what))).collect();
-    let mut fixes: Vec<&str> = problems.iter().map(|problem| problem.fix.as_str()).collect();
-    fixes.dedup();
     format!(
         "the registration with Claude Code is out of sync with the config:\n{}\nTo fix it: {}",
         lines.join("\n"),
-        fixes.join("; ")
+        registration::fixes(problems).join("; ")
     )
 }
 

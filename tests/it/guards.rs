@@ -239,3 +239,22 @@ fn a_subagent_does_not_switch_conclaude_off_and_the_main_thread_asks() {
         by_agent(command).run().silent();
     }
 }
+
+#[test]
+fn a_directory_may_be_copied_and_a_protected_file_is_not_read_from_the_copy() {
+    for copying in [
+        "cp -r . /tmp/copy",
+        "rsync -a ./ /tmp/copy/",
+        "tar czf /tmp/copy.tgz .",
+        "zip -r /tmp/copy.zip .",
+        "grep -r TOKEN .",
+    ] {
+        bash(copying).file(".env", "TOKEN=1").run().silent();
+    }
+    insta::assert_snapshot!(bash("cp -r . /tmp/copy && cat /tmp/copy/.env").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: reading /tmp/copy/.env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
+    ");
+    tool(CONFIG, "Read", json!({"file_path": "/tmp/copy/.env"})).run().tool("deny");
+    bash("cp .env /tmp/copy").run().tool("deny");
+}

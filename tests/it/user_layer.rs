@@ -118,12 +118,38 @@ fn what_is_wrong_with_a_project_has_no_say_in_what_all_projects_get() {
 }
 
 #[test]
-fn a_new_project_is_registered_for_the_users_rules_as_well() {
-    let test = with_user_config();
+fn settings_that_a_project_shares_have_nothing_of_the_users_own_files() {
+    let test =
+        with_user_config().file(".conclaude.local.yaml", "notification: {commands: [{run: 'true'}]}\n");
     let root = test.root();
-    assert_eq!(run_in(&root, &["init"]).0, Some(0));
-    let answer = test.run().silent();
-    assert!(answer.read(".claude/settings.json").contains("|Read|"));
+    let registered = |root: &Path| std::fs::read_to_string(root.join(".claude/settings.json")).unwrap();
+    let (code, out, _) = run_in(&root, &["init"]);
+    let notes: Vec<&str> = out.lines().filter(|line| line.starts_with("note:")).collect();
+    assert_eq!(code, Some(0));
+    assert_snapshot!(notes.join("\n"), @"
+    note: your own files need more, which is not for all who share these settings: `conclaude install --user`
+    note: your own files need more, which is not for all who share these settings: `conclaude install --local`
+    ");
+    for theirs in ["|Read|", "PermissionRequest", "Notification"] {
+        assert!(!registered(&root).contains(theirs), "{theirs}");
+    }
+    let before = registered(&root);
+    run_in(&root, &["install", "--project"]);
+    assert_eq!(registered(&root), before);
+    // The start of a session and `doctor` say what is missing until it is registered where it belongs.
+    let answer = test.run();
+    assert_snapshot!(answer.message(), @r#"
+    conclaude: the registration with Claude Code is out of sync with the config:
+    ⚠ PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash", but needed for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep"
+    ⚠ PermissionRequest is not registered
+    ⚠ Notification is not registered
+    ⚠ PreCompact is not registered
+    To fix it: conclaude install --user; conclaude install --local
+    "#);
+    run_in(&root, &["install", "--user"]);
+    run_in(&root, &["install", "--local"]);
+    assert!(doctor(&root).starts_with("good: "), "{}", doctor(&root));
+    assert_eq!(registered(&root), before);
 }
 
 #[test]

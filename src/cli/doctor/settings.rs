@@ -2,14 +2,12 @@
 
 use super::check::{Check, short};
 use super::installation::{Installation, own_program};
-use crate::config::Patterns;
 use crate::hooks::switch;
 use crate::install::duplicates::{self, Duplicate};
 use crate::install::import::{self, Fate};
 use crate::install::registration::{self, Found};
 use crate::install::scope::Scope;
 use crate::install::settings::{self, SWITCH};
-use crate::load;
 use crate::messages;
 use crate::order::sorted;
 use crate::text::count;
@@ -29,8 +27,8 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
         return checks;
     }
     let problems =
-        registration::out_of_sync(&installation.settings_files, &installation.effective_config(), || {
-            load::of_user(&installation.root, Patterns::All).config
+        registration::out_of_sync(&installation.settings_files, &installation.effective_config(), |scope| {
+            registration::config_for(scope, &installation.root).config
         });
     checks.extend(problems.iter().map(|problem| Check::problem("settings", &problem.what, &problem.fix)));
     if problems.is_empty() {

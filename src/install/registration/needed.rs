@@ -1,11 +1,23 @@
 //! What must be registered with Claude Code for a config.
 
-use crate::config::{ConclaudeConfig, DesConfig, EventConfig};
+use crate::config::{ConclaudeConfig, DesConfig, EventConfig, Patterns};
 use crate::dialect::claude::{fields, tools};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
+use crate::load::{self, Loaded};
 use crate::order::sorted;
+use crate::root::Root;
+
+/// The part of the config that the settings of a scope are for: those for all projects the user's own, those that a project shares the
+/// project's, and the user's own in this project all of it.
+pub(crate) fn config_for(scope: Scope, root: &Root) -> Loaded {
+    match scope {
+        Scope::User => load::of_user(root, Patterns::All),
+        Scope::Project => load::of_project(root, Patterns::All),
+        Scope::Local => load::all(root, Patterns::All),
+    }
+}
 
 /// What must be registered for a config. That for all projects is the user's own: no project has a say in what another gets.
 pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> Vec<Registration> {

@@ -16,28 +16,44 @@ pub(crate) struct Problem {
     pub(crate) fix: String,
 }
 
-/// How far the registrations are out of sync with the config, of which the user's own part is what all projects get. Nothing
-/// where none is found: then Claude Code has them from elsewhere, such as a plugin.
+/// How far the registrations are out of sync with the config, whose parts belong to the settings of a scope. Nothing where none is
+/// found: then Claude Code has them from elsewhere, such as a plugin.
 pub(crate) fn out_of_sync(
     found: &[Found],
     config: &ConclaudeConfig,
-    of_user: impl FnOnce() -> ConclaudeConfig,
+    part: impl Fn(Scope) -> ConclaudeConfig,
 ) -> Vec<Problem> {
     let locations = locations(found);
     if locations.is_empty() {
         return Vec::new();
     }
-    let of_user = LazyCell::new(|| needed(&of_user(), "conclaude", Scope::User));
+    let of_user = LazyCell::new(|| needed(&part(Scope::User), "conclaude", Scope::User));
+    let of_project = LazyCell::new(|| needed(&part(Scope::Project), "conclaude", Scope::Project));
     let needed = needed(config, "conclaude", Scope::Project);
     let of_events = needed.iter().flat_map(|need| {
         let here = effective(&locations, need);
         let wrong = wrong(need, &here).map(|what| {
-            let for_all = of_user.iter().find(|one| one.event == need.event);
-            Problem { what, fix: fix(need, &here, &locations, for_all) }
+            let of_event = |one: &&Registration| one.event == need.event;
+            let parts = Parts {
+                of_user: of_user.iter().find(of_event),
+                of_project: of_project.iter().find(of_event),
+            };
+            Problem { what, fix: fix(need, &here, &locations, &parts) }
         });
         wrong.into_iter().chain(registered_twice(&locations, need.event))
     });
     locations.iter().filter_map(|file| of_file(file)).chain(of_events).collect()
+}
+
+/// The commands that fix all of these, each once.
+pub(crate) fn fixes(problems: &[Problem]) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for problem in problems {
+        if !found.contains(&problem.fix.as_str()) {
+            found.push(&problem.fix);
+        }
+    }
+    found
 }
 
 /// What is wrong with all that a file registers: one problem, and not one for each event.
@@ -95,26 +111,37 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
     Some(format!("Claude Code gives {name} {limit} s, but {} s should be registered", need.timeout))
 }
 
+/// What the parts of a config need at an event.
+struct Parts<'a> {
+    of_user: Option<&'a Registration>,
+    of_project: Option<&'a Registration>,
+}
+
 /// The command that fixes it: installing again in the same file, if that is enough. What the user's own config needs belongs
-/// to the user's own settings, where there is a registration already.
+/// to the user's own settings, and what is not for all who share the project to none that are shared.
 fn fix(
     need: &Registration,
     here: &[(Scope, &Registration)],
     locations: &[&Found],
-    for_all: Option<&Registration>,
+    parts: &Parts<'_>,
 ) -> String {
-    let of_project = here.iter().filter(|(scope, _)| *scope != Scope::User).copied();
-    let with_user: Vec<_> = of_project.chain(for_all.map(|one| (Scope::User, one))).collect();
+    let own = || here.iter().filter(|(scope, _)| *scope != Scope::User).copied();
+    let with_user: Vec<_> = own().chain(parts.of_user.map(|one| (Scope::User, one))).collect();
+    let user_is_enough = wrong(need, &with_user).is_none();
     let lacks = |file: &&Found| {
         let own = file.registered().iter().filter(|one| one.event == need.event);
         let own: Vec<_> = own.map(|one| (file.scope, one)).collect();
-        file.scope == Scope::User && for_all.is_some_and(|for_all| wrong(for_all, &own).is_some())
+        file.scope == Scope::User && parts.of_user.is_some_and(|of_user| wrong(of_user, &own).is_some())
     };
+    let shared: Vec<_> = own().collect();
+    let is_shared_enough = || parts.of_project.is_none_or(|part| wrong(part, &shared).is_none());
     let first = here.first().map(|(scope, _)| *scope).or_else(|| locations.first().map(|file| file.scope));
-    let scope = if locations.iter().any(lacks) && wrong(need, &with_user).is_none() {
-        Scope::User
-    } else {
-        first.map_or(Scope::Project, |scope| if scope == Scope::User { Scope::Local } else { scope })
+    let scope = match first.unwrap_or(Scope::Project) {
+        _ if locations.iter().any(lacks) && user_is_enough => Scope::User,
+        Scope::Project if is_shared_enough() && user_is_enough => Scope::User,
+        Scope::Project if is_shared_enough() => Scope::Local,
+        Scope::User => Scope::Local,
+        first => first,
     };
     format!("conclaude install {}", scope.flag())
 }

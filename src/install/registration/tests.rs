@@ -24,7 +24,9 @@ const PROGRAM: &str = "/bin/sh";
 
 /// Where the user has a config of their own that says nothing.
 fn out_of_sync(found: &[Found], config: &ConclaudeConfig) -> Vec<Problem> {
-    super::out_of_sync(found, config, ConclaudeConfig::default)
+    super::out_of_sync(found, config, |scope| {
+        if scope == Scope::User { ConclaudeConfig::default() } else { config.clone() }
+    })
 }
 
 fn lines(problems: Vec<Problem>) -> Vec<String> {
@@ -137,7 +139,8 @@ fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let own = || config("preToolUse: {unreadableFiles: [.env]}");
     let small = |scope| needed(&config(""), PROGRAM, scope);
     let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash", but needed for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep""#;
-    let problems = |found: &[Found], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, own));
+    let part = |scope| if scope == Scope::User { own() } else { config("") };
+    let problems = |found: &[Found], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, part));
     let user = file(Scope::User, "u", small(Scope::User));
     let project = file(Scope::Project, "p", small(Scope::Project));
     let fixed = [format!("{missing} → conclaude install --user")];
@@ -150,7 +153,7 @@ fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let found =
         [file(Scope::Project, "p", of_project), file(Scope::User, "u", needed(&own(), PROGRAM, Scope::User))];
     assert_eq!(problems(&found, &both), [""; 0]);
-    assert_eq!(problems(&[project], &own()), [format!("{missing} → conclaude install --project")]);
+    assert_eq!(problems(&[project], &own()), fixed, "nor where nothing is registered for all projects yet");
 }
 
 #[test]
