@@ -1,4 +1,4 @@
-//! The layers of the crate, kept by reading the `use` lines: arrows run one way.
+//! The layers of the crate, kept by reading what each file names: arrows run one way, between folders and inside of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,9 @@ const LAYERS: &[&str] = &[
     "text",
     "yaml",
     "glob",
-    "file_pattern",
-    "shell",
     "pattern",
     "file_pattern",
+    "shell",
     "event",
     "dialect::claude::abilities",
     "dialect::claude::fields",
@@ -50,15 +49,18 @@ const LAYERS: &[&str] = &[
     "des",
     "guard",
     "permission",
-    "report",
     "install",
     "lint",
+    "report",
     "watch",
     "hooks",
     "replay",
     "cli",
     "main",
 ];
+
+/// The root of the crate, which only lists the modules.
+const ROOT: &str = "";
 
 const LAST_PURE: &str = "dialect";
 
@@ -78,47 +80,114 @@ fn source(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
-/// The modules by name (`hooks::run`), with their text up to their unit tests.
-fn modules(source: &Path) -> BTreeMap<String, String> {
-    fn walk(folder: &Path, source: &Path, found: &mut BTreeMap<String, String>) {
+/// One file, as far as it says what it uses.
+struct Module {
+    /// Its text up to its unit tests, without comments and `use` lines.
+    code: String,
+    /// The modules that it declares.
+    children: BTreeSet<String>,
+    /// The functions, types and constants that it defines.
+    defined: BTreeSet<String>,
+    /// The names that its `use` lines bring in, and the paths that they stand for.
+    names: BTreeMap<String, String>,
+    /// The paths of those lines that are not `pub`: whoever passes a name on does not use it.
+    imported: Vec<String>,
+}
+
+impl Module {
+    fn of(text: &str) -> Module {
+        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let is_code = |line: &&str| !line.trim_start().starts_with("//");
+        let text = text.lines().filter(is_code).collect::<Vec<_>>().join("\n");
+        let mut module = Module {
+            code: String::new(),
+            children: BTreeSet::new(),
+            defined: BTreeSet::new(),
+            names: BTreeMap::new(),
+            imported: Vec::new(),
+        };
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            let (is_public, item) = without_visibility(line.trim_start());
+            if let Some(used) = item.strip_prefix("use ") {
+                let start = used.as_ptr() as usize - rest.as_ptr() as usize;
+                let end = start + rest[start..].find(';').unwrap();
+                module.add_use(is_public, &rest[start..end]);
+                rest = &rest[end + 1..];
+                continue;
+            }
+            let words: Vec<&str> = item.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+            if let (Some(name), true) = (item.strip_prefix("mod "), item.ends_with(';')) {
+                module.children.insert(name.trim_end_matches(';').to_owned());
+            } else if !line.starts_with(' ') {
+                let kinds = ["fn", "struct", "enum", "trait", "type", "const", "static"];
+                let kind = words.iter().rposition(|word| kinds.contains(word)).filter(|at| *at < 3);
+                module.defined.extend(kind.and_then(|at| words.get(at + 1)).map(|name| (*name).to_owned()));
+            }
+            module.code.push_str(if is_public { item } else { line });
+            module.code.push('\n');
+            rest = after;
+        }
+        module
+    }
+
+    fn add_use(&mut self, is_public: bool, used: &str) {
+        let mut paths = Vec::new();
+        expand(String::new(), used.trim(), &mut paths);
+        for (path, alias) in paths {
+            let path = path.strip_suffix("::self").unwrap_or(&path).to_owned();
+            let name = alias.unwrap_or_else(|| path.rsplit("::").next().unwrap().to_owned());
+            if !is_public {
+                self.imported.push(path.clone());
+            }
+            self.names.insert(name, path);
+        }
+    }
+}
+
+/// Whether an item is public to anybody, and the item without that.
+fn without_visibility(item: &str) -> (bool, &str) {
+    let Some(rest) = item.strip_prefix("pub") else { return (false, item) };
+    let rest = if rest.starts_with('(') { rest.split_once(')').map_or(rest, |(_, rest)| rest) } else { rest };
+    (true, rest.trim_start())
+}
+
+type Modules = BTreeMap<String, Module>;
+
+/// The modules by name (`hooks::run`); the root of the crate is the empty one.
+fn modules(source: &Path) -> Modules {
+    fn walk(folder: &Path, source: &Path, found: &mut Modules) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            let name = path.strip_prefix(source).unwrap().with_extension("");
+            let name = name.to_str().unwrap().replace('/', "::");
+            if name.ends_with("tests") {
+                continue;
+            }
             if path.is_dir() {
                 walk(&path, source, found);
-            } else if path.file_name().is_some_and(|name| name != "tests.rs" && name != "lib.rs") {
-                let inside = path.strip_prefix(source).unwrap().with_extension("");
-                let text = std::fs::read_to_string(&path).unwrap();
-                let text = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
-                found.insert(inside.to_str().unwrap().replace('/', "::"), text);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                found.insert(name, Module::of(&std::fs::read_to_string(&path).unwrap()));
             }
         }
     }
-    let mut found = BTreeMap::new();
+    let mut found = Modules::new();
     walk(source, source, &mut found);
+    let root = found.remove("lib").or_else(|| found.remove("main")).unwrap();
+    found.insert(String::new(), root);
     found
 }
 
-/// The paths that a text names, as they are written: `crate::a::{b, c::D}` is `crate::a::b` and `crate::a::c::D`.
-fn named_paths(text: &str) -> Vec<String> {
-    let code: String =
-        text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
-    let mut found = Vec::new();
-    for start in ["crate::", "super::"] {
-        for (at, _) in code.match_indices(start) {
-            let before = code[..at].chars().next_back();
-            if !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
-                expand(String::new(), &code[at..], &mut found);
-            }
-        }
-    }
-    found
-}
-
-fn expand(prefix: String, rest: &str, found: &mut Vec<String>) {
+/// The paths in a `use` line, each with the name that it gets: `a::{b, c::D as E}` is `a::b` and `a::c::D`.
+fn expand(prefix: String, rest: &str, found: &mut Vec<(String, Option<String>)>) {
     let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
     let path = format!("{prefix}{}", &rest[..end]);
     if !rest[end..].starts_with('{') {
-        found.push(path);
+        let alias = rest[end..].trim().strip_prefix("as ").map(|name| name.trim().to_owned());
+        if !path.is_empty() {
+            found.push((path, alias));
+        }
         return;
     }
     let (mut depth, mut start) = (0, end + 1);
@@ -129,7 +198,9 @@ fn expand(prefix: String, rest: &str, found: &mut Vec<String>) {
             _ => {}
         }
         if (c == ',' && depth == 1) || depth == 0 {
-            expand(path.clone(), rest[start..at].trim(), found);
+            if !rest[start..at].trim().is_empty() {
+                expand(path.clone(), rest[start..at].trim(), found);
+            }
             start = at + 1;
         }
         if depth == 0 {
@@ -138,20 +209,58 @@ fn expand(prefix: String, rest: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The module that a path leads to, from inside `module`.
-fn target(module: &str, path: &str, modules: &BTreeMap<String, String>) -> Option<String> {
-    let mut here: Vec<&str> = module.split("::").collect();
-    let mut parts: Vec<&str> = path.split("::").filter(|part| !part.is_empty()).collect();
-    if parts.first() == Some(&"crate") {
-        here.clear();
-        parts.remove(0);
+/// The paths in code that have more than one part.
+fn paths_in(code: &str) -> BTreeSet<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let words = code.split(|c: char| !is_part(c)).map(|word| word.trim_matches(':'));
+    words.filter(|word| word.contains("::")).collect()
+}
+
+fn joined(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
+}
+
+fn parent(module: &str) -> &str {
+    module.rsplit_once("::").map_or("", |(parent, _)| parent)
+}
+
+/// Where a path starts, as it is written in a module, and what is left of it; `None` for other crates.
+fn start<'a>(modules: &Modules, module: &'a str, path: &str) -> Option<(&'a str, Vec<String>)> {
+    let mut parts: Vec<String> =
+        path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let first = parts.first()?.clone();
+    match first.as_str() {
+        "crate" | "conclaude" => Some(("", parts.split_off(1))),
+        "self" => Some((module, parts.split_off(1))),
+        "super" => {
+            let ups = parts.iter().take_while(|part| *part == "super").count();
+            Some(((0..ups).fold(module, |at, _| parent(at)), parts.split_off(ups)))
+        }
+        _ if modules[module].children.contains(&first) => Some((module, parts)),
+        _ => {
+            let stands_for = modules[module].names.get(&first).filter(|path| **path != first)?;
+            let (at, mut rest) = start(modules, module, stands_for)?;
+            rest.extend(parts.split_off(1));
+            Some((at, rest))
+        }
     }
-    while parts.first() == Some(&"super") {
-        here.pop();
-        parts.remove(0);
+}
+
+/// The file that defines what a path leads to, through any number of `pub use` lines. `None` for other crates, and for a path
+/// that only names a module.
+fn defining(modules: &Modules, module: &str, parts: &[String]) -> Option<String> {
+    let (first, rest) = parts.split_first()?;
+    let child = joined(module, first);
+    if modules[module].children.contains(first) && modules.contains_key(&child) {
+        return defining(modules, &child, rest);
     }
-    here.extend(parts);
-    (1..=here.len()).rev().map(|length| here[..length].join("::")).find(|name| modules.contains_key(name))
+    if modules[module].defined.contains(first) {
+        return Some(module.to_owned());
+    }
+    let Some(path) = modules[module].names.get(first) else { return Some(module.to_owned()) };
+    let (at, mut parts) = start(modules, module, path)?;
+    parts.extend(rest.iter().cloned());
+    defining(modules, at, &parts)
 }
 
 fn is_within(module: &str, ancestor: &str) -> bool {
@@ -159,22 +268,29 @@ fn is_within(module: &str, ancestor: &str) -> bool {
 }
 
 fn layer(module: &str) -> usize {
+    if module == ROOT {
+        return 0;
+    }
     let nearest = LAYERS.iter().enumerate().filter(|(_, name)| is_within(module, name));
     let (index, _) =
         nearest.max_by_key(|(_, name)| name.len()).unwrap_or_else(|| panic!("{module} is in no layer"));
     index
 }
 
-/// Which module uses which, but for those inside of one another: a folder's file and its parts belong together.
+/// The files that one uses.
+fn used_by(modules: &Modules, name: &str) -> BTreeSet<String> {
+    let module = &modules[name];
+    let paths = module.imported.iter().map(String::as_str).chain(paths_in(&module.code));
+    let targets = paths.filter_map(|path| {
+        let (at, parts) = start(modules, name, path)?;
+        defining(modules, at, &parts)
+    });
+    targets.filter(|target| target != name).collect()
+}
+
 fn uses(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
     let modules = modules(&source(folder));
-    let mut uses = BTreeMap::new();
-    for (module, text) in &modules {
-        let targets = named_paths(text).into_iter().filter_map(|path| target(module, &path, &modules));
-        let others = targets.filter(|other| !is_within(module, other) && !is_within(other, module));
-        uses.insert(module.clone(), others.collect());
-    }
-    uses
+    modules.keys().map(|name| (name.clone(), used_by(&modules, name))).collect()
 }
 
 #[test]
@@ -213,28 +329,45 @@ fn no_modules_use_each_other_in_a_circle() {
 fn pure_modules_name_nothing_with_side_effects() {
     let last = layer(LAST_PURE);
     let mut wrong = Vec::new();
-    for (module, text) in modules(&source("src")).iter().filter(|(module, _)| layer(module) <= last) {
+    for (name, module) in modules(&source("src")).iter().filter(|(name, _)| layer(name) <= last) {
+        let text = format!("{}\n{}", module.code, module.imported.join("\n"));
         wrong.extend(
-            IMPURE.iter().filter(|name| text.contains(**name)).map(|name| format!("{module}: {name}")),
+            IMPURE.iter().filter(|impure| text.contains(**impure)).map(|impure| format!("{name}: {impure}")),
         );
     }
     assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]
-fn the_readers_of_use_lines_understand_them() {
-    let text = "use crate::a::{self, b::C, d::{E, F}};\nfn x() { crate::g::h(); super::i::J; }\n// crate::comment::X\nuse std::io;";
-    let mut paths = named_paths(text);
-    paths.sort();
-    assert_eq!(
-        paths,
-        [
-            "crate::a::b::C",
-            "crate::a::d::E",
-            "crate::a::d::F",
-            "crate::a::self",
-            "crate::g::h",
-            "super::i::J"
-        ]
-    );
+fn the_layers_are_those_of_the_architecture() {
+    let text = std::fs::read_to_string(source("ARCHITECTURE.md")).unwrap();
+    let layers = text.split("## Layers").nth(1).unwrap().split("| beside `src/` |").next().unwrap();
+    let cells =
+        layers.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+    let names =
+        cells.flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`').replace('/', "::"));
+    assert_eq!(names.collect::<Vec<_>>(), LAYERS);
+}
+
+#[test]
+fn a_name_leads_to_the_file_that_defines_it() {
+    let files = [
+        ("", "mod a;\nmod b;"),
+        (
+            "a",
+            "use crate::b;\nmod child;\nmod other;\npub(crate) use child::{Kind, Shape as Form};\nfn own() { b::passed(); }",
+        ),
+        (
+            "a::child",
+            "use super::own;\npub(crate) enum Kind {}\npub(in crate::a) struct Shape;\n// crate::b::x",
+        ),
+        ("a::other", "use super::{Form, child};\nfn x() { child::deep(); crate::b::{self}; }"),
+        ("b", "pub use crate::a::Kind as passed;\nuse std::io;"),
+    ];
+    let modules: Modules = files.iter().map(|(name, text)| ((*name).to_owned(), Module::of(text))).collect();
+    let mut found = Vec::new();
+    for (name, _) in files {
+        found.extend(used_by(&modules, name).iter().map(|target| format!("{name} uses {target}")));
+    }
+    assert_eq!(found, ["a uses a::child", "a::child uses a", "a::other uses a::child"]);
 }
