@@ -135,6 +135,9 @@ impl Glob {
     /// Whether the literal parts of the pattern, which a match contains in their order, tell that the text is none.
     #[must_use]
     pub(crate) fn rules_out(&self, text: &str) -> bool {
+        if !self.may_start(text, |start, head| start == head) {
+            return true;
+        }
         let (head, mut pattern) = self.0.pattern.split_at(self.0.head);
         let Some(mut text) = text.strip_prefix(head) else { return true };
         if pattern.is_empty() {
@@ -147,6 +150,27 @@ impl Glob {
             match text.split_once(part) {
                 Some((_, after)) => (text, pattern) = (after, rest),
                 None => return true,
+            }
+        }
+    }
+
+    /// The same for a text whose capital letters do not count, from its start alone.
+    #[must_use]
+    pub(crate) fn rules_out_start(&self, text: &str) -> bool {
+        !self.may_start(text, str::eq_ignore_ascii_case)
+    }
+
+    /// Whether a text starts as the pattern does, or as one of the alternatives that it starts with.
+    fn may_start(&self, text: &str, is: fn(&str, &str) -> bool) -> bool {
+        let starts = |head: &str| text.get(..head.len()).is_some_and(|start| is(start, head));
+        match self.0.pattern.strip_prefix('{') {
+            None => starts(self.0.pattern.get(..self.0.head).unwrap_or_default()),
+            Some(rest) => {
+                let end = rest.find('}').and_then(|end| rest.get(..end));
+                let alternatives = end.filter(|list| !list.contains(['{', '[', '\\']));
+                alternatives.is_none_or(|list| {
+                    list.split(',').any(|one| starts(one.split(['*', '?']).next().unwrap_or_default()))
+                })
             }
         }
     }

@@ -15,6 +15,7 @@ mod editors;
 mod effects;
 mod expand;
 mod expansions;
+mod feeds;
 mod git;
 mod interpreters;
 mod lexer;
@@ -60,8 +61,8 @@ pub struct Script {
     /// What changes how the commands run, or runs something itself, without being one of them: variables that are set,
     /// arithmetic that sets some, and words that another shell would run.
     pub beside: Vec<String>,
-    /// The commands of each pipeline, and of each substitution together with the interpreter that runs what it prints.
-    pub pipelines: Vec<Range<usize>>,
+    /// The commands of each pipeline, and those whose output an interpreter runs, together with that.
+    pub pipelines: Vec<Vec<usize>>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]

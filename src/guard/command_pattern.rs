@@ -52,7 +52,7 @@ impl CommandPattern {
     /// # Errors
     /// Says what is wrong with the pattern.
     pub(crate) fn ignoring_case(self) -> Result<CommandPattern, GlobError> {
-        let small = |glob: &Glob| Glob::new(&glob.as_str().to_lowercase(), Kind::Name);
+        let small = |glob: &Glob| Glob::new(&glob.as_str().to_ascii_lowercase(), Kind::Name);
         let longer = self.longer.as_ref().map(small).transpose()?;
         Ok(CommandPattern { glob: small(&self.glob)?, longer, ignores_case: true, ..self })
     }
@@ -74,7 +74,9 @@ impl CommandPattern {
     /// Out of time it matches, unless that would allow the command.
     pub(crate) fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
         if self.ignores_case {
-            return self.matches_text(&command.to_lowercase(), if_out_of_time);
+            // Of a long script few commands are for the program of a rule.
+            return !self.glob.rules_out_start(command)
+                && self.matches_text(&command.to_ascii_lowercase(), if_out_of_time);
         }
         self.matches_text(command, if_out_of_time)
     }
@@ -120,6 +122,8 @@ impl CommandPattern {
         }
         // Any program could be any other: it is one that is meant only if the pattern knows more of it.
         let knows_more = |pattern: &str| {
+            let program = pattern.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+            let pattern = program.map_or(pattern, |(_, rest)| rest);
             pattern.split_once(' ').is_some_and(|(_, rest)| rest.contains(char::is_alphanumeric))
         };
         if !plain.command.is_known && !knows_more(self.glob.as_str()) {
@@ -143,7 +147,7 @@ impl CommandPattern {
 
 fn lowercase(part: &Part<'_>) -> String {
     match part {
-        Part::Text(text) => text.to_lowercase(),
+        Part::Text(text) => text.to_ascii_lowercase(),
         Part::Unknown(_) => String::new(),
     }
 }

@@ -1,7 +1,6 @@
 //! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use crate::deadline;
@@ -80,7 +79,7 @@ pub(crate) struct Effects {
     /// The simple commands of a shell tool.
     pub(crate) commands: Vec<Simple>,
     /// The commands that hand their output to each other.
-    pub(crate) pipelines: Vec<Range<usize>>,
+    pub(crate) pipelines: Vec<Vec<usize>>,
 }
 
 impl Effects {

@@ -6,6 +6,7 @@ use super::resolve::Effects;
 use super::rules::{Action, Rules, ToolRule};
 use super::unit::{Kind, Mismatch, Unit, touches};
 use crate::config::Layer;
+use crate::shell::Simple;
 use crate::text::clean_line;
 
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
@@ -24,9 +25,10 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
         return;
     }
     let before = found.len();
-    for range in &effects.pipelines {
-        let commands = effects.commands.get(range.clone()).unwrap_or_default();
-        found.extend(judged(rules, call, &Unit::pipeline(commands, call.ground.home)));
+    for pipeline in &effects.pipelines {
+        let commands: Vec<&Simple> =
+            pipeline.iter().filter_map(|index| effects.commands.get(*index)).collect();
+        found.extend(judged(rules, call, &Unit::pipeline(&commands, call.ground.home)));
     }
     let whole = call.command.and_then(|text| judged(rules, call, &Unit::whole(text)));
     // What is found in a pipeline is found in the whole text as well.

@@ -66,7 +66,7 @@ impl<'a> Unit<'a> {
     }
 
     /// Commands that hand their output to each other.
-    pub(super) fn pipeline(commands: &[Simple], home: Option<&str>) -> Unit<'a> {
+    pub(super) fn pipeline(commands: &[&Simple], home: Option<&str>) -> Unit<'a> {
         let written = commands.iter().map(|command| command.text.as_str()).filter(|text| !text.is_empty());
         let written = written.collect::<Vec<_>>().join(" | ");
         Unit { kind: Kind::Joined { shown: pipeline(commands, home), written }, touched: &[] }
@@ -123,7 +123,7 @@ impl<'a> Unit<'a> {
 }
 
 /// The plain forms of commands that hand their output to each other, without those that only run another one.
-pub(crate) fn pipeline(commands: &[Simple], home: Option<&str>) -> String {
+pub(crate) fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
     let run = commands.iter().filter(|command| !command.wraps && !command.text.is_empty());
     run.map(|command| command.plain(home).in_pipeline().to_owned()).collect::<Vec<_>>().join(" | ")
 }

@@ -155,7 +155,7 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     let ignores_case = |rule: &ToolRuleConfig| rule.case_insensitive == Some(true);
     let pattern = |rule: &ToolRuleConfig| {
         let text = rule.command_pattern.as_ref()?.as_str();
-        Some(if ignores_case(first) { text.to_lowercase() } else { text.to_owned() })
+        Some(if ignores_case(first) { text.to_ascii_lowercase() } else { text.to_owned() })
     };
     // Of a rule's options one is enough.
     let options = first.options.as_ref().is_none_or(|known| {

@@ -89,9 +89,11 @@ pub(super) fn denied(
             || pattern.matches(declared.trim_end(), true)
             || pattern.matches(&as_written(command), true)
     });
+    let commands = |indices: &Vec<usize>| -> Vec<&Simple> {
+        indices.iter().filter_map(|index| script.commands.get(*index)).collect()
+    };
     let pipelines = script.pipelines.iter().filter(|_| pattern.joins());
-    let mut pipelines =
-        pipelines.filter_map(|range| script.commands.get(range.clone())).map(|one| pipeline(one, home));
+    let mut pipelines = pipelines.map(|indices| pipeline(&commands(indices), home));
     let shown = match found {
         Some(command) => short(&command.text),
         None if pattern.matches(text.trim(), true) => short(text),

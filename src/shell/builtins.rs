@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Base;
 use super::arguments::Call;
-use super::interpreters::is_descriptor;
+use super::interpreters::{is_descriptor, is_input};
 use super::state::{Field, FieldKind, Input, Output, Value};
 use super::walk::Walk;
 
@@ -133,6 +133,7 @@ pub(super) fn trap(walk: &mut Walk<'_>, call: &Call<'_>) {
 
 pub(super) fn source(walk: &mut Walk<'_>, call: &Call<'_>) {
     match call.arguments.operands.first() {
+        Some(file) if is_input(file) => walk.code_from_input(call, true),
         Some(file) if is_descriptor(file) => walk.code_from_process(call.name, true),
         Some(file) => walk.reads(file, call.command),
         None => {}

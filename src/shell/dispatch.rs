@@ -50,10 +50,7 @@ impl Walk<'_> {
                 walk.add_command(&fields, redirected.to_file);
             }
             walk.described(index, assigned, &redirected.touched);
-            let ran = walk.script.commands.get(index..).unwrap_or_default();
-            if start < index && ran.iter().any(|command| command.runs_unknown) {
-                walk.joined(start);
-            }
+            walk.ran(start, index);
             let declares = matches!(
                 fields.first().map(|field| field.text.as_str()),
                 Some("export" | "declare" | "local" | "readonly" | "typeset")
@@ -87,7 +84,7 @@ impl Walk<'_> {
 
     fn without_words(&mut self, assignments: &[Assignment], redirects: &[Redirect]) {
         for assignment in assignments {
-            self.assign(assignment);
+            self.assign_printed(assignment);
             let assigned = self.assigned(assignment);
             self.beside(assigned);
         }
@@ -97,7 +94,7 @@ impl Walk<'_> {
     /// Assigns for the time of one command; what it was before.
     fn assign_for(&mut self, assignment: &Assignment) -> (String, Value) {
         let before = self.state.get(&assignment.name).cloned().unwrap_or(Value::Unknown);
-        self.assign(assignment);
+        self.assign_printed(assignment);
         (assignment.name.clone(), before)
     }
 
@@ -134,6 +131,10 @@ impl Walk<'_> {
         let command = self.add_command(fields, self.redirected > 0);
         self.takes_input(&first.text);
         if !first.is_literal() {
+            // The command itself is what another one prints.
+            if let (Some(command), true) = (self.script.commands.last_mut(), first.text.starts_with("$(")) {
+                command.runs_unknown = true;
+            }
             self.unknown_program(fields);
             return;
         }

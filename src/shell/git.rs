@@ -4,12 +4,11 @@ use super::arguments::{self, Arguments, Call};
 use super::builtins::moved;
 use super::state::Field;
 use super::walk::Walk;
-use super::{Access, Target};
+use super::{Access, Base, Target};
 
 /// Subcommands whose operands are no files, or which do nothing to them.
 const HARMLESS: &[&str] = &[
     "add",
-    "bisect",
     "branch",
     "bundle",
     "cherry",
@@ -35,7 +34,6 @@ const HARMLESS: &[&str] = &[
     "prune",
     "pull",
     "push",
-    "rebase",
     "reflog",
     "remote",
     "repack",
@@ -47,7 +45,6 @@ const HARMLESS: &[&str] = &[
     "show-ref",
     "sparse-checkout",
     "status",
-    "submodule",
     "switch",
     "symbolic-ref",
     "tag",
@@ -125,9 +122,32 @@ impl Git<'_> {
             "apply" | "am" => self.apply(walk),
             "clone" | "init" | "worktree" => self.directory(walk, subcommand),
             "archive" | "format-patch" => self.outputs(walk),
+            "submodule" | "bisect" | "rebase" => self.runs(walk, subcommand),
             "read-tree" | "checkout-index" => walk.effect(Access::Write, Target::WorkTree, self.command),
             subcommand if HARMLESS.contains(&subcommand) => {}
             _ => walk.unknown_program(fields),
+        }
+    }
+
+    /// Commands that a subcommand runs.
+    fn runs(&self, walk: &mut Walk<'_>, subcommand: &str) {
+        let operands = &self.arguments.operands;
+        let is = |name: &str| operands.first().is_some_and(|first| first.text == name);
+        if subcommand == "bisect" && is("run") {
+            let words = self.rest.iter().skip_while(|field| field.text != "run").skip(1);
+            let words: Vec<Field> = words.cloned().collect();
+            walk.deeper(|walk| walk.run_fields(&words));
+        } else if subcommand == "submodule" && is("foreach") {
+            let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
+            walk.subshell(|walk| {
+                // In each of the submodules.
+                walk.state.bases = vec![Base::Unknown];
+                walk.code(&Field::literal(text.join(" ")), "sh");
+            });
+        } else if subcommand == "rebase" {
+            for code in arguments::parse("-x= --exec=", self.rest).values(&["-x", "--exec"]) {
+                walk.subshell(|walk| walk.code(code, "sh"));
+            }
         }
     }
 

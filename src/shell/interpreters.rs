@@ -24,6 +24,7 @@ pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
         return;
     }
     match rest.first() {
+        Some(file) if is_input(file) => walk.code_from_input(call, true),
         Some(file) if is_descriptor(file) => walk.code_from_process(call.name, true),
         Some(file) if !options.has(&["-s"]) => {
             walk.reads(file, call.command);
@@ -62,6 +63,7 @@ pub(super) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
             walk.inline_code(call.name, text.join(" "));
         }
+        Some(script) if is_input(script) => walk.code_from_input(call, false),
         Some(script) if is_descriptor(script) => walk.code_from_process(call.name, false),
         Some(script) if script.text != "-" => {
             walk.reads(script, call.command);
@@ -91,6 +93,11 @@ pub(super) fn in_place(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
+/// Whether a file is the standard input.
+pub(super) fn is_input(file: &Field) -> bool {
+    matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
 /// Whether a file is that of a process substitution.
 pub(super) fn is_descriptor(file: &Field) -> bool {
     file.text.starts_with("/dev/fd/")
@@ -102,7 +109,7 @@ impl Walk<'_> {
         self.unknown_program(words);
     }
 
-    fn code_from_input(&mut self, call: &Call<'_>, is_shell: bool) {
+    pub(super) fn code_from_input(&mut self, call: &Call<'_>, is_shell: bool) {
         let input = self.input.clone();
         self.code_of(input, call.name, is_shell);
     }

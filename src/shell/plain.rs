@@ -106,6 +106,10 @@ impl Plain<'_> {
     /// How it is shown in a pipeline: what runs the output of others is only named.
     pub(crate) fn in_pipeline(&self) -> &str {
         let text = self.text.as_ref().unwrap_or(&self.command.text);
-        if self.command.runs_unknown { text.split(' ').next().unwrap_or(text) } else { text }
+        match (self.command.runs_unknown, self.command.is_known) {
+            (false, _) => text,
+            (true, false) => "eval",
+            (true, true) => text.split(' ').next().unwrap_or(text),
+        }
     }
 }

@@ -64,6 +64,7 @@ const PROGRAMS: &[(&str, Flags)] = &[
         "-H= -M= -t= -p= -P= -s= -n= -o= --host= --machine= --type= --state= --property= --signal= --lines= --output= --root= --image= --job-mode=",
     ),
     ("terraform", ""),
+    ("terragrunt", "--working-dir= --config= --terragrunt-working-dir= --terragrunt-config="),
     ("tofu", ""),
     ("uv", "--directory= --project= --config-file= --cache-dir= --color= --python= -p="),
     ("vercel", "-A= -Q= -S= -t= --cwd= --local-config= --global-config= --scope= --token="),

@@ -1,5 +1,6 @@
 //! Walks through a script in the order in which it would run, and collects what it does.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::choices::Choices;
@@ -24,6 +25,8 @@ pub(super) struct Walk<'a> {
     pub(super) process: Output,
     /// How many redirections to a file are around the command.
     pub(super) redirected: usize,
+    /// The commands that printed what a variable holds.
+    pub(super) printed: Vec<(String, Range<usize>)>,
     /// The functions that were defined, with the state there.
     pub(super) defined: Vec<(Rc<Command>, State)>,
     called: Vec<Rc<Command>>,
@@ -42,6 +45,7 @@ pub(super) fn run(list: &List, home: Option<&str>) -> Script {
         output: Output::Unknown,
         process: Output::Unknown,
         redirected: 0,
+        printed: Vec::new(),
         defined: Vec::new(),
         called: Vec::new(),
         work: 0,
@@ -146,10 +150,16 @@ impl Walk<'_> {
 
     /// The commands from here on hand their output to each other.
     pub(super) fn joined(&mut self, start: usize) {
-        let commands = self.script.commands.get(start..).unwrap_or_default();
-        let length = commands.iter().map(|command| command.text.len()).sum();
+        self.joined_with(Vec::new(), start);
+    }
+
+    /// The same after some commands that ran before.
+    pub(super) fn joined_with(&mut self, mut commands: Vec<usize>, start: usize) {
+        commands.extend(start..self.script.commands.len());
+        let length = |index: &usize| self.script.commands.get(*index).map_or(0, |command| command.text.len());
+        let length = commands.iter().map(length).sum();
         if commands.len() > 1 && self.work(length) {
-            self.script.pipelines.push(start..self.script.commands.len());
+            self.script.pipelines.push(commands);
         }
     }
 
@@ -169,10 +179,13 @@ impl Walk<'_> {
         }
         let input = self.input.clone();
         let redirected = self.redirected;
+        let start = self.script.commands.len();
         if !command.redirects.is_empty() {
             self.redirects_of_compound(&command.redirects);
         }
+        let body = self.script.commands.len();
         self.compound(&command.kind);
+        self.ran(start, body);
         self.output = Output::Unknown;
         self.input = input;
         self.redirected = redirected;

@@ -446,7 +446,7 @@ fn rules_that_do_not_match_take_few_lines() {
           ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
           "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
           "~/.netrc", "~/.git-credentials"
-      · uneditableFiles ".git/" in pack:git-safety:37 is not compared: nothing is
+      · uneditableFiles ".git/" in pack:git-safety:36 is not compared: nothing is
         written or deleted
       ✗ unreadableFiles ".env" in pack:secrets:5
           does not cover notes.txt
@@ -461,20 +461,23 @@ fn rules_that_do_not_match_take_few_lines() {
           "~/.config/gh/hosts.yml", "~/.kube/config", "~/.docker/config.json",
           "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
           "service-account*.json", "*.tfstate", "*.kdbx"
-      · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
+      · each of 31 toolUsageValidation in pack:git-safety:4-34 does not match cat
         notes.txt .env
-          "Bash git push *--force-with-lease*", "Bash git push *--force*", "Bash git
-          push --force*", "Bash git push -f*", "Bash git push * -f*", "Bash git push
-          * +*", "Bash git push *--mirror*", "Bash git push *--delete*", "Bash git
-          push * :*", "Bash git reset --hard*", "Bash git reset * --hard*", "Bash
-          git clean *-*f*", "Bash git checkout -- *", "Bash git checkout .", "Bash
-          git restore *", "Bash git stash drop*", "Bash git stash clear*", "Bash git
-          branch -D*", "Bash git branch *--delete --force*", "Bash git tag -d*",
-          "Bash git filter-branch*", "Bash git filter-repo*", "Bash git reflog
-          expire*", "Bash git gc *--prune*", "Bash git update-ref -d*", "Bash git
-          worktree remove *--force*", "Bash git commit *--no-verify*", "Bash git
-          commit -n*", "Bash git push *--no-verify*", "Bash git commit *--amend*",
-          "Bash git config --global*", "Bash git config --system*"
+          "Bash git push -f,--force", "Bash git push * +*", "Bash git push
+          --mirror,--prune", "Bash git push -d,--delete", "Bash git push * :*",
+          "Bash git commit -n,--no-verify", "Bash git {push,merge,rebase,am}
+          --no-verify", "Bash {HUSKY=0,LEFTHOOK=0,SKIP=*} git {commit,push}*", "Bash
+          {,*/}git -*{core.hooksPath,alias.*}=*", "Bash git push
+          --force-with-lease,--force-if-includes", "Bash git commit --amend", "Bash
+          git reset --hard", "Bash git clean -f,--force", "Bash git checkout *-- *",
+          "Bash git checkout {,* }{.,./,:/}", "Bash git {checkout,switch}
+          -f,--force,--discard-changes", "Bash git restore -W,--worktree", "Bash git
+          restore -S,--staged", "Bash git restore", "Bash git stash {drop,clear}*",
+          "Bash git branch -D,-f,--force", "Bash git tag -d,--delete", "Bash git
+          worktree remove -f,--force", "Bash git filter-{branch,repo}*", "Bash git
+          reflog {expire,delete}*", "Bash git gc --prune", "Bash git prune", "Bash
+          git update-ref -d", "Bash git config --system", "Bash git config
+          --global", "Bash git config *core.hooksPath *"
       · worktreeFence is for agents in a worktree of their own
 
     Gates

@@ -52,7 +52,8 @@ fn judged(pack: &str, table: &str) {
             "ask" => "asks",
             _ => "allows",
         };
-        json!({"name": command, "event": "PreToolUse", "input": {"command": command}, "expect": {key: true}})
+        let text = command.replace('⏎', "\n");
+        json!({"name": command, "event": "PreToolUse", "input": {"command": text}, "expect": {key: true}})
     };
     let cases: Vec<Value> = cases.iter().map(case).collect();
     let test = test.file(".conclaude.test.yaml", json!({ "cases": cases }).to_string());
@@ -87,7 +88,7 @@ fn a_denial_names_the_pack_and_its_line() {
     assert_snapshot!(bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
     conclaude denies this tool:
     ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `Cargo.lock` in pack:lockfiles:11 → change Cargo.toml and run `cargo update` or `cargo build`
-    ✗ GUARD_DENIED: running `git push --force`: `toolUsageValidation` has `Bash git push *--force*` in pack:git-safety:5 → a forced push destroys the work of others: push normally, or ask the user
+    ✗ GUARD_DENIED: running `git push --force`: `toolUsageValidation` has `Bash git push -f,--force` in pack:git-safety:4 → a forced push destroys the work of others: push normally, or ask the user
     ");
 }
 
