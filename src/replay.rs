@@ -2,12 +2,14 @@
 //! grow with them.
 
 use std::collections::HashSet;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::files;
@@ -21,6 +23,8 @@ mod judge;
 pub(crate) mod seen;
 mod stops;
 mod walk;
+mod wire;
+mod workers;
 
 use seen::Seen;
 pub(crate) use walk::Thread;
@@ -126,29 +130,76 @@ pub(crate) fn size(threads: &[Thread]) -> u64 {
     threads.iter().map(|thread| thread.size).sum()
 }
 
-/// Judges every event of all transcripts, on all cores. `progress` is called with the bytes that were read, again and again.
-pub(crate) fn run(
-    replayer: &Replayer,
-    threads: &[Thread],
-    since: Option<Timestamp>,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Seen {
-    // The largest first, so that no core is left with one at the end.
-    let order = sorted(threads.iter().collect(), |a: &&Thread, b| b.size.cmp(&a.size));
-    let (next, read, all) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(Seen::default()));
-    let work = || {
-        while let Some(thread) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let seen = replay(replayer, thread, since, &|bytes| {
-                progress(read.fetch_add(bytes, Ordering::Relaxed) + bytes);
-            });
+/// Less is read by this process alone before others have started.
+const MIN_BYTES_TO_SHARE: u64 = 32 << 20;
+
+/// How transcripts are read.
+pub(crate) struct Reading<'a> {
+    pub(crate) replayer: &'a Replayer,
+    pub(crate) since: Option<Timestamp>,
+    /// How many processes read; as many as there are cores where nothing is asked for.
+    pub(crate) jobs: Option<usize>,
+    /// Starts one of them.
+    pub(crate) worker: &'a (dyn Fn() -> Option<Command> + Sync),
+}
+
+impl Reading<'_> {
+    /// Judges every event of all transcripts. `progress` is called with the bytes that were read, again and again.
+    pub(crate) fn all(&self, threads: &[Thread], progress: &(dyn Fn(u64) + Sync)) -> Seen {
+        let (read, all) = (AtomicU64::new(0), Mutex::new(Seen::default()));
+        let read = |bytes| progress(read.fetch_add(bytes, Ordering::Relaxed) + bytes);
+        let parts = workers::parts(threads, self.jobs(threads));
+        let work = |part: &[&Thread]| {
+            let shared = || workers::replay((self.worker)()?, part, &read).ok();
+            // What another process cannot read, or not to its end, this one does.
+            let shared = if parts.len() > 1 { shared() } else { None };
+            let seen =
+                shared.unwrap_or_else(|| part_of(self.replayer, part.iter().copied(), self.since, &read));
             all.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(seen);
+        };
+        match parts.as_slice() {
+            [part] => work(part),
+            parts => {
+                std::thread::scope(|scope| parts.iter().for_each(|part| drop(scope.spawn(|| work(part)))))
+            }
         }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(order.len().max(1));
-    std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
-    let mut all = all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    all.problems.sort();
-    all
+        let mut all = all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.problems.sort();
+        all
+    }
+
+    fn jobs(&self, threads: &[Thread]) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.unwrap_or_else(|| if size(threads) < MIN_BYTES_TO_SHARE { 1 } else { cores() })
+    }
+}
+
+/// What this process reads itself.
+fn part_of<'t>(
+    replayer: &Replayer,
+    threads: impl IntoIterator<Item = &'t Thread>,
+    since: Option<Timestamp>,
+    read: &dyn Fn(u64),
+) -> Seen {
+    let mut seen = Seen::default();
+    threads.into_iter().for_each(|thread| seen.add(replay(replayer, thread, since, read)));
+    seen
+}
+
+/// Reads the part that is given on stdin, for the process that started this one.
+///
+/// # Errors
+/// When there is no part, or nobody takes what was found.
+pub(crate) fn work(
+    replayer: &Replayer,
+    since: Option<Timestamp>,
+    stdin: impl BufRead,
+    print: &dyn Fn(&Value) -> io::Result<()>,
+) -> io::Result<()> {
+    // Whoever is gone is noticed at the end.
+    let read = workers::progress(|line| drop(print(line)));
+    let seen = part_of(replayer, &workers::part(stdin)?, since, &read);
+    workers::replies(seen).try_for_each(|line| print(&line))
 }
 
 fn replay(replayer: &Replayer, thread: &Thread, since: Option<Timestamp>, read: &dyn Fn(u64)) -> Seen {

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Instant;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::audit::since;
 use super::out::Out;
@@ -12,7 +14,7 @@ use crate::config::{ConfigError, Patterns};
 use crate::exit::Exit;
 use crate::hooks::replay::{Replayer, Would};
 use crate::load::{self, Loaded};
-use crate::replay;
+use crate::replay::{self, Reading};
 use crate::root::Root;
 
 mod json;
@@ -48,7 +50,16 @@ pub(super) struct Request {
     /// Exit with 1 if anything would be denied or blocked
     #[arg(long)]
     fail_on_block: bool,
+    /// How many processes read at the same time [default: one per core, one alone for less than 32 MB]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Read the transcripts that another process names on stdin
+    #[arg(long, hide = true, conflicts_with = "sources")]
+    worker: bool,
 }
+
+/// More processes than any machine has cores for.
+const MAX_JOBS: usize = 256;
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let root = super::root()?;
@@ -57,11 +68,22 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(super::fail(&error.to_string()));
     }
     let replayer = Replayer::new(loaded, &root.folder).map_err(io::Error::other)?;
+    if request.worker {
+        let print = |line: &Value| Out::stdout().json_text(&line.to_string());
+        replay::work(&replayer, request.since, io::stdin().lock(), &print)?;
+        return Ok(Exit::Success);
+    }
     let sessions = replay::find(&request.sources, &root)?;
     let threads = replay::threads(&sessions, &root);
     let started = Instant::now();
     let progress = progress::Progress::new(replay::size(&threads));
-    let seen = replay::run(&replayer, &threads, request.since, &|bytes| progress.show(bytes));
+    let reading = Reading {
+        replayer: &replayer,
+        since: request.since,
+        jobs: request.jobs.map(|jobs| jobs.clamp(1, MAX_JOBS)),
+        worker: &|| worker(request),
+    };
+    let seen = reading.all(&threads, &|bytes| progress.show(bytes));
     progress.clear();
     let replayed = Replayed {
         replayer: &replayer,
@@ -80,6 +102,19 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let is_blocked = seen.of(Would::Denied) + seen.of(Would::Blocked) > 0;
     let has_failed = seen.unreadable > 0 || (request.fail_on_block && is_blocked);
     Ok(if has_failed { Exit::Failure } else { Exit::Success })
+}
+
+/// A process of ours that reads a part of the transcripts with the same config.
+fn worker(request: &Request) -> Option<Command> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.args(["replay", "--worker"]);
+    if let Some(path) = &request.config {
+        command.arg("--config").arg(path);
+    }
+    if let Some(since) = &request.since {
+        command.args(["--since", &since.to_string()]);
+    }
+    Some(command)
 }
 
 /// The config, and why a hook would not use it. Since nothing of it runs, it need not be trusted.

@@ -22,7 +22,7 @@ impl Walk<'_> {
     pub(super) fn at(&self, kind: EventKind, tool: Option<&str>, what: &str) -> At {
         At {
             time: self.time.clone(),
-            event: kind.name(),
+            event: kind,
             tool: tool.map(str::to_owned),
             what: what.chars().take(MAX_WHAT).collect(),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::event::EventKind;
 use crate::hooks::replay::{Because, Planned, Would};
 use crate::rule::Rule;
 use crate::text::count;
@@ -29,6 +30,18 @@ pub(crate) enum Happened {
 }
 
 impl Happened {
+    pub(super) const ALL: [Happened; 9] = [
+        Happened::Ran,
+        Happened::Failed,
+        Happened::DeniedByHook,
+        Happened::RejectedByUser,
+        Happened::NotPermitted,
+        Happened::NoResult,
+        Happened::Submitted,
+        Happened::Stopped,
+        Happened::BlockedByHook,
+    ];
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Happened::Ran => "ran",
@@ -52,7 +65,7 @@ impl Happened {
 #[derive(Clone, Debug)]
 pub(crate) struct At {
     pub(crate) time: Option<String>,
-    pub(crate) event: &'static str,
+    pub(crate) event: EventKind,
     pub(crate) tool: Option<String>,
     /// The file, the command, the prompt.
     pub(crate) what: String,
@@ -93,12 +106,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, other: Tally) {
-        self.matched += other.matched;
-        self.denied += other.denied;
-        self.asked += other.asked;
-        self.blocked += other.blocked;
-        self.permitted += other.permitted;
+    pub(super) fn numbers(&mut self) -> [&mut u64; 5] {
+        [&mut self.matched, &mut self.denied, &mut self.asked, &mut self.blocked, &mut self.permitted]
     }
 
     pub(crate) fn count(&mut self, would: Would) {
@@ -193,36 +202,54 @@ impl Seen {
         own.chain(self.counts.problems()).collect()
     }
 
-    pub(crate) fn add(&mut self, other: Seen) {
-        self.tool_calls += other.tool_calls;
-        self.requests += other.requests;
-        self.prompts += other.prompts;
-        self.stops += other.stops;
-        self.differs += other.differs;
-        self.left_out += other.left_out;
-        self.unjudged += other.unjudged;
-        self.unreadable += other.unreadable;
+    /// Everything that is only counted.
+    pub(super) fn numbers(&mut self) -> [&mut u64; 22] {
+        let (not, counts) = (&mut self.not_replayed, &mut self.counts);
+        [
+            &mut self.tool_calls,
+            &mut self.requests,
+            &mut self.prompts,
+            &mut self.stops,
+            &mut self.differs,
+            &mut self.left_out,
+            &mut self.unjudged,
+            &mut self.unreadable,
+            &mut self.more_problems,
+            &mut not.step_files,
+            &mut not.scopes,
+            &mut not.gated_stops,
+            &mut not.requests,
+            &mut not.sidechain_lines,
+            &mut not.unknown_agents,
+            &mut not.old_files,
+            &mut counts.bytes,
+            &mut counts.lines,
+            &mut counts.too_long,
+            &mut counts.unfinished,
+            &mut counts.malformed,
+            &mut counts.other_form,
+        ]
+    }
+
+    pub(super) fn count_rule(&mut self, rule: Rule, mut tally: Tally) {
+        add(self.rules.entry(rule).or_default().numbers(), tally.numbers());
+    }
+
+    pub(crate) fn add(&mut self, mut other: Seen) {
+        add(self.numbers(), other.numbers());
         other.would.into_iter().for_each(|(would, n)| *self.would.entry(would).or_default() += n);
         other.hits.into_iter().for_each(|(key, hit)| self.keep(key, hit));
-        other.rules.into_iter().for_each(|(rule, tally)| self.rules.entry(rule).or_default().add(tally));
+        other.rules.into_iter().for_each(|(rule, tally)| self.count_rule(rule, tally));
         other.commands.into_iter().for_each(|(command, n)| *self.commands.entry(command).or_default() += n);
-        self.not_replayed.add(other.not_replayed);
-        self.counts.add(&other.counts);
-        self.more_problems += other.more_problems;
+        let names =
+            Counts { unknown: other.counts.unknown, versions: other.counts.versions, ..Counts::default() };
+        self.counts.add(&names);
         other.problems.into_iter().for_each(|problem| self.problem(problem));
     }
 }
 
-impl NotReplayed {
-    fn add(&mut self, other: NotReplayed) {
-        self.step_files += other.step_files;
-        self.scopes += other.scopes;
-        self.gated_stops += other.gated_stops;
-        self.requests += other.requests;
-        self.sidechain_lines += other.sidechain_lines;
-        self.unknown_agents += other.unknown_agents;
-        self.old_files += other.old_files;
-    }
+fn add<const N: usize>(to: [&mut u64; N], from: [&mut u64; N]) {
+    to.into_iter().zip(from).for_each(|(to, from)| *to += *from);
 }
 
 #[cfg(test)]
@@ -263,7 +290,7 @@ mod tests {
         let hit = |number: u64| Hit {
             session: number.to_string(),
             agent: String::new(),
-            at: At { time: None, event: "Stop", tool: None, what: String::new() },
+            at: At { time: None, event: EventKind::Stop, tool: None, what: String::new() },
             would: Would::Blocked,
             because: Vec::new(),
             happened: Happened::Stopped,

@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
             None => Some(Judged::default()),
         };
         if let Some(judged) = judged {
-            self.note(At { event: kind.name(), ..at }, &judged, happened, Some(true));
+            self.note(At { event: kind, ..at }, &judged, happened, Some(true));
         }
     }
 

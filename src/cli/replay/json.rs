@@ -62,7 +62,7 @@ fn event(hit: &Hit) -> Value {
         json!({"rule": because.rule, "matched": because.matched, "decision": because.would.as_str()})
     });
     json!({
-        "time": at.time, "session": hit.session, "agent": hit.agent, "event": at.event, "tool": at.tool, "what": at.what,
+        "time": at.time, "session": hit.session, "agent": hit.agent, "event": at.event.name(), "tool": at.tool, "what": at.what,
         "decision": hit.would.as_str(), "happened": hit.happened.as_str(), "differs": hit.differs,
         "rules": rules.collect::<Vec<_>>(),
     })

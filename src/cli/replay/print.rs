@@ -95,7 +95,7 @@ fn row(hit: &Hit) -> [String; 8] {
         clean_line(time),
         short(&hit.session, MAX_SESSION).trim_end_matches('…').to_owned(),
         short(&hit.agent, MAX_NAME),
-        at.event.to_owned(),
+        at.event.to_string(),
         would.to_owned(),
         if hit.differs { format!("{happened} *") } else { happened.to_owned() },
         short(&what, MAX_WHAT),
