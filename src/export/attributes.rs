@@ -35,9 +35,49 @@ pub(super) fn of_record(record: &Value) -> Vec<Value> {
         .filter_map(|finding| Some(json!({ "stringValue": finding.get("code")?.as_str()? })))
         .collect();
     if !codes.is_empty() {
-        all.push(json!({ "key": "conclaude.findings", "value": { "arrayValue": { "values": codes } } }));
+        all.push(array("conclaude.findings", codes));
     }
+    all.extend(why(record));
     all
+}
+
+fn array(key: &str, values: Vec<Value>) -> Value {
+    json!({ "key": key, "value": { "arrayValue": { "values": values } } })
+}
+
+/// The rules that decided and what each matched: lists of the same length, in the same order.
+fn why(record: &Value) -> Vec<Value> {
+    let reasons: Vec<&Value> = reasons(record);
+    let of = |part: fn(&Value) -> String| -> Vec<Value> {
+        reasons.iter().map(|reason| json!({ "stringValue": part(reason) })).collect()
+    };
+    let lists = [
+        ("conclaude.rule.key", of(|reason| rule_part(reason, "key"))),
+        ("conclaude.rule.pattern", of(|reason| rule_part(reason, "pattern"))),
+        ("conclaude.rule.file", of(|reason| rule_part(reason, "file"))),
+        ("conclaude.rule.line", of(|reason| rule_part(reason, "line"))),
+        ("conclaude.matched", of(|reason| text(reason, "matched").unwrap_or_default().to_owned())),
+    ];
+    lists.into_iter().filter(|_| !reasons.is_empty()).map(|(key, values)| array(key, values)).collect()
+}
+
+/// The findings and the commands that decided; where nothing was against it, the commands that ran.
+pub(super) fn reasons(record: &Value) -> Vec<&Value> {
+    let with_rule = || {
+        let all = list(record, "findings").chain(list(record, "commands"));
+        all.filter(|one| one.get("rule").is_some())
+    };
+    let against: Vec<&Value> = with_rule().filter(|one| text(one, "verdict") != Some("pass")).collect();
+    if against.is_empty() { with_rule().collect() } else { against }
+}
+
+/// A field of the rule of a reason; empty where there is none.
+pub(super) fn rule_part(reason: &Value, name: &str) -> String {
+    match reason.get("rule").and_then(|rule| rule.get(name)) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    }
 }
 
 fn named(object: &Value, names: &[(&str, &[&str])]) -> Vec<Value> {

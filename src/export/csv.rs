@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::attributes::{list, text};
+use super::attributes::{list, reasons, rule_part, text};
 use crate::audit::{Entry, TraceParent};
 use crate::text::clean_line;
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 23] = [
     "seq",
     "time",
     "event",
@@ -21,6 +21,11 @@ const COLUMNS: [&str; 18] = [
     "permission_mode",
     "reason",
     "findings",
+    "rule",
+    "rule_pattern",
+    "rule_file",
+    "rule_line",
+    "matched",
     "commands",
     "failed_commands",
     "trace_id",
@@ -59,6 +64,12 @@ fn cell(column: &str, entry: &Entry) -> String {
                 .map(|one| format!("{}: {}", said(one, "code"), said(one, "what")))
                 .collect(),
         )),
+        // One for each rule that decided.
+        "rule" => plain(&of_reasons(record, |reason| rule_part(reason, "key"))),
+        "rule_pattern" => plain(&of_reasons(record, |reason| rule_part(reason, "pattern"))),
+        "rule_file" => plain(&of_reasons(record, |reason| rule_part(reason, "file"))),
+        "rule_line" => plain(&of_reasons(record, |reason| rule_part(reason, "line"))),
+        "matched" => plain(&of_reasons(record, |reason| said(reason, "matched"))),
         "commands" => plain(&joined(
             list(record, "commands")
                 .map(|one| format!("`{}` {}", said(one, "run"), said(one, "status")))
@@ -79,6 +90,10 @@ fn cell(column: &str, entry: &Entry) -> String {
         "tool_use_id" => plain(&said(record.get("tool").unwrap_or(&Value::Null), "use_id")),
         field => plain(&said(record, field)),
     }
+}
+
+fn of_reasons(record: &Value, part: impl Fn(&Value) -> String) -> String {
+    reasons(record).into_iter().map(part).collect::<Vec<_>>().join("; ")
 }
 
 /// Text of others: in one line, without what is invisible, and never a formula, which a spreadsheet would run when the file is
@@ -108,7 +123,7 @@ mod tests {
     fn cells_are_quoted_as_rfc_4180_says() {
         let record =
             serde_json::json!({ "seq": 7, "event": "a,b", "agent": "say \"hi\"", "reason": "one\ntwo" });
-        assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,one two,,,0,,\r\n");
+        assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,one two,,,,,,,,0,,\r\n");
         assert_eq!(Csv::heading().matches(',').count(), COLUMNS.len() - 1);
     }
 

@@ -1,6 +1,7 @@
 //! The audit trail for other programs: sent to a collector on loopback, or written as CSV and JSON.
 
 use insta::assert_snapshot;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, any_value};
 use serde_json::{Value, json};
 
 use crate::common::collector::Collector;
@@ -126,6 +127,11 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                     "conclaude.decision: stringValue \"allowed\"",
                     "conclaude.hash: stringValue [VARIES]",
                     "gen_ai.conversation.id: stringValue \"a1b2c3\"",
+                    "conclaude.rule.key: arrayValue {\"values\":[{\"stringValue\":\"subagentStop.commands\"}]}",
+                    "conclaude.rule.pattern: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
+                    "conclaude.rule.file: arrayValue {\"values\":[{\"stringValue\":\".conclaude.yaml\"}]}",
+                    "conclaude.rule.line: arrayValue {\"values\":[{\"stringValue\":\"1\"}]}",
+                    "conclaude.matched: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
                     "conclaude.duration_ms: doubleValue [VARIES]"
                   ],
                   "flags": 1,
@@ -175,7 +181,12 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                     "conclaude.event: stringValue \"SubagentStop\"",
                     "conclaude.decision: stringValue \"allowed\"",
                     "conclaude.hash: stringValue [VARIES]",
-                    "gen_ai.conversation.id: stringValue \"a1b2c3\""
+                    "gen_ai.conversation.id: stringValue \"a1b2c3\"",
+                    "conclaude.rule.key: arrayValue {\"values\":[{\"stringValue\":\"subagentStop.commands\"}]}",
+                    "conclaude.rule.pattern: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
+                    "conclaude.rule.file: arrayValue {\"values\":[{\"stringValue\":\".conclaude.yaml\"}]}",
+                    "conclaude.rule.line: arrayValue {\"values\":[{\"stringValue\":\"1\"}]}",
+                    "conclaude.matched: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}"
                   ],
                   "events": [],
                   "status": {},
@@ -280,14 +291,59 @@ fn a_record_that_was_tampered_with_says_so_in_the_collector() {
 }
 
 #[test]
+fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
+    let config = "preToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n    - /src/\n";
+    let test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
+    let command = "echo x > Cargo.lock; rm src/a.rs";
+    let answer = test.payload("tool_input", json!({ "command": command })).run();
+    answer.tool("deny");
+    let test = answer.again();
+    assert_snapshot!(export(&test, &["--csv"]), @"
+    exit 0
+    ----- stdout
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,commands,failed_commands,trace_id,doubt
+    1,[TIME],PreToolUse,denied,session-1,coder,a1b2c3,Bash,,,,,,GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3; GUARD_DENIED: deleting src/a.rs: `uneditableFiles` has `/src/` in .conclaude.yaml:4,preToolUse.uneditableFiles; preToolUse.uneditableFiles,*.lock; /src/,.conclaude.yaml; .conclaude.yaml,3; 4,Cargo.lock; src/a.rs,,0,,
+    ");
+    let collector = Collector::new();
+    export(&test, &["--otlp", &collector.url]);
+    let requests = collector.received();
+    let (log, span) = (&requests[0].logs()[0], &requests[1].spans()[0]);
+    for attributes in [&log.attributes, &span.attributes] {
+        let why = attributes
+            .iter()
+            .filter(|one| one.key.starts_with("conclaude.rule.") || one.key == "conclaude.matched");
+        let texts = why.map(|one| {
+            let Some(any_value::Value::ArrayValue(list)) = one.value.as_ref().unwrap().value.as_ref() else {
+                panic!("{one:?}")
+            };
+            let text = |value: &AnyValue| match value.value.as_ref().unwrap() {
+                any_value::Value::StringValue(text) => text.clone(),
+                other => panic!("{other:?}"),
+            };
+            format!("{}: {}", one.key, list.values.iter().map(text).collect::<Vec<_>>().join(", "))
+        });
+        assert_eq!(
+            texts.collect::<Vec<_>>(),
+            [
+                "conclaude.rule.key: preToolUse.uneditableFiles, preToolUse.uneditableFiles",
+                "conclaude.rule.pattern: *.lock, /src/",
+                "conclaude.rule.file: .conclaude.yaml, .conclaude.yaml",
+                "conclaude.rule.line: 3, 4",
+                "conclaude.matched: Cargo.lock, src/a.rs",
+            ]
+        );
+    }
+}
+
+#[test]
 fn csv_and_json_are_printed_or_written_to_a_file() {
     let test = recorded();
     let root = test.root();
     assert_snapshot!(export(&test, &["--csv"]), @"
     exit 0
     ----- stdout
-    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,commands,failed_commands,trace_id,doubt
-    1,[TIME],SubagentStop,allowed,session-1,coder,a1b2c3,,,,,,,,`exit 3` exited with code 3; `true` exited with code 0,1,4a9aea12848f2328348bd68ac55dcd08,
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,commands,failed_commands,trace_id,doubt
+    1,[TIME],SubagentStop,allowed,session-1,coder,a1b2c3,,,,,,,,subagentStop.commands,coder,.conclaude.yaml,1,coder,`exit 3` exited with code 3; `true` exited with code 0,1,4a9aea12848f2328348bd68ac55dcd08,
     ");
     let (_, shown, _) = run_in(&root, &["audit", "show", "--json"]);
     assert_eq!(run_in(&root, &["audit", "export", "--jsonl"]), (Some(0), shown, String::new()));
