@@ -222,3 +222,26 @@ impl Values {
         numbers.into_iter().try_for_each(|number| self.number().map(|n| *number = n))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_are_sent_by_their_number() {
+        assert!(Would::ALL.into_iter().enumerate().all(|(n, would)| would as usize == n));
+        assert!(Happened::ALL.into_iter().enumerate().all(|(n, happened)| happened as usize == n));
+    }
+
+    #[test]
+    fn what_is_no_line_of_ours_is_refused() {
+        let end = end().to_string();
+        assert!(matches!(line(end.as_bytes()), Some(Line::End)));
+        for text in
+            ["", "{}", "[]", "[1]", r#"["other"]"#, r#"["hit",1]"#, r#"["numbers",[1]]"#, r#"["would",99,1]"#]
+        {
+            assert!(line(text.as_bytes()).is_none(), "{text}");
+            assert!(thread(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+}

@@ -36,7 +36,8 @@ pub(super) fn replay(command: Command, part: &[&Thread], read: &dyn Fn(u64)) -> 
     let lines: Option<Vec<String>> =
         part.iter().map(|thread| Some(format!("{}\n", wire::of_thread(thread)?))).collect();
     let input = lines.ok_or_else(|| io::Error::other("the path of a transcript is no text"))?.concat();
-    let mut replies = Replies { line: Vec::new(), seen: Seen::default(), has_ended: false, is_broken: false, read };
+    let mut replies =
+        Replies { line: Vec::new(), seen: Seen::default(), has_ended: false, is_broken: false, read };
     let status = process::run_tool(command, input.as_bytes(), &mut replies)?;
     match replies.has_ended && !replies.is_broken && status == Status::Exited(0) {
         true => Ok(replies.seen),

@@ -766,5 +766,5 @@ fn a_worker_without_a_part_says_so() {
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), b"".as_slice()));
-    assert_snapshot!(err, @"conclaude: missing field `number` at line 1 column 2");
+    assert_snapshot!(err, @"conclaude: stdin is no list of transcripts: `--worker` is for conclaude itself");
 }
