@@ -124,7 +124,7 @@ mod tests {
             [7, 100, 3, 50, 40, 0, 1].into_iter().enumerate().map(|(n, size)| thread(n, size)).collect();
         let sizes: Vec<Vec<u64>> =
             parts(&threads, 2).iter().map(|part| part.iter().map(|thread| thread.size).collect()).collect();
-        assert_eq!(sizes, [vec![100, 1, 0], vec![50, 40, 7, 3]]);
+        assert_eq!(sizes, [vec![100, 1], vec![50, 40, 7, 3, 0]]);
         assert_eq!(parts(&threads, 50).len(), 7);
         assert!(parts(&[], 2).is_empty());
     }
