@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
             gate: self.gate.as_ref().map(|gate| &gate.facts),
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
-            inherited: &inherited_variables(),
+            inherited: Some(&inherited_variables()),
         };
         let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
         for warning in &plan.warnings {

@@ -236,7 +236,7 @@ impl Replayer {
             gate,
             work: &past.stage.work,
             config_dir: Some(&self.base),
-            inherited: &[],
+            inherited: None,
         })
     }
 

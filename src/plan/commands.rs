@@ -72,7 +72,10 @@ pub(super) fn planned<'a>(
     if wanted.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let (env, mut warnings) = environment::environment(facts, is_gated);
+    let (env, mut warnings) = match facts.inherited {
+        Some(_) => environment::environment(facts, is_gated),
+        None => Default::default(),
+    };
     let mut steps = Vec::new();
     for Wanted { pattern, index, config, files } in wanted {
         let (pattern, index) = (pattern.as_str(), index.to_string());

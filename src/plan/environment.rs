@@ -58,7 +58,8 @@ pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, 
         env.push((name, value));
     }
     let is_given = |name: &String| env.iter().any(|(given, _)| given == name);
-    let inherited: Vec<&String> = facts.inherited.iter().filter(|name| !is_given(name)).collect();
+    let inherited: Vec<&String> =
+        facts.inherited.unwrap_or_default().iter().filter(|name| !is_given(name)).collect();
     if !inherited.is_empty() {
         let known = known();
         env.extend(

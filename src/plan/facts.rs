@@ -29,8 +29,9 @@ pub(crate) struct Facts<'a> {
     pub(crate) work: &'a Path,
     /// The folder of the config.
     pub(crate) config_dir: Option<&'a Path>,
-    /// The names of variables with our prefix that we were started with, as by a command of an outer hook.
-    pub(crate) inherited: &'a [String],
+    /// The names of variables with our prefix that we were started with, as by a command of an outer hook. None where nothing is
+    /// started or shown: then no environment is made.
+    pub(crate) inherited: Option<&'a [String]>,
 }
 
 /// Which patterns of a section apply.

@@ -1,9 +1,10 @@
 //! Lanes: the main thread of every session, and its subagents.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::{Duration, UNIX_EPOCH};
 
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
-use super::threads::Summary;
+use super::threads::{Summary, is_recent};
 use super::usage::cost;
 use crate::config::PriceTable;
 use crate::order::{in_order, order_of, sorted};
@@ -161,29 +162,54 @@ impl Lanes {
 
     /// Where there is no transcript, the trail says what became of an agent.
     fn states_by_records(&self, report: &mut Report) {
-        let mut events: HashMap<usize, (bool, Option<String>)> = HashMap::new();
+        let mut known: HashMap<usize, Known> = HashMap::new();
         for record in &report.records {
-            let (has_stopped, unfinished) = events.entry(record.lane).or_default();
-            *has_stopped |= record.event == "SubagentStop";
+            let known = known.entry(record.lane).or_default();
+            known.last = known.last.max(record.time);
+            if record.event == "SubagentStop" {
+                known.stop_was_blocked = Some(record.decision == "blocked");
+            }
             if record.decision == "unfinished" {
-                *unfinished = Some(record.reason.clone().unwrap_or_else(|| "the audit trail says so".into()));
+                let reason = record.reason.clone();
+                known.unfinished = Some(reason.unwrap_or_else(|| "the audit trail says so".into()));
             }
         }
-        for (index, (has_stopped, unfinished)) in events {
+        for (index, known) in known {
+            let is_read = self.read.contains(&index);
             let Some(lane) = report.lanes.get_mut(index).filter(|lane| lane.id.is_some()) else { continue };
-            let is_open = !self.read.contains(&index);
-            match unfinished {
+            match known.unfinished {
                 Some(why) if lane.state != State::Stopped => {
                     (lane.state, lane.why) = (State::NeverStopped, Some(why));
                 }
-                _ if is_open && has_stopped => lane.state = State::Stopped,
-                _ if is_open => {
-                    let why = "the audit trail has its start and no stop, and there is no transcript";
-                    (lane.state, lane.why) = (State::NeverStopped, Some(why.into()));
-                }
+                _ if !is_read => (lane.state, lane.why) = known.state(),
                 _ => {}
             }
         }
+    }
+}
+
+/// What the trail says about an agent.
+#[derive(Default)]
+struct Known {
+    /// Of the last stop that it has.
+    stop_was_blocked: Option<bool>,
+    unfinished: Option<String>,
+    /// The time of the last record, in milliseconds.
+    last: i64,
+}
+
+impl Known {
+    fn state(&self) -> (State, Option<String>) {
+        let is_recent = is_recent(UNIX_EPOCH + Duration::from_millis(self.last.max(0).unsigned_abs()));
+        let why = match self.stop_was_blocked {
+            Some(false) => return (State::Stopped, None),
+            _ if is_recent => return (State::Running, None),
+            Some(true) => {
+                "its last stop was blocked, and the audit trail has no other; there is no transcript"
+            }
+            None => "the audit trail has its start and no stop, and there is no transcript",
+        };
+        (State::NeverStopped, Some(why.into()))
     }
 }
 

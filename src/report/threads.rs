@@ -128,6 +128,11 @@ pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(
     found.into_iter().map(|(_, session, summary)| (session, summary)).collect()
 }
 
+/// Whether whatever happened then may still go on.
+pub(super) fn is_recent(time: SystemTime) -> bool {
+    SystemTime::now().duration_since(time).is_ok_and(|ago| ago < STILL_RUNNING)
+}
+
 impl Summary {
     fn of(path: &Path, agent: Option<(String, Meta)>, since: Option<Timestamp>) -> Summary {
         let mut summary = Summary { agent, ..Summary::default() };
@@ -143,9 +148,7 @@ impl Summary {
         summary.answers.finish();
         summary.error = read.err().map(|error| format!("{}: {error}", path.display()));
         let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
-        summary.is_recent = changed
-            .and_then(|time| SystemTime::now().duration_since(time).ok())
-            .is_some_and(|ago| ago < STILL_RUNNING);
+        summary.is_recent = changed.is_some_and(is_recent);
         summary
     }
 

@@ -104,12 +104,12 @@ impl Thread {
         line: &dyn Fn(Mark, String) -> Line,
     ) -> Option<Line> {
         if entry.is_api_error_message.is_true() {
-            let text = entry.blocks().iter().find_map(|block| block.text.text()).unwrap_or("no message");
+            let text = entry.blocks().iter().find_map(Block::text).unwrap_or("no message".into());
             self.change(State::Unfinished("an error of the API".into()), time);
-            let details = Details::Known(vec![("error", cut_lines(text, MAX_DETAIL))]);
+            let details = Details::Known(vec![("error", cut_lines(&text, MAX_DETAIL))]);
             return Some(Line {
                 details,
-                ..line(Mark::Bad, format!("error of the API: {}", cut(text, MAX_TEXT)))
+                ..line(Mark::Bad, format!("error of the API: {}", cut(&text, MAX_TEXT)))
             });
         }
         let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());

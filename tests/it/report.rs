@@ -308,3 +308,25 @@ fn a_command_that_only_warns_is_not_named_as_what_blocked() {
     let blocked = watched.lines().find(|line| line.contains("SubagentStop blocked")).unwrap();
     assert!(blocked.contains("exit 4"), "{blocked}");
 }
+
+#[test]
+fn an_agent_whose_last_stop_was_blocked_has_not_stopped() {
+    let config = "subagentStop: {commands: {coder: [{run: exit 4, onFailure: block}]}}";
+    let test = Test::stop().config(config).run().status(2).again();
+    let state = |test: &Test| {
+        let data = data(&test.root(), &[]);
+        let lane = lane(&data, "a1b2c3");
+        (lane["state"].clone(), lane["why"].clone())
+    };
+    assert_eq!(state(&test), (json!("running"), Value::Null));
+    let test = test.config("subagentStop: {commands: {coder: [{run: 'true'}]}}").run().status(0).again();
+    assert_eq!(state(&test), (json!("stopped"), Value::Null));
+    // Long ago.
+    let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    let trail = std::fs::read_to_string(&path).unwrap();
+    let first = trail.lines().next().unwrap();
+    let time = serde_json::from_str::<Value>(first).unwrap()["time"].as_str().unwrap().to_owned();
+    std::fs::write(&path, first.replace(&time, "2020-01-31T12:00:00.000Z") + "\n").unwrap();
+    let why = "its last stop was blocked, and the audit trail has no other; there is no transcript";
+    assert_eq!(state(&test), (json!("never_stopped"), json!(why)));
+}

@@ -209,7 +209,7 @@ impl Project<'_> {
             gate: None,
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
-            inherited: &hooks::inherited_variables(),
+            inherited: Some(&hooks::inherited_variables()),
         };
         plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
     }

@@ -229,12 +229,11 @@ impl<'a> Entry<'a> {
         if !self.is("user") || self.is_meta.is_true() || self.is_compact_summary.is_true() {
             return None;
         }
-        let texts = || self.blocks().iter().filter_map(|block| block.text.text());
         match &self.message.as_ref()?.content {
             Content::Text(text) => Some(Cow::Borrowed(text)),
             // A line with the result of a tool is none of the user's, whatever texts are beside it.
             Content::Blocks(blocks) if blocks.iter().all(|block| block.tool_use_id.text().is_none()) => {
-                let texts: Vec<&str> = texts().collect();
+                let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(Block::text).collect();
                 (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
             }
             _ => None,

@@ -149,8 +149,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 pub struct Block<'a> {
     #[serde(rename = "type", borrow, default)]
     pub kind: Scalar<'a>,
+    /// Most texts are answers, which nobody asks for.
     #[serde(borrow, default)]
-    pub text: Scalar<'a>,
+    text: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub id: Scalar<'a>,
     #[serde(borrow, default)]
@@ -167,12 +168,19 @@ pub struct Block<'a> {
 }
 
 impl Block<'_> {
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        match serde_json::from_str(self.text?.get()).ok()? {
+            Scalar::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The start of what a tool answered, if it is a text.
     pub fn answer(&self, max: usize) -> Option<String> {
         let raw = self.content?.get();
         let text = match serde_json::from_str::<Content<'_>>(raw).ok()? {
             Content::Text(text) => text.into_owned(),
-            Content::Blocks(blocks) => blocks.iter().find_map(|block| block.text.text())?.to_owned(),
+            Content::Blocks(blocks) => blocks.iter().find_map(Block::text)?.into_owned(),
             Content::Other => return None,
         };
         Some(text.chars().take(max).collect())
