@@ -192,6 +192,10 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// When the file cannot be opened or locked at all.
 pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
+    lock_with(path, wait, || std::thread::sleep(Duration::from_millis(1)))
+}
+
+fn lock_with(path: &Path, wait: Duration, mut pause: impl FnMut()) -> io::Result<Option<File>> {
     let open = || no_links().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = open()?;
     let over = Instant::now() + deadline::at_most(wait);
@@ -202,9 +206,7 @@ pub fn lock(path: &Path, wait: Duration) -> io::Result<Option<File>> {
             Ok(()) if is_at(&file, path) || renewals.next().is_none() => return Ok(Some(file)),
             // Somebody removed it or moved it away, and others lock the new one.
             Ok(()) => file = open()?,
-            Err(TryLockError::WouldBlock) if Instant::now() < over => {
-                std::thread::sleep(Duration::from_millis(1))
-            }
+            Err(TryLockError::WouldBlock) if Instant::now() < over => pause(),
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
@@ -256,18 +258,21 @@ mod tests {
     fn a_lock_that_was_removed_while_one_waited_for_it_is_not_taken_for_the_new_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = &folder.path().join("lock");
-        let old = lock(path, Duration::ZERO).unwrap().unwrap();
-        std::thread::scope(|scope| {
-            let (tell, told) = std::sync::mpsc::channel();
-            scope.spawn(move || tell.send(lock(path, Duration::from_mins(1)).unwrap().unwrap()).unwrap());
-            std::thread::sleep(Duration::from_millis(50));
-            fs::remove_file(path).unwrap();
-            let new = lock(path, Duration::ZERO).unwrap().unwrap();
-            drop(old);
-            assert!(told.recv_timeout(Duration::from_millis(200)).is_err(), "the new one is held");
-            drop(new);
-            let waited = told.recv_timeout(Duration::from_secs(50)).unwrap();
-            assert!(is_at(&waited, path));
+        let mut old = lock(path, Duration::ZERO).unwrap();
+        let mut new = None;
+        let mut pauses = 0;
+        let waited = lock_with(path, Duration::from_hours(1), || {
+            pauses += 1;
+            if old.is_some() {
+                fs::remove_file(path).unwrap();
+                new = lock(path, Duration::ZERO).unwrap();
+                assert!(new.is_some());
+                old = None;
+            } else {
+                new = None;
+            }
         });
+        assert!(is_at(&waited.unwrap().unwrap(), path));
+        assert_eq!(pauses, 2, "it waits for the new one after the old one");
     }
 }

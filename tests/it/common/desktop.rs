@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 /// A notification as it arrived.
 #[derive(Debug, PartialEq, Eq)]
@@ -87,9 +86,9 @@ impl Desktop {
         &self.address
     }
 
-    /// All that arrived. The call that sent it has ended, so nothing is on its way.
+    /// All that arrived. The call that sent it has waited for the answer, so nothing is on its way.
     pub(crate) fn arrived(&self) -> Vec<Notification> {
-        std::iter::from_fn(|| self.arrived.recv_timeout(Duration::from_millis(50)).ok()).collect()
+        self.arrived.try_iter().collect()
     }
 }
 
