@@ -219,6 +219,19 @@ fn the_demo_is_colourful_where_colours_are_asked_for() {
 }
 
 #[test]
+fn the_demo_runs_nothing_of_the_users_own_config() {
+    let home = scratch();
+    let folder = home.path().join(".config/conclaude");
+    std::fs::create_dir_all(&folder).unwrap();
+    let marker = home.path().join("marker");
+    let touch = format!("{{commands: {{'*': [{{run: touch {}}}]}}}}", marker.display());
+    let config = format!("subagentStart: {touch}\nsubagentStop: {touch}\n");
+    std::fs::write(folder.join("config.yaml"), config).unwrap();
+    let output = conclaude().arg("demo").env("HOME", home.path()).output().unwrap();
+    assert!(output.status.success() && !marker.exists(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
 fn the_demo_leaves_nothing_behind_unless_asked() {
     let folder = scratch();
     let state = scratch();

@@ -26,7 +26,9 @@ impl Checked {
 
     /// The files that are valid, the outermost first.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.loaded.origins.sources().iter().map(|source| source.path.as_path())
+        let is_broken = |path: &Path| self.loaded.errors.iter().any(|error| error.path() == path);
+        let paths = self.loaded.origins.sources().iter().map(|source| source.path.as_path());
+        paths.filter(move |path| !is_broken(path))
     }
 }
 
