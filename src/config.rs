@@ -10,6 +10,7 @@ use crate::event::{Blocking, EventKind};
 use crate::yaml::{self, Node, Spanned, SyntaxError};
 
 use bounded::MAX_NAMES;
+use diagnose::InvalidFile;
 
 mod bounded;
 mod cases;
@@ -267,12 +268,12 @@ impl ConclaudeConfig {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let tree = tree(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
         let config = Option::<ConclaudeConfig>::deserialize(&tree)
-            .map_err(|error| diagnose::explain(&tree, text, path, Some(&error)))?
+            .map_err(|error| InvalidFile { path, text, tree: &tree, first: Some(&error) }.explain())?
             .unwrap_or_default();
         if config.is_within_bounds() && config.are_valid(patterns) && config.blocks_only_where_possible() {
             Ok((config, tree))
         } else {
-            Err(diagnose::explain(&tree, text, path, None))
+            Err(InvalidFile { path, text, tree: &tree, first: None }.explain())
         }
     }
 

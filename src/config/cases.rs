@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 use super::NonBlank;
-use super::diagnose::{self, ConfigError};
+use super::diagnose::{self, ConfigError, InvalidFile};
 use super::free_keys;
 use crate::event::{self, EventKind};
 use crate::yaml::{self, Located, Node};
@@ -100,8 +100,9 @@ impl TestFile {
         if let Node::Map(entries) = &mut tree.value {
             entries.retain(|(key, _)| !free_keys::is_free(&key.value));
         }
-        let explain =
-            |error: Option<&_>| diagnose::explain_by(schema(), "the file", &tree, text, path, error);
+        let explain = |first: Option<&_>| {
+            InvalidFile { path, text, tree: &tree, first }.explain_by(schema(), "the file")
+        };
         let file = TestFile::deserialize(&tree).map_err(|error| explain(Some(&error)))?;
         if file.cases.iter().any(|case| case.value.expect.is_empty()) {
             return Err(explain(None));

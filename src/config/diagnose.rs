@@ -90,8 +90,9 @@ impl ConfigError {
     /// What is wrong in this part of the text.
     pub(super) fn title_in(&self, range: &Range<usize>) -> Option<&str> {
         let Kind::Invalid { problems, .. } = &self.kind else { return None };
-        let inside = |problem: &&Problem| range.contains(&problem.span.start);
-        problems.iter().find(inside).map(|problem| problem.title.as_str())
+        // They are in the order of the file, and there may be thousands.
+        let first = problems.get(problems.partition_point(|problem| problem.span.start < range.start))?;
+        range.contains(&first.span.start).then_some(first.title.as_str())
     }
 
     /// One line for a reader who can look up the rest.
@@ -230,35 +231,35 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// All problems of a config: what makes the structs stops at the first.
-pub(super) fn explain(
-    tree: &Spanned<Node>,
-    text: &str,
-    path: &Path,
-    first: Option<&ValueError>,
-) -> ConfigError {
-    explain_by(schema(), "the config", tree, text, path, first)
+/// A file whose values do not make the structs. What makes them stops at the first problem.
+#[derive(Clone, Copy)]
+pub(super) struct InvalidFile<'a> {
+    pub(super) path: &'a Path,
+    pub(super) text: &'a str,
+    pub(super) tree: &'a Spanned<Node>,
+    pub(super) first: Option<&'a ValueError>,
 }
 
-/// The same for a file with another schema.
-pub(super) fn explain_by(
-    schema: &Value,
-    what: &str,
-    tree: &Spanned<Node>,
-    text: &str,
-    path: &Path,
-    first: Option<&ValueError>,
-) -> ConfigError {
-    let mut found = problems(schema, what, tree, text);
-    if found.is_empty() {
-        found.extend(first.map(|error| Problem {
-            span: 0..0,
-            title: "invalid config".into(),
-            label: error.to_string(),
-            help: None,
-        }));
+impl InvalidFile<'_> {
+    /// All problems of a config.
+    pub(super) fn explain(self) -> ConfigError {
+        self.explain_by(schema(), "the config")
     }
-    ConfigError::invalid(path, text, found)
+
+    /// The same for a file with another schema.
+    pub(super) fn explain_by(self, schema: &Value, what: &str) -> ConfigError {
+        let InvalidFile { path, text, tree, first } = self;
+        let mut found = problems(schema, what, tree, text);
+        if found.is_empty() {
+            found.extend(first.map(|error| Problem {
+                span: 0..0,
+                title: "invalid config".into(),
+                label: error.to_string(),
+                help: None,
+            }));
+        }
+        ConfigError::invalid(path, text, found)
+    }
 }
 
 pub(super) fn not_yaml(text: &str, path: &Path, error: &SyntaxError) -> ConfigError {

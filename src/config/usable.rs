@@ -6,22 +6,16 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{ConclaudeConfig, ConfigError, NameGlob};
-use crate::event::ALL;
-use crate::text::nearest;
+use super::{ConclaudeConfig, ConfigError};
 use crate::yaml::{Node, Spanned, Text};
 
+mod about;
+
+pub(crate) use about::About;
+pub(super) use about::about_text;
+use about::{EXTENDS, GUARDS, PERMISSIONS, about};
+
 type Entry = (Spanned<Text>, Spanned<Node>);
-
-const GUARDS: &str = "preToolUse";
-const PERMISSIONS: &str = "permissionRequest";
-const EXTENDS: &str = "extends";
-
-/// What those guards are about that have nothing to do with reading or commands.
-const WRITE_GUARDS: [&str; 4] =
-    ["uneditableFiles", "preventAdditions", "preventRootAdditions", "preventUpdateGitIgnored"];
-const READ_GUARD: &str = "unreadableFiles";
-const TOOL_GUARD: &str = "toolUsageValidation";
 
 /// Rules that are written in a file and cannot be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,18 +25,6 @@ pub(crate) struct Lost {
     pub(crate) line: Option<usize>,
     pub(crate) why: String,
     pub(crate) about: About,
-}
-
-/// The calls that rules might have been against.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum About {
-    Writing,
-    Reading,
-    /// Files and commands of all kinds.
-    Anything,
-    Tools(NameGlob),
-    /// Only what is allowed without asking.
-    Permissions,
 }
 
 impl Lost {
@@ -73,19 +55,6 @@ impl LeftOut {
     pub(super) fn lost(self, path: &Path, error: &ConfigError) -> Lost {
         let why = error.title_in(&self.range).unwrap_or("it cannot be used").to_owned();
         Lost { path: path.to_owned(), line: Some(self.line), why, about: self.about }
-    }
-}
-
-/// What the rules in a text might be about that is not YAML.
-pub(super) fn about_text(text: &str) -> Option<About> {
-    let text = text.to_ascii_lowercase();
-    let has = |word: &str| text.contains(&word.to_ascii_lowercase());
-    if [EXTENDS, READ_GUARD, TOOL_GUARD].into_iter().any(has) {
-        Some(About::Anything)
-    } else if has(GUARDS) || WRITE_GUARDS.into_iter().any(has) {
-        Some(About::Writing)
-    } else {
-        has(PERMISSIONS).then_some(About::Permissions)
     }
 }
 
@@ -167,9 +136,13 @@ impl Sieve {
         if fits(keys, value.clone()) {
             return Some(value);
         }
-        let Node::List(items) = value.value else {
-            self.leave_out(keys, key, &value);
-            return None;
+        let empty = Spanned { value: Node::List(Vec::new()), span: value.span };
+        let items = match value.value {
+            Node::List(items) if fits(keys, empty) => items,
+            node => {
+                self.leave_out(keys, key, &Spanned { value: node, span: value.span });
+                return None;
+            }
         };
         let mut kept = Vec::new();
         for item in items {
@@ -205,84 +178,6 @@ fn fits(keys: &[&str], value: Spanned<Node>) -> bool {
         Spanned { value: Node::Map(vec![(key, inner)]), span }
     });
     read(&tree).is_some()
-}
-
-/// What a value that is left out might have refused; none if it could only have allowed something.
-fn about(keys: &[&str], value: &Spanned<Node>) -> Option<About> {
-    match keys {
-        [PERMISSIONS, "allow"] | [GUARDS, "worktreeFence"] => None,
-        [PERMISSIONS, ..] => Some(About::Permissions),
-        [GUARDS, READ_GUARD] => (!frees(value)).then_some(About::Reading),
-        [GUARDS, key] if WRITE_GUARDS.contains(key) => (!frees(value)).then_some(About::Writing),
-        [GUARDS, TOOL_GUARD] => of_tool_rule(value),
-        [GUARDS | EXTENDS, ..] => Some(About::Anything),
-        [section, ..] => misplaced(section, value),
-        [] => None,
-    }
-}
-
-fn text<'a>(value: &'a Spanned<Node>, key: &str) -> Option<&'a str> {
-    match &value.value_of(key)?.value {
-        Node::Text(text) => Some(text),
-        _ => None,
-    }
-}
-
-/// Whether an entry of a list of files is `!pattern`.
-fn frees(value: &Spanned<Node>) -> bool {
-    let pattern = match &value.value {
-        Node::Text(text) => Some(text.as_ref()),
-        _ => text(value, "pattern"),
-    };
-    pattern.is_some_and(|pattern| pattern.starts_with('!'))
-}
-
-fn of_tool_rule(rule: &Spanned<Node>) -> Option<About> {
-    if text(rule, "action") == Some("allow") {
-        return None;
-    }
-    let tool = text(rule, "tool").and_then(|tool| {
-        NameGlob::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(tool)).ok()
-    });
-    Some(tool.map_or(About::Anything, About::Tools))
-}
-
-/// What rules are about that are in a section where they do not belong, or in one with a name that nothing has.
-fn misplaced(section: &str, value: &Spanned<Node>) -> Option<About> {
-    let of_key = |key: &str| match key {
-        GUARDS | READ_GUARD | TOOL_GUARD => Some(About::Anything),
-        PERMISSIONS => Some(About::Permissions),
-        key if WRITE_GUARDS.contains(&key) => Some(About::Writing),
-        _ => None,
-    };
-    let mut found = None;
-    let mut pending = vec![value];
-    while let Some(node) = pending.pop() {
-        match &node.value {
-            Node::Map(entries) => {
-                for (key, value) in entries {
-                    found = together(found, of_key(&key.value));
-                    pending.push(value);
-                }
-            }
-            Node::List(items) => pending.extend(items),
-            _ => {}
-        }
-    }
-    // A section that is close to another one is that.
-    let sections = ALL.iter().map(|event| event.row().section).chain([EXTENDS, READ_GUARD, TOOL_GUARD]);
-    let meant = nearest(section, sections.chain(WRITE_GUARDS));
-    found.or_else(|| match meant {
-        Some(EXTENDS) => Some(About::Anything),
-        meant => of_key(meant?),
-    })
-}
-
-fn together(one: Option<About>, other: Option<About>) -> Option<About> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(if one == other { one } else { About::Anything }),
-        (one, other) => one.or(other),
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::Context;
-use crate::config::{Layer, PreToolUseConfig, file_name};
+use crate::config::{Layer, Lost, PreToolUseConfig, file_name};
 use crate::des::paths::Links;
 use crate::des::protected::Protected;
 use crate::dialect::claude::tools::{self, Use};
@@ -67,35 +67,11 @@ pub(super) fn inspect(
         LazyCell::new(|| Protected::new(root, work, &links).with(&context.config.extended, root, work));
     // Gate 2 protects them from an agent with a step.
     let is_own = |named: &Path, real: &Path| !is_gated && protected.covers(named, real);
-    let scene = Scene { root, work, links: &links, is_own: &is_own };
-    let (effects, mut findings) = compare(&rules, tool, &agent_of(tool, &context.event), &scene, watch);
-    if !context.config.lost.is_empty() {
-        findings.extend(lost(tool, &effects, context, &|named, real| protected.covers(named, real)));
-    }
-    Some(Ok(Inspected { rules, effects, findings }))
-}
-
-/// What rules might be against that are written in the config and cannot be used. Nothing keeps an agent from reading our own
-/// files, so that it can say what is wrong in them.
-fn lost(
-    tool: &PreToolUsePayload,
-    effects: &Effects,
-    context: &Context<'_>,
-    is_own: &dyn Fn(&Path, &Path) -> bool,
-) -> Option<guard::Finding> {
-    let used = tools::what(&tool.tool_name, &tool.tool_input);
+    let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
-    let root = &context.root.folder;
-    if let Use::File { access: Access::Read, path } = used {
-        let (links, home) = (Links::default(), files::home());
-        let ground = Ground { root, cwd: Path::new(&tool.base.cwd), links: &links, home: home.as_deref() };
-        let touch = ground.touch(Access::Read, path);
-        if is_own(Path::new(touch.named()), &touch.path) {
-            return None;
-        }
-    }
-    let suspect = guard::Suspect { tool: &tool.tool_name, used, effects, is_request };
-    guard::lost(&context.config.lost, &suspect, root)
+    let scene = Scene { root, work, links: &links, is_own: &is_own, lost, is_request };
+    let (effects, findings) = compare(&rules, tool, &agent_of(tool, &context.event), &scene, watch);
+    Some(Ok(Inspected { rules, effects, findings }))
 }
 
 /// Where a call happens.
@@ -105,6 +81,10 @@ pub(super) struct Scene<'a> {
     pub(super) links: &'a Links,
     /// Whether a path, as it is named and where it leads, is one of our own files.
     pub(super) is_own: &'a dyn Fn(&Path, &Path) -> bool,
+    /// Rules that are written in the config and cannot be used.
+    pub(super) lost: &'a [Lost],
+    /// The user is asked for permission already.
+    pub(super) is_request: bool,
 }
 
 /// The call of a tool against the rules.
@@ -115,12 +95,14 @@ pub(super) fn compare(
     scene: &Scene<'_>,
     watch: Watch<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, is_own } = *scene;
+    let Scene { root, work, links, is_own, lost, .. } = *scene;
     let home = files::home();
     let ground = Ground { root, cwd: Path::new(&tool.base.cwd), links, home: home.as_deref() };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
-        Use::File { access: Access::Read, .. } if !watch.is_watched() && !rules.concern_reading(agent) => {
+        Use::File { access: Access::Read, .. }
+            if !watch.is_watched() && !rules.concern_reading(agent) && lost.is_empty() =>
+        {
             return (Effects::default(), Vec::new());
         }
         Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
@@ -140,8 +122,23 @@ pub(super) fn compare(
         is_ignored: &|path| git::ignores(work, path),
         watch,
     };
-    let findings = check(rules, &call, &effects);
+    let mut findings = check(rules, &call, &effects);
+    if !lost.is_empty() {
+        findings.extend(unread(scene, tool, &effects));
+    }
     (effects, findings)
+}
+
+/// What rules might be against that cannot be used. Nothing keeps an agent from reading our own files, so that it can say what is
+/// wrong in them.
+fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Option<guard::Finding> {
+    let Scene { root, is_own, lost, is_request, .. } = *scene;
+    let used = tools::what(&tool.tool_name, &tool.tool_input);
+    let is_read = matches!(used, Use::File { access: Access::Read, .. });
+    if is_read && effects.touches.iter().all(|touch| is_own(Path::new(touch.named()), &touch.path)) {
+        return None;
+    }
+    guard::lost(lost, &guard::Suspect { tool: &tool.tool_name, used, effects, is_request }, root)
 }
 
 /// The use of a tool that is about to happen, or that the user is asked about.

@@ -35,3 +35,24 @@ permissionRequest: {default: ask, deny: [Read, 7], allow: [7]}
     "#);
     assert_eq!(lines, [2, 6, 7, 9]);
 }
+
+#[test]
+fn a_key_that_is_close_to_another_one_is_about_the_same() {
+    let abouts = |text: &str| -> Vec<About> {
+        let usable = usable(super::super::tree(text).unwrap()).unwrap();
+        usable.left_out.into_iter().map(|left_out| left_out.about).collect()
+    };
+    for (text, about) in [
+        ("preToolUse: {uneditableFile: [a]}", Some(About::Writing)),
+        ("preToolUse: {unreadbleFiles: [a]}", Some(About::Reading)),
+        ("preToolUse: {toolUsageValidatio: [a]}", Some(About::Anything)),
+        ("preToolUse: {somethingNew: [a]}", Some(About::Anything)),
+        ("preToolUse: {comands: [a]}", None),
+        ("permissionRequest: {alow: [a]}", None),
+        ("permissionRequest: {dney: [a]}", Some(About::Permissions)),
+        ("preTolUse: {commands: []}", Some(About::Anything)),
+        ("somethingNew: {a: 1}", None),
+    ] {
+        assert_eq!(abouts(text), about.into_iter().collect::<Vec<_>>(), "{text}");
+    }
+}

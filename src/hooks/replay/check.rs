@@ -7,6 +7,7 @@ use super::{Because, Past, Replayer, Stage, Would, called, rules};
 use crate::des::gates::{self, Calling};
 use crate::des::markers::Markers;
 use crate::des::protected::Protected;
+use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::guard::Watch;
 use crate::hooks::permissions::Asking;
@@ -52,7 +53,9 @@ impl Replayer {
         let Stage { root, work, links, protected } = stage;
         let own = || Protected::new(root, work, links).with(&self.loaded.extended, root, work);
         let is_own = |named: &Path, real: &Path| protected.get_or_init(own).covers(named, real);
-        let scene = guards::Scene { root, work, links, is_own: &is_own };
+        let is_request = event.kind == EventKind::PermissionRequest;
+        let lost = &self.loaded.lost;
+        let scene = guards::Scene { root, work, links, is_own: &is_own, lost, is_request };
         let seen = RefCell::new(Vec::new());
         let agent = guards::agent_of(&tool, event);
         let (_, findings) = guards::compare(&self.guards, &tool, &agent, &scene, Watch::Matches(&seen));

@@ -62,6 +62,26 @@ pub(super) fn ask(client: &Client) {
     seen.sent(MAIN, 2).has("fine").lacks("is this file needed?");
 }
 
+/// A mistake in the config is made after it was installed: what can be read of it holds, and what cannot be read is asked about.
+pub(super) fn broken_guards(client: &Client) {
+    let config = "preToolUse: {uneditableFiles: ['*.lock', {patern: '*.pem'}]}\n";
+    let project = Project::new().config(GUARDS).file("Cargo.lock", "locked\n").installed().config(config);
+    let seen = client.play(
+        &project,
+        Script::main([
+            uses([write(&project.path("Cargo.lock"), "open\n")]),
+            uses([write(&project.path("key.pem"), "key\n")]),
+            uses([bash("echo fine")]),
+            says("I could not."),
+        ]),
+    );
+    assert_eq!(project.read("Cargo.lock").as_deref(), Some("locked\n"));
+    assert!(!project.has("key.pem"), "nobody has agreed");
+    seen.sent(MAIN, 1).has_once("✗ GUARD_DENIED").has("Cargo.lock");
+    seen.sent(MAIN, 2).has("rules in .conclaude.yaml:1 cannot be used").has("unknown key `patern`");
+    seen.sent(MAIN, 3).has("fine");
+}
+
 pub(super) fn after_a_tool(client: &Client) {
     let config = "postToolUse: {commands: {'{Wr*,Bash}': [{run: 'echo \"$CONCLAUDE_TOOL_NAME\" {files} >> checked; echo one line is \"too long\"; exit 1', files: ['*.ts', '!*.d.ts'], onFailure: block}]}}";
     let project = Project::new().config(config).installed();

@@ -81,6 +81,11 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     scenario("asked", main_thread::ask, "a rule that asks: refused where nobody can be asked"),
     scenario(
+        "broken-guards",
+        main_thread::broken_guards,
+        "a mistake in the config: its other guards hold, and what it might have refused is asked about",
+    ),
+    scenario(
         "after-a-tool",
         main_thread::after_a_tool,
         "commands after tools that wrote matching files, whose failure Claude reads",
