@@ -88,7 +88,7 @@ fn took(record: &Value) -> Option<i64> {
 fn summary(record: &Value, doubt: Option<&str>) -> String {
     let mut what = text(record, "event").to_owned();
     if let Some(tool) = record.get("tool") {
-        what = format!("{what} {}", tool_of(tool));
+        what = format!("{what} {}", tool_in_short(record, tool));
     }
     let agent =
         Some(text(record, "agent")).filter(|name| !name.is_empty() && record.get("agent_id").is_none());
@@ -261,6 +261,17 @@ fn rule(of: &Value) -> Option<Detail> {
         shown = format!("{shown} in {file}{}", line.map(|line| format!(":{line}")).unwrap_or_default());
     }
     Some(("rule", cut(&shown, MAX_DETAIL)))
+}
+
+/// The file as the rule has seen it, relative to the project.
+fn tool_in_short(record: &Value, tool: &Value) -> String {
+    let file = text(tool, "file");
+    let mut matched = list(record, "findings").map(|finding| text(finding, "matched"));
+    let is_file = |matched: &&str| file.strip_suffix(matched).is_some_and(|folder| folder.ends_with('/'));
+    match matched.find(is_file).filter(|matched| !matched.is_empty()) {
+        Some(matched) => named(text(tool, "name"), matched),
+        None => tool_of(tool),
+    }
 }
 
 fn tool_of(tool: &Value) -> String {

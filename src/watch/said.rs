@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::line::{Details, Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
 use super::thread::{OpenCall, State, Thread};
-use super::words::named;
+use super::words::{inside, named};
 use crate::dialect::claude::prompt;
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript::{Attachment, Block, Entry};
@@ -49,7 +49,8 @@ impl Thread {
             said.line = self.take_answer(entry, time, &line);
         }
         for (id, name, input) in entry.calls() {
-            let detail = detail_of(name, &serde_json::from_str(input.get()).unwrap_or_default());
+            let detail =
+                detail_of(name, &serde_json::from_str(input.get()).unwrap_or_default(), entry.cwd.text());
             let tool = cut(name, MAX_TEXT);
             self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });
             self.change(State::Working, time);
@@ -140,13 +141,13 @@ fn is_stop(attachment: &Attachment<'_>) -> bool {
     matches!(attachment.hook_event.text(), Some("Stop" | "SubagentStop"))
 }
 
-fn detail_of(tool: &str, input: &Map<String, Value>) -> String {
+fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> String {
     let other = || {
         let fields = ["description", "subject", "pattern", "url", "query", "skill"];
         fields.iter().find_map(|field| input.get(*field)?.as_str())
     };
     let detail = match tools::what(tool, input) {
-        Use::File { path, .. } => Some(path),
+        Use::File { path, .. } => Some(inside(path, cwd.unwrap_or_default())),
         Use::Shell(command) => Some(command),
         Use::Other => other(),
     };

@@ -69,6 +69,11 @@ pub(super) fn named(tool: &str, detail: &str) -> String {
     if detail.is_empty() { tool.to_owned() } else { format!("{tool} {detail}") }
 }
 
+/// A path without the folder that it is in: lines are short.
+pub(super) fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
+    path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
 /// The name of a step file without folder and ending, as people call it.
 pub(super) fn step_name(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);

@@ -137,7 +137,8 @@ impl Project {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn program(&self, name: &str) -> Command {
+    /// A program in the environment of the project's user.
+    pub(crate) fn program(&self, name: &str) -> Command {
         // Found here, not by the PATH of this process.
         let own = self.at("bin").join(name);
         let mut command = Command::new(if own.exists() { own } else { Path::new(name).into() });

@@ -8,6 +8,7 @@ mod setup;
 mod several;
 mod steps;
 mod telemetry;
+mod watch;
 
 use crate::client::Client;
 
@@ -66,6 +67,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "an agent that runs out of turns is reported when the main thread stops",
     ),
     scenario("judge", steps::judge, "a judge that refuses once and then agrees"),
+    scenario(
+        "watch",
+        watch::watch,
+        "`conclaude watch` beside a session shows agents, denials and blocks as they happen",
+    ),
     scenario("denied-call", gates::denied_call, "an Agent call that is not sound does not start"),
     scenario("denied-write", gates::denied_write, "a write outside the step's scope does not happen"),
     scenario(
