@@ -22,6 +22,7 @@ pub(super) enum Kind {
 /// A process to be started.
 pub(super) struct Start<'a> {
     pub(super) command: Command,
+    #[cfg_attr(windows, expect(dead_code, reason = "a job object holds processes of every kind"))]
     pub(super) kind: Kind,
     /// What it reads; our own stdin if there is none.
     pub(super) stdin: Option<&'a [u8]>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
 
-use super::start::{Kind, Start};
+use super::start::Start;
 use super::status::Status;
 use super::stream::{Sink, Stream};
 use super::watch::Watched;
@@ -42,13 +42,12 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn start(start: Start<'_>) -> io::Result<Self> {
-        let Start { mut command, kind, stdin } = start;
+        let Start { mut command, kind: _, stdin } = start;
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::inherit() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut command = CommandWrap::from(command);
-        if kind != Kind::Attached {
-            command.wrap(JobObject);
-        }
+        // Of every kind: who shares our console gets its Ctrl-C all the same.
+        command.wrap(JobObject);
         let mut child = command.spawn()?;
         if let Some((mut pipe, input)) = child.stdin().take().zip(stdin) {
             let input = input.to_vec();

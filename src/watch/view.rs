@@ -84,9 +84,9 @@ fn draw_ends(left: &str, right: &str, style: Style, area: Rect, buffer: &mut Buf
     let room = usize::from(area.width);
     let is_right_shown = right.width() + MIN_LEFT.min(left.width() + 2) <= room;
     let room_left = if is_right_shown { room.saturating_sub(right.width() + 1) } else { room };
-    put(area.x, area.y, &fit(left, room_left), room_left, style, buffer);
+    put(buffer, (area.x, area.y), &fit(left, room_left), room_left, style);
     if is_right_shown {
-        put(area.right() - columns(right), area.y, right, right.width(), style, buffer);
+        put(buffer, (area.right() - columns(right), area.y), right, right.width(), style);
     }
 }
 
@@ -122,8 +122,8 @@ fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
 
 fn draw_help(area: Rect, buffer: &mut Buffer) {
     for (y, (keys, what)) in (area.y..area.bottom()).zip(HELP) {
-        put(area.x + 1, y, keys, 15, Style::new().add_modifier(Modifier::BOLD), buffer);
-        put(area.x + 17, y, what, usize::from(area.width.saturating_sub(17)), Style::new(), buffer);
+        put(buffer, (area.x + 1, y), keys, 15, Style::new().add_modifier(Modifier::BOLD));
+        put(buffer, (area.x + 17, y), what, usize::from(area.width.saturating_sub(17)), Style::new());
     }
 }
 
@@ -133,7 +133,7 @@ fn draw_empty(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width.saturating_sub(2));
     let lines = texts.iter().flat_map(|text| wrapped(text, width));
     for (y, line) in (area.y..area.bottom()).zip(lines) {
-        put(area.x + 1, y, &line, width, Style::new(), buffer);
+        put(buffer, (area.x + 1, y), &line, width, Style::new());
     }
 }
 
@@ -144,7 +144,7 @@ fn draw_rows(screen: &Screen<'_>, app: &mut App, selected: usize, area: Rect, bu
         let line = Rect { y, height: 1, ..area };
         draw_row(row, screen.has_colours, line, buffer);
         if at == selected {
-            put(line.x, y, ">", 1, Style::new(), buffer);
+            put(buffer, (line.x, y), ">", 1, Style::new());
             buffer.set_style(line, Style::new().add_modifier(Modifier::REVERSED));
         }
     }
@@ -153,27 +153,27 @@ fn draw_rows(screen: &Screen<'_>, app: &mut App, selected: usize, area: Rect, bu
 fn draw_row(row: &Row, has_colours: bool, area: Rect, buffer: &mut Buffer) {
     let plain = if row.depth == 0 { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
     let mut x = area.x + 1 + u16::try_from(row.depth * 2).unwrap_or(0);
-    put(x, area.y, row.mark.symbol(), 1, row.mark.style(has_colours), buffer);
+    put(buffer, (x, area.y), row.mark.symbol(), 1, row.mark.style(has_colours));
     x += 2;
     // On a narrow screen what happened matters more than when.
     if let Some(time) = row.time.as_ref().filter(|_| area.width >= MIN_COLUMNS) {
-        put(x, area.y, time, 8, Style::new().add_modifier(Modifier::DIM), buffer);
+        put(buffer, (x, area.y), time, 8, Style::new().add_modifier(Modifier::DIM));
         x += 9;
     }
     let room = usize::from(area.right().saturating_sub(x));
     let right = row.right.width();
     let is_right_shown = right > 0 && room > right + 12;
     let room = if is_right_shown { room - right - 2 } else { room };
-    put(x, area.y, &fit(&row.text, room), room, plain, buffer);
+    put(buffer, (x, area.y), &fit(&row.text, room), room, plain);
     if is_right_shown {
-        put(area.right() - columns(&row.right) - 1, area.y, &row.right, right, Style::new(), buffer);
+        put(buffer, (area.right() - columns(&row.right) - 1, area.y), &row.right, right, Style::new());
     }
 }
 
 fn draw_details(details: &[Detail], app: &mut App, area: Rect, buffer: &mut Buffer) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let rule = format!("── details {}", "─".repeat(usize::from(area.width)));
-    put(area.x, area.y, &rule, usize::from(area.width), bold, buffer);
+    put(buffer, (area.x, area.y), &rule, usize::from(area.width), bold);
     let names = if area.width >= MIN_COLUMNS { 16 } else { 0 };
     let width = usize::from(area.width).saturating_sub(names + 2);
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -188,14 +188,14 @@ fn draw_details(details: &[Detail], app: &mut App, area: Rect, buffer: &mut Buff
     let below = lines.len().saturating_sub(app.scroll + height);
     for (y, (name, line)) in (area.y + 1..area.bottom()).zip(lines.iter().skip(app.scroll)) {
         if names > 0 {
-            put(area.x + 1, y, name, names - 1, bold, buffer);
+            put(buffer, (area.x + 1, y), name, names - 1, bold);
         }
-        put(area.x + 1 + u16::try_from(names).unwrap_or(0), y, line, width, Style::new(), buffer);
+        put(buffer, (area.x + 1 + u16::try_from(names).unwrap_or(0), y), line, width, Style::new());
     }
     if below > 0 {
         let more = format!(" {below} more: PgDn ");
         let x = area.right().saturating_sub(columns(&more) + 1);
-        put(x, area.y, &more, more.width(), bold, buffer);
+        put(buffer, (x, area.y), &more, more.width(), bold);
     }
 }
 
@@ -215,7 +215,7 @@ impl Mark {
 }
 
 /// Writes where there is room: nothing outside of the buffer, and no control character.
-fn put(x: u16, y: u16, text: &str, width: usize, style: Style, buffer: &mut Buffer) {
+fn put(buffer: &mut Buffer, (x, y): (u16, u16), text: &str, width: usize, style: Style) {
     if x < buffer.area.right() && y < buffer.area.bottom() {
         buffer.set_stringn(x, y, text, width, style);
     }
