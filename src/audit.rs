@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+mod anchor;
 mod append;
 mod chain;
-mod end;
 mod lines;
 mod pending;
 mod query;

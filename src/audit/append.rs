@@ -50,7 +50,7 @@ impl Trail {
     /// The number of the last record. What proves work that starts now comes after it.
     #[must_use]
     pub(crate) fn last_number(&self) -> u64 {
-        match self.read_end() {
+        match self.read_anchor() {
             Some(end) if !end.may_be_late() => end.last.seq,
             end => self.last_in_files().unwrap_or(0).max(end.map_or(0, |end| end.last.seq)),
         }

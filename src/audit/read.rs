@@ -8,8 +8,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::anchor::Anchor;
 use super::chain::{Chain, Link};
-use super::end::End;
 use super::lines::Lines;
 use super::{Filter, Trail};
 
@@ -44,7 +44,7 @@ pub(crate) struct Mark {
 pub struct Reader<'a> {
     trail: &'a Trail,
     chain: Chain,
-    end: Option<End>,
+    end: Option<Anchor>,
     /// The number of the file and the bytes of it that were read.
     at: (u64, u64),
     /// The last bytes that were read of this file.
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
         Reader {
             trail,
             chain: Chain::new(),
-            end: trail.read_end(),
+            end: trail.read_anchor(),
             at: (0, 0),
             last: Vec::new(),
             total: 0,

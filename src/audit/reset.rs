@@ -17,7 +17,7 @@ impl Trail {
     /// # Errors
     /// When it cannot be moved or started.
     pub fn reset(&self) -> io::Result<Option<PathBuf>> {
-        if !self.folder.exists() && self.read_end().is_none() {
+        if !self.folder.exists() && self.read_anchor().is_none() {
             return Ok(None);
         }
         let busy = || io::Error::other("another process holds the trail: try again");

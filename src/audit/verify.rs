@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
+use super::anchor::Anchor;
 use super::chain::{Chain, Link};
-use super::end::End;
 use super::lines::Lines;
 use super::{TRUNCATED, Trail, UNANCHORED};
 use crate::text::clean_line;
@@ -33,7 +33,7 @@ pub struct Verdict {
 /// # Errors
 /// When a file cannot be read.
 pub fn verify(trail: &Trail) -> io::Result<Verdict> {
-    let end = trail.read_end();
+    let end = trail.read_anchor();
     let verdict =
         Verdict { good: 0, problem: None, warnings: Vec::new(), notes: Vec::new(), compared: end.is_some() };
     let mut check = Check { trail, chain: Chain::new(), end, verdict, unanchored: 0 };
@@ -55,7 +55,7 @@ pub fn verify(trail: &Trail) -> io::Result<Verdict> {
 struct Check<'a> {
     trail: &'a Trail,
     chain: Chain,
-    end: Option<End>,
+    end: Option<Anchor>,
     verdict: Verdict,
     unanchored: usize,
 }
@@ -125,10 +125,10 @@ impl Check<'_> {
 
 impl Trail {
     /// An error for a record after the end that is kept outside the project, or for another record with its number.
-    pub(super) fn is_beyond(&self, end: &mut Option<End>, chain: &Chain) -> Result<(), String> {
+    pub(super) fn is_beyond(&self, end: &mut Option<Anchor>, chain: &Chain) -> Result<(), String> {
         if end.as_ref().is_some_and(|end| chain.seq > end.max_seq()) {
             // It may have been written since.
-            *end = self.read_end().or(end.take());
+            *end = self.read_anchor().or(end.take());
         }
         let Some(end) = end else { return Ok(()) };
         let seq = chain.seq;

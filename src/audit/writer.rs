@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
+use super::anchor::{Anchor, Position};
 use super::chain::{GENESIS, hash_of};
-use super::end::{End, Position};
 use super::pending::{QUEUED, Queued, take_batch};
 use super::runs::Pointer;
 use super::tail::Tail;
@@ -16,7 +16,7 @@ impl Trail {
     pub(super) fn last_position(&self) -> Position {
         match Writer::open(self) {
             Ok(writer) => writer.last,
-            Err(_) => self.read_end().map_or_else(start, |end| end.last),
+            Err(_) => self.read_anchor().map_or_else(start, |end| end.last),
         }
     }
 
@@ -55,8 +55,8 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub(super) fn open(trail: &'a Trail) -> io::Result<Writer<'a>> {
-        match trail.read_end() {
-            Some(end) if !end.may_be_late() => Writer::after_end(trail, end),
+        match trail.read_anchor() {
+            Some(end) if !end.may_be_late() => Writer::after_anchor(trail, end),
             end => Writer::after_files(trail, end),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What is in the project counts only as far as the end outside says: the chain goes on from there.
-    fn after_end(trail: &'a Trail, end: End) -> io::Result<Writer<'a>> {
+    fn after_anchor(trail: &'a Trail, end: Anchor) -> io::Result<Writer<'a>> {
         let name = end.next.as_ref().or(Some(&end.last)).and_then(|record| record.file.clone());
         let mut tail = match name {
             Some(name) => trail.tail(&trail.folder.join(name))?,
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Without an end outside, or with that of an older version, which a killed process may have left behind.
-    fn after_files(trail: &'a Trail, end: Option<End>) -> io::Result<Writer<'a>> {
+    fn after_files(trail: &'a Trail, end: Option<Anchor>) -> io::Result<Writer<'a>> {
         let mut tail = trail.last_tail()?;
         let mut found = tail.as_ref().and_then(|tail| tail.last.clone());
         if let (None, Some(tail)) = (&found, &mut tail)
@@ -147,7 +147,7 @@ impl<'a> Writer<'a> {
         self.tail = Some(tail);
         self.is_unanchored = false;
         self.last = next.clone();
-        match self.trail.keep_end(&End { last: next, next: None }) {
+        match self.trail.keep_anchor(&Anchor { last: next, next: None }) {
             Ok(()) => self.is_kept = true,
             Err(error) => log::warn(|| error.to_string()),
         }
@@ -180,8 +180,8 @@ impl<'a> Writer<'a> {
 
     /// Notes outside the project what is about to be written: what is in the project alone, anybody may have written.
     fn announce(&self, next: &Position, lines: &[Chained], tail: &Tail) -> io::Result<()> {
-        let intent = End { last: self.last.clone(), next: Some(next.clone()) };
-        if let Err(error) = self.trail.keep_end(&intent) {
+        let intent = Anchor { last: self.last.clone(), next: Some(next.clone()) };
+        if let Err(error) = self.trail.keep_anchor(&intent) {
             if self.is_kept {
                 return Err(error);
             }

@@ -137,7 +137,7 @@ pub(super) fn beyond(out: &mut Out<'_>, scope: Scope, root: &Root, project: &Pat
 }
 
 /// What is the user's alone should not be committed: whoever registers for themselves has git ignore the local config, others are
-/// told where it does not.
+/// shown where it does not.
 pub(super) fn exclude(out: &mut Out<'_>, scope: Scope, folder: &Path, dry_run: bool) -> io::Result<()> {
     let exclusion = if scope == Scope::Local { Exclusion::needed(folder) } else { Ok(None) };
     match exclusion {

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_exit_1_and_told_where_the_client_shows_it() {
+    fn an_error_is_exit_1_and_shown_where_the_client_shows_any() {
         let error = || Err(HookError::Interrupted("stopped".into()));
         assert_eq!(
             Answer::of(EventKind::SubagentStop, &error(), &lines()),

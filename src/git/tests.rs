@@ -286,7 +286,7 @@ fn an_old_file_is_compared_by_what_no_program_can_set() {
 
 #[cfg(unix)]
 #[test]
-fn names_that_are_not_utf8_are_told_apart() {
+fn names_that_are_not_utf8_stay_different() {
     use std::os::unix::ffi::OsStrExt;
     let repository = Repository::new();
     let path = |byte: u8| repository.path().join(std::ffi::OsStr::from_bytes(&[b'a', byte]));

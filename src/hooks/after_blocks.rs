@@ -20,7 +20,7 @@ pub(super) fn report(
         return result;
     }
     let blocks = context.session.take_blocks(&agent).unwrap_or_else(|error| {
-        log::warn(|| format!("cannot tell whether the agent was blocked: {error}"));
+        log::warn(|| format!("cannot read whether the agent was blocked: {error}"));
         None
     });
     let Some((blocks, checks)) = blocks else { return result };

@@ -268,7 +268,7 @@ impl Rule {
             }
             Compared::Domain(_) => match host::of(request.input) {
                 Some(host) => format!("does not match {host}"),
-                None => "does not match: the host of its URL cannot be told".into(),
+                None => "does not match: its URL has no host that is known".into(),
             },
             Compared::Field { name, .. } => match field(request, name) {
                 Some(value) => format!("does not match its `{name}`, {:?}", short(value)),

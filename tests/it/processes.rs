@@ -87,7 +87,7 @@ fn variables_are_added_and_removed() {
 }
 
 #[test]
-fn a_signal_is_told_from_an_exit_code() {
+fn a_signal_is_not_reported_as_an_exit_code() {
     insta::assert_snapshot!(shown(hook(json!([{"run": "kill -9 $$"}]))), @"⚠ `kill -9 $$` was killed by signal 9");
 }
 

@@ -121,7 +121,7 @@ fn the_commands_of_every_event_can_be_run() {
 }
 
 #[test]
-fn a_project_without_git_needs_to_be_told_the_files() {
+fn a_project_without_git_needs_the_names_of_the_files() {
     let test = Test::event("Stop")
         .config("stop: {commands: [{run: 'echo {files}', files: ['*.ts'], show: always}]}");
     let test = test.file("a.ts", "");

@@ -40,7 +40,7 @@ impl Most {
         self.time = self.time.max(done.time);
     }
 
-    fn tell(&self, what: &str) {
+    fn report(&self, what: &str) {
         figure(&format!(
             "{what}: {} calls, {} refused, {:.1} MB and {:.1} s at most",
             self.calls,
@@ -75,7 +75,7 @@ fn a_payload_that_is_cut_at_any_byte() {
         // a tool as a denial.
         let is_error = matches!(event, "SubagentStop" | "SubagentStart");
         assert_eq!(most.refused, if is_error { whole.len() } else { 0 }, "{event}");
-        most.tell(&format!("{event} cut at each of {} bytes", whole.len()));
+        most.report(&format!("{event} cut at each of {} bytes", whole.len()));
     }
 }
 
@@ -146,7 +146,7 @@ fn what_is_hardly_a_payload() {
             most.add(&format!("{event}, {kind}"), &watch(&project(event).stdin(bytes)));
         }
         assert!(most.memory < 64.0, "{event}: {:.1} MB", most.memory);
-        most.tell(&format!("{event}, what is hardly a payload"));
+        most.report(&format!("{event}, what is hardly a payload"));
     }
 }
 
@@ -176,7 +176,7 @@ fn two_hundred_megabytes() {
         }
         // A payload may have 64 MiB; while it grows, what it grew out of is held as well.
         assert!(most.memory < 200.0, "{kind}: {:.1} MB", most.memory);
-        most.tell(&format!("200 MB of {kind}"));
+        most.report(&format!("200 MB of {kind}"));
     }
 }
 
@@ -201,5 +201,5 @@ fn a_pipe_that_never_closes() {
         assert!(started.elapsed() < LONGEST);
         drop(stdin);
     }
-    most.tell("a stdin that never closes");
+    most.report("a stdin that never closes");
 }

@@ -21,7 +21,7 @@ fn family(sleep: &str) -> Test {
 }
 
 #[test]
-fn told_to_stop_it_leaves_no_child() {
+fn asked_to_stop_it_leaves_no_child() {
     for name in ["TERM", "INT", "HUP"] {
         let mut times = Vec::new();
         for _ in 0..15 {
@@ -49,7 +49,7 @@ fn told_to_stop_it_leaves_no_child() {
 }
 
 #[test]
-fn told_to_stop_at_any_moment_it_leaves_no_child() {
+fn asked_to_stop_at_any_moment_it_leaves_no_child() {
     let mut chance = Chance::seeded(0x519_4a1);
     let (mut before, mut during) = (0, 0);
     for round in 0..300 {

@@ -105,18 +105,18 @@ fn an_end_that_is_not_kept_is_reported_for_good() {
 
 #[test]
 fn a_writer_that_was_killed_leaves_a_trail_in_order() {
-    use crate::audit::end::{End, Position};
+    use crate::audit::anchor::{Anchor, Position};
     let project = with_records(2, 1 << 20);
-    let end = project.trail.read_end().unwrap();
+    let end = project.trail.read_anchor().unwrap();
     // Before it wrote: the end says what was coming.
     let next = Position { seq: 3, hash: "f".repeat(64), file: end.last.file.clone() };
-    project.trail.keep_end(&End { last: end.last.clone(), next: Some(next) }).unwrap();
+    project.trail.keep_anchor(&Anchor { last: end.last.clone(), next: Some(next) }).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(2));
     project.trail.append(&record(3)).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(3));
     // After it wrote, before it could say so.
-    let next = project.trail.read_end().unwrap().last;
-    project.trail.keep_end(&End { last: end.last, next: Some(next) }).unwrap();
+    let next = project.trail.read_anchor().unwrap().last;
+    project.trail.keep_anchor(&Anchor { last: end.last, next: Some(next) }).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(3));
     project.trail.append(&record(4)).unwrap();
     assert_eq!(verify(&project.trail).unwrap(), in_order(4));

@@ -67,9 +67,9 @@ fn consider<'a>(rule: &'a Rule, guarded: &Guarded, findings: &[&Outcome]) -> Con
 fn reasons(compared: &[&Compared]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for one in compared {
-        let verb = one.why.strip_suffix(&one.subject).filter(|_| !one.is_match && !one.subject.is_empty());
-        let (text, subject) = match verb {
-            Some(verb) => (verb.to_owned(), Some(one.subject.as_str())),
+        let common = one.why.strip_suffix(&one.subject).filter(|_| !one.is_match && !one.subject.is_empty());
+        let (text, subject) = match common {
+            Some(common) => (common.to_owned(), Some(one.subject.as_str())),
             None => (one.why.clone(), None),
         };
         match found.iter_mut().find(|(known, _)| *known == text) {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_git_was_told_not_to_look_at_is_seen_in_every_version_of_the_index() {
+fn what_git_is_configured_not_to_look_at_is_seen_in_every_version_of_the_index() {
     for version in ["2", "3", "4"] {
         for flag in ["--assume-unchanged", "--skip-worktree"] {
             let repository = Repository::new();

@@ -132,7 +132,7 @@ mod tests {
 "#;
 
     #[test]
-    fn hooks_of_the_user_are_told_from_ours() {
+    fn hooks_of_the_user_are_not_taken_for_ours() {
         let found: Vec<(String, Option<String>)> = foreign(TEXT)
             .iter()
             .map(|one| (one.command().unwrap().to_owned(), one.matcher.clone()))

@@ -1,4 +1,4 @@
-//! The end of the trail as it is kept outside the project, where agents may not write: what follows it in the project, or is
+//! The anchor of the trail: its end, as it is kept outside the project, where agents may not write: what follows it in the project, or is
 //! missing before it, was not our doing.
 
 use std::fs;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Trail;
 use crate::{files, store};
 
-/// All ends have the same length, so that one is written over another.
+/// All anchors have the same length, so that one is written over another.
 const BYTES: usize = 512;
 
 /// A record, and the name of the file that it is in.
@@ -25,14 +25,14 @@ pub(super) struct Position {
 
 /// The last record, and the one that is being written after it: whoever is killed meanwhile leaves both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct End {
+pub(super) struct Anchor {
     #[serde(flatten)]
     pub(super) last: Position,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next: Option<Position>,
 }
 
-impl End {
+impl Anchor {
     /// The number that no record of ours exceeds.
     pub(super) fn max_seq(&self) -> u64 {
         self.next.as_ref().map_or(self.last.seq, |next| next.seq.max(self.last.seq))
@@ -54,15 +54,15 @@ impl End {
 }
 
 impl Trail {
-    pub(super) fn read_end(&self) -> Option<End> {
+    pub(super) fn read_anchor(&self) -> Option<Anchor> {
         let text = files::read_text(&self.outside.as_ref()?.end, 4_096).ok()?;
         serde_json::from_str(&text).ok()
     }
 
-    pub(super) fn keep_end(&self, end: &End) -> io::Result<()> {
+    pub(super) fn keep_anchor(&self, anchor: &Anchor) -> io::Result<()> {
         let Some(outside) = &self.outside else { return Ok(()) };
         let path = &outside.end;
-        let mut text = serde_json::to_string(end)?;
+        let mut text = serde_json::to_string(anchor)?;
         let padding = BYTES.saturating_sub(text.len() + 1);
         text.extend(std::iter::repeat_n(' ', padding));
         text.push('\n');
