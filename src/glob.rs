@@ -135,7 +135,7 @@ impl Glob {
     /// Whether the literal parts of the pattern, which a match contains in their order, tell that the text is none.
     #[must_use]
     pub(crate) fn rules_out(&self, text: &str) -> bool {
-        if !self.may_start(text, |start, head| start == head) {
+        if self.0.head == 0 && !self.could_start(text, false, false) {
             return true;
         }
         let (head, mut pattern) = self.0.pattern.split_at(self.0.head);
@@ -154,24 +154,44 @@ impl Glob {
         }
     }
 
-    /// The same for a text whose capital letters do not count, from its start alone.
+    /// Whether a text could start as the pattern does, or as one of the alternatives that it starts with. Of a partial text more
+    /// may follow.
     #[must_use]
-    pub(crate) fn rules_out_start(&self, text: &str) -> bool {
-        !self.may_start(text, str::eq_ignore_ascii_case)
-    }
-
-    /// Whether a text starts as the pattern does, or as one of the alternatives that it starts with.
-    fn may_start(&self, text: &str, is: fn(&str, &str) -> bool) -> bool {
-        let starts = |head: &str| text.get(..head.len()).is_some_and(|start| is(start, head));
-        match self.0.pattern.strip_prefix('{') {
-            None => starts(self.0.pattern.get(..self.0.head).unwrap_or_default()),
-            Some(rest) => {
-                let end = rest.find('}').and_then(|end| rest.get(..end));
-                let alternatives = end.filter(|list| !list.contains(['{', '[', '\\']));
-                alternatives.is_none_or(|list| {
-                    list.split(',').any(|one| starts(one.split(['*', '?']).next().unwrap_or_default()))
-                })
+    pub(crate) fn could_start(&self, text: &str, is_partial: bool, ignores_case: bool) -> bool {
+        let pattern = self.0.pattern.as_bytes();
+        let mut at = usize::from(pattern.first() == Some(&b'{'));
+        let has_alternatives = at > 0;
+        let mut rest = text.as_bytes().iter();
+        loop {
+            let Some(own) = pattern.get(at) else { return true };
+            match own {
+                b',' | b'}' if has_alternatives => return true,
+                b'*' | b'?' | b'[' | b'{' | b'\\' | b'}' => return true,
+                _ => {}
             }
+            at += 1;
+            let is_same = match rest.next() {
+                None => is_partial,
+                Some(byte) if ignores_case => byte.eq_ignore_ascii_case(own),
+                Some(byte) => byte == own,
+            };
+            if is_same {
+                continue;
+            }
+            if !has_alternatives {
+                return false;
+            }
+            // The next alternative; what is nested is not looked into.
+            loop {
+                at += 1;
+                match pattern.get(at - 1) {
+                    Some(b',') => break,
+                    Some(b'}') | None => return false,
+                    Some(b'{' | b'[' | b'\\') => return true,
+                    Some(_) => {}
+                }
+            }
+            rest = text.as_bytes().iter();
         }
     }
 

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use super::CommandMap;
-use super::patterns::{FileGlob, FileGlobOrBlank, NameGlob, OptionName, blank_is_none};
+use super::patterns::{FileGlob, FileGlobOrBlank, NameGlob, OptionNames, blank_is_none};
 use crate::pattern::MatchMode;
 use crate::yaml::Located;
 
@@ -191,7 +191,7 @@ pub(crate) struct ToolRuleConfig {
     /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
     pub(crate) command_pattern: Option<NameGlob>,
     /// Options of which the command must have one as well, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
-    pub(crate) options: Option<Vec<OptionName>>,
+    pub(crate) options: Option<OptionNames>,
     /// Whether `commandPattern` is compared without regard to capital letters. Default: `false`.
     pub(crate) case_insensitive: Option<bool>,
     /// Whether the command is compared as a whole, or its beginning up to the end of a word. Default: `full`.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
@@ -172,17 +173,22 @@ impl JsonSchema for FileGlob {
     }
 }
 
-/// An option of a command, such as `-f` or `--force`.
+/// Options of a command, such as `-f` and `--force`. They are shared: there are many rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionName(String);
+pub(crate) struct OptionNames(Arc<[String]>);
+
+impl OptionNames {
+    pub(crate) fn as_slice(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// One of them.
+pub(super) struct OptionName(String);
 
 impl OptionName {
     /// How the schema names it.
     pub(super) const FORMAT: &str = "option";
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
 
     pub(super) fn is_valid(text: &str) -> bool {
         let name = text.strip_prefix("--").or_else(|| text.strip_prefix('-')).unwrap_or_default();
@@ -200,6 +206,13 @@ impl<'de> Deserialize<'de> for OptionName {
     }
 }
 
+impl<'de> Deserialize<'de> for OptionNames {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let names = Vec::<OptionName>::deserialize(deserializer)?;
+        Ok(OptionNames(names.into_iter().map(|name| name.0).collect()))
+    }
+}
+
 impl JsonSchema for OptionName {
     fn inline_schema() -> bool {
         true
@@ -211,5 +224,19 @@ impl JsonSchema for OptionName {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": r"^--?[^-\s=][^\s=]*$", "format": OptionName::FORMAT })
+    }
+}
+
+impl JsonSchema for OptionNames {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "OptionNames".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<OptionName>::json_schema(generator)
     }
 }

@@ -48,15 +48,6 @@ impl Glob {
     /// Whether some text matches that differs from this one in its unknown parts.
     #[must_use]
     pub(crate) fn could_match(&self, parts: &[Part<'_>]) -> bool {
-        // Most patterns are about another program.
-        let head = self.0.pattern.get(..self.0.head).unwrap_or_default();
-        let mut known = parts.iter().map_while(|part| match part {
-            Part::Text(text) => Some(*text),
-            Part::Unknown(_) => None,
-        });
-        if !agree(head, &mut known) {
-            return false;
-        }
         let program = self.program();
         let mut now = States::new(program.len());
         now.add(program, 0);
@@ -85,19 +76,6 @@ impl Glob {
         }
         now.list.iter().any(|at| matches!(program.get(*at), Some(Op::End)))
     }
-}
-
-/// Whether a literal start agrees with the known start of a text, as far as both go. A blank at its end may be missing.
-fn agree(head: &str, known: &mut dyn Iterator<Item = &str>) -> bool {
-    let mut head = head;
-    for text in known {
-        let length = head.len().min(text.len());
-        if head.as_bytes().get(..length) != text.as_bytes().get(..length) {
-            return false;
-        }
-        head = head.get(length..).unwrap_or_default();
-    }
-    true
 }
 
 impl States {

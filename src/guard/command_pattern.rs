@@ -1,5 +1,8 @@
 //! The pattern of a rule for commands, against one simple command in each form that it has.
 
+use std::sync::OnceLock;
+
+use crate::config::OptionNames;
 use crate::deadline;
 use crate::glob::{Glob, GlobError, Kind, Part};
 use crate::shell::{Given, Plain, Simple};
@@ -7,11 +10,13 @@ use crate::shell::{Given, Plain, Simple};
 #[derive(Clone, Debug)]
 pub(crate) struct CommandPattern {
     glob: Glob,
-    /// What follows the pattern at a word boundary, for `matchMode: prefix`.
-    longer: Option<Glob>,
+    /// Whether anything may follow at the end of a word, for `matchMode: prefix`.
+    is_prefix: bool,
+    /// The pattern of that, which few commands need.
+    longer: OnceLock<Option<Glob>>,
     ignores_case: bool,
-    /// One of these must be given as well, unless there is none.
-    options: Vec<String>,
+    /// One of these must be given as well.
+    options: Option<OptionNames>,
 }
 
 /// How a pattern matches a command.
@@ -39,12 +44,14 @@ impl<'a> Forms<'a> {
 }
 
 impl CommandPattern {
-    /// # Errors
-    /// Says what is wrong with the pattern.
-    pub(crate) fn new(glob: Glob, is_prefix: bool) -> Result<CommandPattern, GlobError> {
-        let longer = || Glob::new(&format!("{} *", glob.as_str()), Kind::Name);
-        let longer = is_prefix.then(longer).transpose()?;
-        Ok(CommandPattern { glob, longer, ignores_case: false, options: Vec::new() })
+    pub(crate) fn new(glob: Glob, is_prefix: bool) -> CommandPattern {
+        CommandPattern { glob, is_prefix, longer: OnceLock::new(), ignores_case: false, options: None }
+    }
+
+    /// The pattern with anything that may follow it; none if that is too long.
+    fn longer(&self) -> Option<&Glob> {
+        let longer = || Glob::new(&format!("{} *", self.glob.as_str()), Kind::Name).ok();
+        if self.is_prefix { self.longer.get_or_init(longer).as_ref() } else { None }
     }
 
     /// The same for capital and small letters.
@@ -52,12 +59,16 @@ impl CommandPattern {
     /// # Errors
     /// Says what is wrong with the pattern.
     pub(crate) fn ignoring_case(self) -> Result<CommandPattern, GlobError> {
-        let small = |glob: &Glob| Glob::new(&glob.as_str().to_ascii_lowercase(), Kind::Name);
-        let longer = self.longer.as_ref().map(small).transpose()?;
-        Ok(CommandPattern { glob: small(&self.glob)?, longer, ignores_case: true, ..self })
+        let glob = match self.glob.as_str() {
+            text if text.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                Glob::new(&text.to_ascii_lowercase(), Kind::Name)?
+            }
+            _ => self.glob,
+        };
+        Ok(CommandPattern { glob, ignores_case: true, ..self })
     }
 
-    pub(crate) fn with_options(self, options: Vec<String>) -> CommandPattern {
+    pub(crate) fn with_options(self, options: Option<OptionNames>) -> CommandPattern {
         CommandPattern { options, ..self }
     }
 
@@ -68,15 +79,17 @@ impl CommandPattern {
 
     /// Whether it matches whatever command there is.
     pub(crate) fn is_any(&self) -> bool {
-        self.glob.as_str() == "*" && self.options.is_empty()
+        self.glob.as_str() == "*" && self.options.is_none()
     }
 
     /// Out of time it matches, unless that would allow the command.
     pub(crate) fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
+        // Of many rules few are for the program at hand.
+        if !self.glob.could_start(command, false, self.ignores_case) {
+            return false;
+        }
         if self.ignores_case {
-            // Of a long script few commands are for the program of a rule.
-            return !self.glob.rules_out_start(command)
-                && self.matches_text(&command.to_ascii_lowercase(), if_out_of_time);
+            return self.matches_text(&command.to_ascii_lowercase(), if_out_of_time);
         }
         self.matches_text(command, if_out_of_time)
     }
@@ -87,7 +100,8 @@ impl CommandPattern {
             !glob.rules_out(command)
                 && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
         };
-        matches(&self.glob) || self.longer.as_ref().is_some_and(matches)
+        // A pattern that is too long to be made longer counts as one that cannot be compared in time.
+        matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
     }
 
     /// Whether it allows a command, which is compared as it is written: another program of the same name, or an option before the
@@ -95,7 +109,7 @@ impl CommandPattern {
     pub(crate) fn allows<'f>(&self, forms: &'f Forms<'_>) -> Option<Match<'f>> {
         let texts = [Some(forms.plain.command.text.as_str()), forms.whole];
         let text = texts.into_iter().flatten().find(|text| self.matches(text, false))?;
-        let has_option = self.options.is_empty() || forms.plain.option(&self.options) == Some(Given::Surely);
+        let has_option = self.given(&forms.plain) == Some(Given::Surely);
         has_option.then_some(Match::As(text))
     }
 
@@ -103,17 +117,24 @@ impl CommandPattern {
     /// question about each `git tag $NAME` is no help.
     pub(crate) fn denies<'f>(&self, forms: &'f Forms<'_>, blocked: bool) -> Option<Match<'f>> {
         let Forms { plain, environment, whole } = forms;
-        let texts = [Some(&*plain.command.text), plain.text.as_deref(), environment.as_deref(), *whole];
-        let text = texts.into_iter().flatten().find(|text| self.matches(text, true));
+        let matching = |text: &'f str| self.matches(text, true).then_some(text);
+        let mut text = matching(&plain.command.text);
+        for other in [plain.text.as_deref(), environment.as_deref(), *whole] {
+            text = text.or_else(|| other.and_then(matching));
+        }
         if text.is_none() && !self.could_match(plain, blocked) {
             return None;
         }
-        let given = if self.options.is_empty() { Some(Given::Surely) } else { plain.option(&self.options) };
-        match (text, given?) {
+        match (text, self.given(plain)?) {
             (Some(text), Given::Surely) => Some(Match::As(text)),
             (Some(_), Given::Perhaps) if !blocked => None,
             _ => Some(Match::Perhaps),
         }
+    }
+
+    /// Whether one of the options is given.
+    fn given(&self, plain: &Plain<'_>) -> Option<Given> {
+        self.options.as_ref().map_or(Some(Given::Surely), |options| plain.option(options.as_slice()))
     }
 
     fn could_match(&self, plain: &Plain<'_>, blocked: bool) -> bool {
@@ -129,7 +150,11 @@ impl CommandPattern {
         if !plain.command.is_known && !knows_more(self.glob.as_str()) {
             return false;
         }
-        let parts = plain.parts(blocked && self.options.is_empty());
+        // Most patterns are about another program.
+        if !self.glob.could_start(plain.known_start(), true, self.ignores_case) {
+            return false;
+        }
+        let parts = plain.parts(blocked && self.options.is_none());
         let could_match = |glob: &Glob| {
             if !self.ignores_case {
                 return glob.could_match(&parts);
@@ -141,7 +166,7 @@ impl CommandPattern {
             });
             glob.could_match(&parts.collect::<Vec<_>>())
         };
-        !parts.is_empty() && (could_match(&self.glob) || self.longer.as_ref().is_some_and(could_match))
+        !parts.is_empty() && (could_match(&self.glob) || self.longer().is_some_and(could_match))
     }
 }
 
@@ -154,5 +179,10 @@ fn lowercase(part: &Part<'_>) -> String {
 
 /// Whether a pattern has an operator of the shell, which no simple command has.
 pub(crate) fn joins(pattern: &str) -> bool {
-    pattern.contains(['|', '&', ';', '<', '>', '\n', '`']) || pattern.contains("$(")
+    let mut before = 0;
+    pattern.bytes().any(|byte| {
+        let opens_substitution = byte == b'(' && before == b'$';
+        before = byte;
+        opens_substitution || matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'\n' | b'`')
+    })
 }

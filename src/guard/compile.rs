@@ -6,8 +6,8 @@ use super::command_pattern::CommandPattern;
 use super::origin::Origin;
 use super::rules::{Action, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
 use crate::config::{
-    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, OptionName, PreToolUseConfig, SwitchConfig,
-    ToolAction, ToolRuleConfig,
+    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
+    ToolRuleConfig,
 };
 use crate::glob::{Glob, GlobError, Kind};
 use crate::yaml::Located;
@@ -98,13 +98,16 @@ fn tool_rule(
     let config = &rule.value;
     let file = config.pattern.as_ref();
     let command = config.command_pattern.as_ref();
-    let options = config.options.iter().flatten().map(OptionName::as_str).collect::<Vec<_>>().join(",");
-    let options = Some(options.as_str()).filter(|options| !options.is_empty());
-    let written =
-        [Some(config.tool.as_str()), file.map(FileGlob::as_str), command.map(NameGlob::as_str), options]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>();
+    let options = config.options.as_ref().map(|options| options.as_slice().join(","));
+    let written = [
+        Some(config.tool.as_str()),
+        file.map(FileGlob::as_str),
+        command.map(NameGlob::as_str),
+        options.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>();
     Ok(ToolRule {
         tool: config.tool.glob().clone(),
         pattern: file.map(|pattern| pattern.pattern(home)).transpose()?,
@@ -125,10 +128,9 @@ fn tool_rule(
 /// The pattern of commands of a rule; with options alone, it is for any command that has one.
 fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
     let is_prefix = config.match_mode == Some(CommandMatch::Prefix);
-    let options: Vec<String> =
-        config.options.iter().flatten().map(|option| option.as_str().to_owned()).collect();
+    let options = config.options.clone().filter(|options| !options.as_slice().is_empty());
     let glob = match config.command_pattern.as_ref() {
-        None if options.is_empty() => return Ok(None),
+        None if options.is_none() => return Ok(None),
         None => Glob::new("*", Kind::Name)?,
         // Known variables are replaced in commands, and the home directory is `~` in their plain form.
         Some(pattern) if pattern.as_str().contains("$HOME") && config.action != ToolAction::Allow => {
@@ -136,6 +138,6 @@ fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, Gl
         }
         Some(pattern) => pattern.glob().clone(),
     };
-    let pattern = CommandPattern::new(glob, is_prefix)?.with_options(options);
+    let pattern = CommandPattern::new(glob, is_prefix).with_options(options);
     Ok(Some(if config.case_insensitive == Some(true) { pattern.ignoring_case()? } else { pattern }))
 }

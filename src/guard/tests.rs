@@ -55,7 +55,7 @@ fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
     ToolRule {
         tool: Glob::new("Bash", Kind::Name).unwrap(),
         pattern: None,
-        command: Some(CommandPattern::new(Glob::new(pattern, Kind::Name).unwrap(), is_prefix).unwrap()),
+        command: Some(CommandPattern::new(Glob::new(pattern, Kind::Name).unwrap(), is_prefix)),
         written: pattern.to_owned(),
         action,
         message: None,

@@ -1,29 +1,52 @@
 //! `toolUsageValidation`: each simple command, each pipeline, or the call itself, is decided by one rule.
 
+use std::collections::HashMap;
+
 use super::call::{Call, Finding, named, start};
 use super::command_pattern::Match;
 use super::resolve::Effects;
 use super::rules::{Action, Rules, ToolRule};
-use super::unit::{Kind, Mismatch, Unit, touches};
+use super::unit::{Kind, Touches, Unit, is_for, touches};
 use crate::config::Layer;
 use crate::shell::Simple;
 use crate::text::clean_line;
 
+/// In a script of so many commands it is not worth looking for those that are repeated.
+const SHORT_SCRIPT: usize = 32;
+
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
-    if rules.tools.is_empty() {
+    // Who watches is told of every rule.
+    let applies = |rule: &&ToolRule| call.watch.is_watched() || is_for(rule, call).is_ok();
+    let rules: &[&ToolRule] = &rules.tools.iter().filter(applies).collect::<Vec<_>>();
+    if rules.is_empty() {
         return;
     }
-    let touches = touches(effects);
+    let compares_files = rules.iter().any(|rule| rule.pattern.is_some());
+    let touches = if compares_files { touches(effects) } else { Touches::new() };
     let is_only = effects.commands.len() == 1;
     if effects.commands.is_empty() {
         found.extend(judged(rules, call, &Unit::call(&touches)));
     }
-    for command in effects.commands.iter().enumerate() {
-        found.extend(judged(rules, call, &Unit::command(command, call, is_only, &touches)));
+    let is_long = effects.commands.len() > SHORT_SCRIPT;
+    let mut seen = HashMap::new();
+    for (index, command) in effects.commands.iter().enumerate() {
+        // A long script does the same again and again.
+        if is_long && !compares_files && seen.insert(command.text.as_str(), command) == Some(command) {
+            continue;
+        }
+        found.extend(judged(rules, call, &Unit::command((index, command), call, is_only, &touches)));
     }
-    if is_only || !rules.tools.iter().any(|rule| rule.command.as_ref().is_some_and(|one| one.joins())) {
+    if is_only {
         return;
     }
+    let rules: Vec<&ToolRule> = rules.iter().copied().filter(|rule| rule.is_for_joined()).collect();
+    if rules.iter().any(|rule| rule.action != Action::Allow) {
+        joined(&rules, call, effects, found);
+    }
+}
+
+/// Pipelines, and the whole text.
+fn joined(rules: &[&ToolRule], call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     let before = found.len();
     for pipeline in &effects.pipelines {
         let commands: Vec<&Simple> =
@@ -56,7 +79,7 @@ impl<'a> Decided<'a> {
     }
 }
 
-fn judged(rules: &Rules, call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
+fn judged(rules: &[&ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
     let Decided { rule, action, is_certain } =
         deciding(rules, call, unit).filter(|decided| decided.action != Action::Allow)?;
     let subject = unit.subject(call);
@@ -84,9 +107,9 @@ fn judged(rules: &Rules, call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
 
 /// The rule that decides: the first that matches in each layer, and of these the strictest. What an outer layer decided an inner
 /// one relaxes only where that is `overridable`.
-fn deciding<'a>(rules: &'a Rules, call: &Call<'_>, unit: &Unit<'_>) -> Option<Decided<'a>> {
+fn deciding<'a>(rules: &[&'a ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Decided<'a>> {
     Layer::ALL.into_iter().fold(None, |outer, layer| {
-        let of_layer = rules.tools.iter().filter(|rule| rule.origin.layer == layer);
+        let of_layer = rules.iter().copied().filter(|rule| rule.origin.layer == layer);
         first_match(of_layer, outer, call, unit).map(|inner| prevailing(outer, inner)).or(outer)
     })
 }
@@ -111,8 +134,6 @@ fn first_match<'a>(
             break;
         }
         match (first, unit.compare(rule, call)) {
-            // A rule for single commands has nothing to say to several.
-            (_, Err(Mismatch::NotJoined)) => {}
             (_, Err(why)) => call.watch.missed(named, subject, || why.describe(rule, call, subject)),
             (Some(first), Ok(_)) => call.watch.missed(named, subject, || {
                 let position = first.origin.rule(&first.written).position().unwrap_or_default();

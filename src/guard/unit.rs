@@ -33,8 +33,6 @@ pub(super) enum Mismatch {
     Agent,
     File,
     Command,
-    /// It is about single commands.
-    NotJoined,
 }
 
 /// By the simple command that touches them.
@@ -86,14 +84,11 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// How a rule matches.
+    /// How a rule matches that is for this tool and agent; who watches is told of others, too.
     pub(super) fn compare(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'_>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
-        if !rule.tool.matches(call.tool).unwrap_or(!is_allowing) {
-            return Err(Mismatch::Tool);
-        }
-        if !rule.whom.is(call.agent) {
-            return Err(Mismatch::Agent);
+        if call.watch.is_watched() {
+            is_for(rule, call)?;
         }
         if let Kind::Joined { shown, written } = &self.kind {
             return joined(rule, shown, written);
@@ -128,23 +123,35 @@ pub(crate) fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
     run.map(|command| command.plain(home).in_pipeline().to_owned()).collect::<Vec<_>>().join(" | ")
 }
 
+/// Whether a rule is for this tool and agent.
+pub(super) fn is_for(rule: &ToolRule, call: &Call<'_>) -> Result<(), Mismatch> {
+    if !rule.tool.matches(call.tool).unwrap_or(rule.action != Action::Allow) {
+        return Err(Mismatch::Tool);
+    }
+    if rule.whom.is(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
+}
+
 fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch] {
     touches.get(&index).map_or(&[], Vec::as_slice)
 }
 
-/// What is joined is allowed by what allows all, and otherwise only compared with patterns for it.
+impl ToolRule {
+    /// Whether it is about pipelines and the whole text: it allows all, or has a pattern for them.
+    pub(super) fn is_for_joined(&self) -> bool {
+        let allows_all = self.action == Action::Allow && self.pattern.is_none();
+        match &self.command {
+            None => allows_all,
+            Some(pattern) => allows_all && pattern.is_any() || pattern.joins(),
+        }
+    }
+}
+
+/// Whether a rule for them matches what is joined.
 fn joined<'u>(rule: &ToolRule, shown: &'u str, written: &'u str) -> Result<Match<'u>, Mismatch> {
     let is_allowing = rule.action == Action::Allow;
-    let allows_all = is_allowing && rule.pattern.is_none();
-    match &rule.command {
-        None if allows_all => Ok(Match::As("")),
-        Some(pattern) if allows_all && pattern.is_any() => Ok(Match::As("")),
-        Some(pattern) if pattern.joins() => {
-            let text = if is_allowing { written } else { shown };
-            if pattern.matches(text, !is_allowing) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
-        }
-        _ => Err(Mismatch::NotJoined),
-    }
+    let Some(pattern) = &rule.command else { return Ok(Match::As("")) };
+    let text = if is_allowing { written } else { shown };
+    if pattern.matches(text, !is_allowing) { Ok(Match::As(text)) } else { Err(Mismatch::Command) }
 }
 
 impl Mismatch {
@@ -157,7 +164,6 @@ impl Mismatch {
             }
             Mismatch::File => format!("covers no file of {subject}"),
             Mismatch::Command => format!("does not match {subject}"),
-            Mismatch::NotJoined => "is about single commands".into(),
         }
     }
 }

@@ -159,8 +159,10 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     };
     // Of a rule's options one is enough.
     let options = first.options.as_ref().is_none_or(|known| {
-        let others = second.options.iter().flatten();
-        known.is_empty() || second.options.is_some() && others.into_iter().all(|one| known.contains(one))
+        let known = known.as_slice();
+        let others = second.options.as_ref();
+        known.is_empty()
+            || others.is_some_and(|others| others.as_slice().iter().all(|one| known.contains(one)))
     });
     let commands = match (pattern(first), pattern(second)) {
         (None, _) => true,

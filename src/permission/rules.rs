@@ -131,7 +131,7 @@ impl Rule {
         let name = |glob: &str| Glob::new(glob, Kind::Name);
         let compared = match &text.pattern.input {
             Input::Any => Compared::Nothing,
-            Input::Command { glob, prefix } => Compared::Command(CommandPattern::new(name(glob)?, *prefix)?),
+            Input::Command { glob, prefix } => Compared::Command(CommandPattern::new(name(glob)?, *prefix)),
             Input::File { pattern, writes } => {
                 Compared::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
             }

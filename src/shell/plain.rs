@@ -109,7 +109,11 @@ impl Plain<'_> {
         match (self.command.runs_unknown, self.command.is_known) {
             (false, _) => text,
             (true, false) => "eval",
-            (true, true) => text.split(' ').next().unwrap_or(text),
+            // Without its minor version.
+            (true, true) => {
+                let name = text.split(' ').next().unwrap_or(text);
+                name.split('.').next().filter(|name| !name.is_empty()).unwrap_or(name)
+            }
         }
     }
 }

@@ -33,6 +33,20 @@ impl Plain<'_> {
         parts
     }
 
+    /// What is known of the plain form up to its first unknown part.
+    pub(crate) fn known_start(&self) -> &str {
+        let text = self.text.as_ref().unwrap_or(&self.command.text);
+        let mut length = 0;
+        for (index, word) in self.words() {
+            if let Some(unknown) = self.command.unknown.iter().find(|unknown| unknown.word == index) {
+                length += unknown.part.start;
+                break;
+            }
+            length += word.len() + 1;
+        }
+        text.get(..length).unwrap_or(text)
+    }
+
     fn hole(&self, unknown: &Unknown, word: &str, position: usize, or_option: bool) -> Option<Hole> {
         let is_bare = unknown.quoting == Quoting::Bare;
         let before = word.get(..unknown.part.start).unwrap_or_default();

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::config::bounded::{NOT_BLANK, seconds_in};
+use crate::config::patterns::OptionName;
 use crate::config::regex_text::RegexText;
 use crate::config::tool_pattern::ToolPatternText;
-use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob, OptionName};
+use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
 use crate::text::{most_similar, nearest};
