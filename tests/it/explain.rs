@@ -467,7 +467,7 @@ fn rules_that_do_not_match_take_few_lines() {
           --mirror,--prune", "Bash git push -d,--delete", "Bash git push * :*",
           "Bash git commit -n,--no-verify", "Bash git {push,merge,rebase,am}
           --no-verify", "Bash {HUSKY=0,LEFTHOOK=0,SKIP=*} git {commit,push}*", "Bash
-          {,*/}git -*{core.hooksPath,alias.*}=*", "Bash git push
+          {,*/}git -*{core.hookspath,alias.*}=*", "Bash git push
           --force-with-lease,--force-if-includes", "Bash git commit --amend", "Bash
           git reset --hard", "Bash git clean -f,--force", "Bash git checkout *-- *",
           "Bash git checkout {,* }{.,./,:/}", "Bash git {checkout,switch}
@@ -477,7 +477,7 @@ fn rules_that_do_not_match_take_few_lines() {
           worktree remove -f,--force", "Bash git filter-{branch,repo}*", "Bash git
           reflog {expire,delete}*", "Bash git gc --prune", "Bash git prune", "Bash
           git update-ref -d", "Bash git config --system", "Bash git config
-          --global", "Bash git config *core.hooksPath *"
+          --global", "Bash git config *core.hookspath *"
       · worktreeFence is for agents in a worktree of their own
 
     Gates
