@@ -640,7 +640,8 @@ fn every_event_can_be_explained() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_what_to_write() {
-    let test = project().file("write.json", "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\"}");
+    let test = project().file("unnamed.json", "{\"hook_event_name\":5}");
+    let test = test.file("write.json", "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\"}");
     let refused = |arguments: &[&str]| {
         let (code, out, err) = run_in(&test.root(), &[&["explain"], arguments].concat());
         assert_eq!((code, out.as_str()), (Some(1), ""), "{arguments:?}");
@@ -663,6 +664,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
         refused(&["PreToolUse", "--input", "{"]),
         refused(&["PreToolUse", "--input", "{}"]),
         refused(&["--payload", "missing.json"]),
+        refused(&["--payload", "unnamed.json"]),
         refused(&["--payload", "src/main.rs"]),
     ];
     assert_snapshot!(all.concat(), @"
@@ -686,6 +688,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     conclaude: --input is not JSON: EOF while parsing an object at line 1 column 1
     conclaude: --input needs --tool NAME
     conclaude: missing.json: No such file or directory (os error 2)
+    conclaude: the payload has no `hook_event_name` that is a text: name the event
     conclaude: the payload src/main.rs is not JSON: EOF while parsing a value at line 1 column 0
     ");
 }

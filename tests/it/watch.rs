@@ -314,3 +314,13 @@ fn a_trail_of_any_length_takes_little_memory() {
     assert_eq!(done.stdout.matches("450 earlier lines left out").count(), 40);
     assert!(done.stdout.contains("`npm run lint -- 20` passed"), "the last of all");
 }
+
+#[test]
+fn a_file_of_the_project_is_shown_without_the_project() {
+    let test = Test::event("PreToolUse").config(CONFIG).payload("tool_name", "Write");
+    let file = test.root().join("packages/a/Cargo.lock");
+    let answer = test.payload("tool_input", json!({"file_path": file, "content": "x"})).run();
+    answer.tool("deny");
+    let shown = answer.again().shows(&["watch", "--once"]);
+    assert!(shown.contains("PreToolUse Write packages/a/Cargo.lock denied: "), "{shown}");
+}

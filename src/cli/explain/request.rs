@@ -101,7 +101,9 @@ fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
     let event = match (&request.event, &own) {
         (Some(typed), own) => not_another(event::named(typed)?, own.as_deref())?,
         (None, Some(own)) => event::named(own)?,
-        (None, None) => return Err(error("the payload has no `hook_event_name`: name the event")),
+        (None, None) => {
+            return Err(error("the payload has no `hook_event_name` that is a text: name the event"));
+        }
     };
     payload.insert("hook_event_name".into(), event.name().into());
     let mut notes = Vec::new();
