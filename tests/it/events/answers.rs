@@ -1,0 +1,306 @@
+//! What each event is answered with.
+
+use super::*;
+
+#[test]
+fn a_failure_that_blocks_is_answered_as_each_event_takes_it() {
+    let mut shown = String::new();
+    for event in ALL {
+        let section = event.row().section;
+        let config = format!("{section}: {{commands: [{{run: 'echo why; exit 3', onFailure: block}}]}}");
+        let done = real(*event).config(&config).run();
+        match done.stderr.contains("cannot be blocked") {
+            true => shown.push_str(&format!("{event}: a config error, exit {}\n", done.code.unwrap())),
+            false => shown.push_str(&format!("{event}: {}\n", done.snapshot().replace('\n', "\n    "))),
+        }
+    }
+    assert_snapshot!(shown, @r#"
+    SessionStart: a config error, exit 1
+    PreToolUse: exit 2
+        ----- stdout
+        {
+          "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": "conclaude denies this tool:
+              ✗ `echo why; exit 3` exited with code 3
+                why"
+          }
+        }
+        ----- stderr: the same
+    PostToolUse: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude: after this tool call:
+            ✗ `echo why; exit 3` exited with code 3
+              why
+            Fix what is marked ✗."
+        }
+        ----- stderr: the same
+    UserPromptSubmit: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude blocks this prompt:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    SubagentStart: a config error, exit 1
+    SubagentStop: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude: coder (ae7af48d32583d25f) may not stop yet (block 1 of 3):
+            ✗ `echo why; exit 3` exited with code 3
+              why
+            Fix what is marked ✗, then give your complete report again: your caller sees only your last message."
+        }
+        ----- stderr: the same
+    Stop: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude: you may not stop yet (block 1 of 3):
+            ✗ `echo why; exit 3` exited with code 3
+              why
+            Fix what is marked ✗, then finish again."
+        }
+        ----- stderr: the same
+    SessionEnd: a config error, exit 1
+    PostToolUseFailure: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude: after this tool call:
+            ✗ `echo why; exit 3` exited with code 3
+              why
+            Fix what is marked ✗."
+        }
+        ----- stderr: the same
+    PostToolBatch: exit 0
+        ----- stdout
+        {
+          "hookSpecificOutput": {
+            "hookEventName": "PostToolBatch",
+            "additionalContext": "conclaude: after this tool call:
+              ✗ `echo why; exit 3` exited with code 3
+                why
+              Fix what is marked ✗."
+          }
+        }
+    PermissionRequest: exit 0
+        ----- stdout
+        {
+          "hookSpecificOutput": {
+            "hookEventName": "PermissionRequest",
+            "decision": {
+              "behavior": "deny",
+              "message": "conclaude denies this permission:
+                ✗ `echo why; exit 3` exited with code 3
+                  why"
+            }
+          }
+        }
+    PermissionDenied: a config error, exit 1
+    UserPromptExpansion: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude blocks this slash command:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    Setup: a config error, exit 1
+    StopFailure: a config error, exit 1
+    Notification: a config error, exit 1
+    PreCompact: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude blocks the compaction:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    PostCompact: a config error, exit 1
+    PreModelSwitch: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude blocks the switch to another model:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    PostModelSwitch: a config error, exit 1
+    TaskCreated: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude blocks this task:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    TaskCompleted: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude: this task may not be completed yet (block 1 of 3):
+            ✗ `echo why; exit 3` exited with code 3
+              why
+            Fix what is marked ✗, then complete it again."
+        }
+        ----- stderr: the same
+    TeammateIdle: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude: you may not stop yet (block 1 of 3):
+            ✗ `echo why; exit 3` exited with code 3
+              why
+            Fix what is marked ✗, then finish again."
+        }
+        ----- stderr: the same
+    Elicitation: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude declines this question:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    ElicitationResult: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude blocks this answer:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    ConfigChange: exit 2
+        ----- stdout
+        {
+          "decision": "block",
+          "reason": "conclaude blocks this change of the settings:
+            ✗ `echo why; exit 3` exited with code 3
+              why"
+        }
+        ----- stderr: the same
+    InstructionsLoaded: a config error, exit 1
+    CwdChanged: a config error, exit 1
+    FileChanged: a config error, exit 1
+    DirectoryAdded: a config error, exit 1
+    WorktreeCreate: exit 2
+        ----- stderr
+        conclaude: the worktree is not created:
+        ✗ `echo why; exit 3` exited with code 3
+          why
+    WorktreeRemove: a config error, exit 1
+    MessageDisplay: a config error, exit 1
+    "#);
+}
+
+#[test]
+fn a_worktree_is_the_path_that_a_command_prints_and_nothing_else() {
+    let create = |run: &str| {
+        let config = json!({"worktreeCreate": {"commands": [{"run": run}]}}).to_string();
+        Test::event("WorktreeCreate").payload("name", "wt").config(&config).run()
+    };
+    let done = create("echo Preparing; echo \"/tmp/$CONCLAUDE_NAME\"; echo noise >&2");
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "/tmp/wt\n"));
+    let done = create("true");
+    assert_snapshot!(done.snapshot(), @"
+    exit 2
+    ----- stderr
+    conclaude: the worktree is not created:
+    ✗ NO_WORKTREE: no command of `worktreeCreate` has printed a path → the last line that one prints must be the path of the worktree that it made
+    ");
+    let record = done.audit().pop().unwrap();
+    assert_eq!(
+        (&record["decision"], &record["findings"][0]["code"]),
+        (&json!("blocked"), &json!("NO_WORKTREE"))
+    );
+    assert_snapshot!(create("echo 'no room' >&2; exit 1").snapshot(), @"
+    exit 2
+    ----- stderr
+    conclaude: the worktree is not created:
+    ✗ `echo 'no room' >&2; exit 1` exited with code 1
+      no room
+    ");
+}
+
+#[test]
+fn what_a_command_prints_is_context_where_claude_can_be_given_some() {
+    let config =
+        "userPromptSubmit: {commands: [{run: 'echo branch main', context: true}, {run: echo unseen}]}";
+    let test = Test::event("UserPromptSubmit").payload("prompt", "hi").config(config);
+    assert_snapshot!(test.run().snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "UserPromptSubmit",
+        "additionalContext": "branch main"
+      }
+    }
+    ----- stderr
+    conclaude: info: Processing UserPromptSubmit hook: session_id=session-1, agent_id=a1b2c3
+    conclaude: info: pattern "*": `echo branch main` exited with code 0 in [DURATION]
+    conclaude: info: pattern "*": `echo unseen` exited with code 0 in [DURATION]
+    "#);
+    let config = "notification: {commands: [{run: echo x, context: true}]}\nsetup: {commands: [{run: x, files: ['*']}]}\nfileChanged: {commands: {'*.ts': [{run: x}]}}\npostToolUse: {commands: [{run: 'eslint {files}'}]}\nmessageDisplay: {commands: {x: [{run: x}]}}";
+    assert_snapshot!(Test::event("Stop").config(config).shows(&["validate"]), @r#"
+    exit 0
+    ----- stdout
+    warning: notification: `context` has no effect
+     --> [ROOT]/.conclaude.yaml:1:50
+      |
+    1 | notification: {commands: [{run: echo x, context: true}]}
+      |                                                  ^^^^ Claude is given nothing at Notification
+
+    warning: setup: `x` never runs: it has `files`
+     --> [ROOT]/.conclaude.yaml:2:29
+      |
+    2 | setup: {commands: [{run: x, files: ['*']}]}
+      |                             ^^^^^ Setup is about no files
+      |
+      = help: remove `files`
+
+    warning: fileChanged: Claude Code watches files by name
+     --> [ROOT]/.conclaude.yaml:3:26
+      |
+    3 | fileChanged: {commands: {'*.ts': [{run: x}]}}
+      |                          ^^^^^^ none is called `*.ts`
+      |
+      = help: list the names
+
+    warning: postToolUse: `eslint {files}` has `{files}` but no `files`
+     --> [ROOT]/.conclaude.yaml:4:32
+      |
+    4 | postToolUse: {commands: [{run: 'eslint {files}'}]}
+      |                                ^^^^^^^^^^^^^^^^ so it stays as it is
+      |
+      = help: add `files: ["*"]`
+
+    warning: messageDisplay: `x` can never match
+     --> [ROOT]/.conclaude.yaml:5:29
+      |
+    5 | messageDisplay: {commands: {x: [{run: x}]}}
+      |                             ^ MessageDisplay has nothing to compare
+      |
+      = help: use `*`, or a plain list
+
+    valid: [ROOT]/.conclaude.yaml
+      notification: 1 pattern, 1 command
+      setup: 1 pattern, 1 command
+      fileChanged: 1 pattern, 1 command
+      postToolUse: 1 pattern, 1 command
+      messageDisplay: 1 pattern, 1 command
+    "#);
+}

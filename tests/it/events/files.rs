@@ -1,0 +1,137 @@
+//! `files`: commands that are limited to what was changed.
+
+use super::*;
+
+/// A tool on the main thread that writes this file.
+fn writes(test: Test, file: &str) -> Test {
+    let path = test.root().join(file).display().to_string();
+    test.without("agent_id")
+        .without("agent_type")
+        .payload("tool_name", "Write")
+        .payload("tool_input", json!({ "file_path": path }))
+}
+
+#[test]
+fn files_limits_a_command_to_what_a_tool_writes() {
+    let config = "postToolUse: {commands: [{run: 'printf \"%s\\n\" {files} > got; echo \"$CONCLAUDE_FILES\" >> got', files: ['src/**', '!*.md']}]}";
+    let test = |file: &str| writes(Test::event("PostToolUse").config(config), file).run().silent();
+    assert_eq!(test("src/a b's.ts").read("got"), "src/a b's.ts\nsrc/a b's.ts\n");
+    assert!(!test("src/README.md").has("got"), "excluded");
+    assert!(!test("lib/a.ts").has("got"), "elsewhere");
+    let read = writes(Test::event("PostToolUse").config(config), "src/a.ts").payload("tool_name", "Read");
+    assert!(!read.run().silent().has("got"), "reading changes nothing");
+    let bash = writes(Test::event("PostToolUse").config(config), "")
+        .payload("tool_name", "Bash")
+        .payload("tool_input", json!({"command": "sed -i s/a/b/ src/x.ts && cat src/y.ts | tee src/z.ts"}));
+    assert_eq!(bash.run().silent().read("got"), "src/x.ts\nsrc/z.ts\nsrc/x.ts\nsrc/z.ts\n");
+}
+
+#[test]
+fn files_are_named_from_the_folder_of_the_command() {
+    let config = "postToolUse: {commands: [{run: 'echo {files} > got', files: ['*.ts'], cwd: packages/a}]}";
+    let test = |file: &str| {
+        let test = Test::event("PostToolUse").config(config).file("packages/a/package.json", "{}");
+        writes(test, file).run().silent().read("packages/a/got")
+    };
+    assert_eq!(test("packages/a/x.ts"), "x.ts\n");
+    assert_eq!(test("packages/b/-x.ts"), "../../packages/b/-x.ts\n");
+}
+
+#[test]
+fn files_at_a_batch_are_those_of_all_its_tools() {
+    let config = "postToolBatch: {commands: [{run: 'echo {files} > got', files: ['*.txt']}]}";
+    let calls = ["a.txt", "b.rs", "c.txt", "a.txt"]
+        .map(|file| json!({"tool_name": "Write", "tool_input": {"file_path": file}}));
+    let done = Test::event("PostToolBatch").config(config).payload("tool_calls", json!(calls)).run().silent();
+    assert_eq!(done.read("got"), "a.txt c.txt\n");
+}
+
+/// A line of a transcript in which a tool writes a file.
+fn write_line(file: &str) -> String {
+    let call = json!({"type": "tool_use", "id": file, "name": "Write", "input": {"file_path": file}});
+    json!({"type": "assistant", "message": {"role": "assistant", "content": [call]}}).to_string()
+}
+
+fn prompt_line(text: &str) -> String {
+    json!({"type": "user", "message": {"role": "user", "content": text}}).to_string()
+}
+
+#[test]
+fn files_at_a_stop_are_what_the_agent_wrote_and_is_still_there() {
+    let lines = [prompt_line("do it"), write_line("src/a.ts"), write_line("src/gone.ts"), write_line("b.md")];
+    let config =
+        "subagentStop: {commands: [{run: 'echo {files} > got', files: ['*.ts']}]}\ndes: {enabled: false}";
+    let test = Test::stop().config(config).file("main/subagents/agent-a1b2c3.jsonl", lines.join("\n") + "\n");
+    assert_eq!(test.file("src/a.ts", "").file("b.md", "").run().silent().read("got"), "src/a.ts\n");
+}
+
+#[test]
+fn files_at_the_main_thread_s_stop_are_those_since_the_last_prompt() {
+    let feedback = json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "Stop hook feedback:\nno"}});
+    let result = json!({"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "new.ts"}]}});
+    let lines = [
+        prompt_line("first"),
+        write_line("old.ts"),
+        prompt_line("second"),
+        write_line("new.ts"),
+        result.to_string(),
+        prompt_line("<task-notification>\n<task-id>a1</task-id>"),
+        feedback.to_string(),
+        json!({"type": "user", "isCompactSummary": true, "message": {"role": "user", "content": "This session is being continued"}}).to_string(),
+        write_line("newer.ts"),
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "b", "name": "Bash", "input": {"command": "cd src && echo x > shell.ts; cat old.ts"}},
+        ]}})
+        .to_string(),
+    ];
+    let config = "stop: {commands: [{run: 'echo {files} > got', files: ['*.ts']}]}";
+    let test = ["old.ts", "new.ts", "newer.ts", "src/shell.ts"]
+        .iter()
+        .fold(main_stop(config), |test, file| test.file(file, ""));
+    let done = test.file("main.jsonl", lines.join("\n") + "\n").run().silent();
+    assert_eq!(done.read("got"), "new.ts newer.ts src/shell.ts\n");
+}
+
+#[test]
+fn files_that_are_too_many_for_one_script_are_given_to_several() {
+    let name = |at: usize| format!("{}{at:04}.ts", "n".repeat(100));
+    let calls: Vec<Value> =
+        (0..600).map(|at| json!({"tool_name": "Write", "tool_input": {"file_path": name(at)}})).collect();
+    let test = |config: &str| {
+        Test::event("PostToolBatch").config(config).payload("tool_calls", json!(calls)).run().silent()
+    };
+    let run = "printf '%s\\n' {files} >> got; echo \"$CONCLAUDE_FILES\" >> listed; echo x >> runs";
+    let config =
+        |run: &str| json!({"postToolBatch": {"commands": [{"run": run, "files": ["*.ts"]}]}}).to_string();
+    let done = test(&config(run));
+    let all: String = (0..600).map(|at| name(at) + "\n").collect();
+    assert_eq!((done.read("got"), done.read("listed")), (all.clone(), all));
+    assert_eq!(done.read("runs"), "x\nx\nx\n");
+    let once = test(&config("echo \"$CONCLAUDE_FILES\" >> listed"));
+    let listed = once.read("listed");
+    assert!(listed.lines().eq((0..listed.lines().count()).map(name)), "whole names");
+    assert!(
+        once.stderr.contains("CONCLAUDE_FILES has 284 of 600 files; `{files}` names all"),
+        "{}",
+        once.stderr
+    );
+}
+
+#[test]
+fn a_check_with_files_is_known_by_its_text_in_the_config() {
+    let config =
+        "stop: {commands: [{run: 'echo {files} > got; test -e fixed', files: ['*.ts'], message: 'fix it'}]}";
+    let test = main_stop(config).file("a.ts", "").file("b.ts", "");
+    let first = [prompt_line("do it"), write_line("a.ts")].join("\n") + "\n";
+    let done = test.file("main.jsonl", first.as_str()).run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: you may not stop yet (block 1 of 3):
+    ✗ fix it
+      `echo {files} > got; test -e fixed` exited with code 1
+    Fix what is marked ✗, then finish again.
+    ");
+    let more = first + &write_line("b.ts") + "\n";
+    let done = done.again().file("main.jsonl", more.as_str()).file("fixed", "").run();
+    assert_snapshot!(done.message(), @"conclaude: ✓ main thread: `echo {files} > got; test -e fixed` passed after 1 block");
+    assert_eq!(done.read("got"), "a.ts b.ts\n");
+}

@@ -1,0 +1,98 @@
+//! The stop of the main thread.
+
+use super::*;
+
+#[test]
+fn a_stop_of_the_main_thread_is_blocked_up_to_the_limit_and_again_after_the_next_prompt() {
+    let config = "maxBlocks: 2\nstop: {commands: [{run: 'echo no; test -e fixed'}]}";
+    let done = main_stop(config).run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: you may not stop yet (block 1 of 2):
+    ✗ `echo no; test -e fixed` exited with code 1
+      no
+    Fix what is marked ✗, then finish again.
+    ");
+    let done = done.again().payload("stop_hook_active", true).run();
+    assert_snapshot!(done.blocked().lines().next().unwrap(), @"conclaude: you may not stop yet (block 2 of 2):");
+    let done = done.again().run();
+    assert_snapshot!(done.message(), @"
+    conclaude: ✗ `echo no; test -e fixed` exited with code 1
+      no
+    This would have blocked, but the agent may stop: it was blocked 2 times already (maxBlocks).
+    ");
+    let notified =
+        done.again().then("UserPromptSubmit").payload("prompt", "<task-notification>\n<task-id>a</task-id>");
+    let done = notified.run().again().then("Stop").run();
+    assert_eq!(done.code, Some(0), "a notification is no prompt of the user");
+    let asked = done.again().then("UserPromptSubmit").payload("prompt", "go on").run();
+    let done = asked.again().then("Stop").run();
+    assert_snapshot!(done.blocked().lines().next().unwrap(), @"conclaude: you may not stop yet (block 1 of 2):");
+    let done = done.again().file("fixed", "").run();
+    assert_snapshot!(done.message(), @"conclaude: ✓ main thread: `echo no; test -e fixed` passed after 1 block");
+    assert_snapshot!(done.again().run().snapshot(), @r#"
+    exit 0
+    ----- stderr
+    conclaude: info: Processing Stop hook: session_id=session-1
+    conclaude: info: pattern "*": `echo no; test -e fixed` exited with code 0 in [DURATION]
+    "#);
+}
+
+#[test]
+fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
+    let config = "stop: {commands: [{run: sleep 60, timeout: 1}]}";
+    let done = main_stop(config).run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: you may not stop yet (block 1 of 3):
+    ✗ `sleep 60` timed out after 1 s and was terminated
+    Fix what is marked ✗, then finish again.
+    ");
+    assert_snapshot!(done.again().payload("stop_hook_active", true).run().message(), @"
+    conclaude: ⚠ `sleep 60` timed out after 1 s and was terminated
+      (it only warns now: an agent is blocked by timeouts once)
+    ⚠ main thread: stopped after 1 block
+    ");
+}
+
+#[test]
+fn the_checks_of_a_stop_wait_for_background_agents() {
+    let task = |kind: &str| json!([{"id": "a1", "type": kind, "status": "running", "agent_type": "coder"}]);
+    let config = "stop: {commands: [{run: touch ran}], infinite: true}";
+    let done = main_stop(config).payload("background_tasks", task("subagent")).run();
+    assert_snapshot!(done.message(), @"conclaude: the checks of `stop` wait for 1 background agent (coder), and run at the stop after that");
+    assert!(!done.has("ran"));
+    assert!(
+        done.again().payload("background_tasks", task("shell")).run().has("ran"),
+        "a server may run for ever"
+    );
+    main_stop("maxBlocks: 3").payload("background_tasks", task("subagent")).run().silent();
+}
+
+#[test]
+fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
+    let done = main_stop("maxBlocks: 1\nstop: {infinite: true, infiniteMessage: 'take the next item'}").run();
+    assert_snapshot!(done.blocked(), @"
+    take the next item
+    (conclaude: `stop.infinite`, 1 of 1 for this prompt)
+    ");
+    assert_eq!(done.audit().pop().unwrap()["decision"], "blocked", "every refusal is recorded");
+    let done = done.again().payload("stop_hook_active", true).run();
+    assert_snapshot!(done.message(), @"conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now");
+    let done = done.again().run();
+    assert_eq!(
+        (done.code, done.stdout.contains("block")),
+        (Some(0), false),
+        "until the next prompt: {}",
+        done.stdout
+    );
+}
+
+#[test]
+fn a_failure_at_an_event_that_nobody_sees_is_shown_at_the_next_stop() {
+    let config = "notification: {commands: [{run: 'echo broken; exit 1'}]}";
+    let done = Test::event("Notification").payload("notification_type", "x").config(config).run().silent();
+    let stop = done.again().then("Stop").without("agent_id").without("agent_type").run();
+    assert_snapshot!(stop.message(), @"
+    conclaude: ⚠ `echo broken; exit 1` exited with code 1
+      broken
+    ");
+}

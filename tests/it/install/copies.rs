@@ -1,0 +1,101 @@
+//! Copies of settings that are about to change.
+
+use super::*;
+
+#[cfg(unix)]
+#[test]
+fn copies_of_settings_are_in_the_users_state_and_for_nobody_else_to_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = Test::stop().config("maxBlocks: 3").file(FILE, "{\"env\": {\"TOKEN\": \"secret\"}}");
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["install"]), @"
+    exit 0
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    ");
+    let names: Vec<_> =
+        std::fs::read_dir(root.join(".claude")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["settings.json"], "nothing beside the settings");
+    let copies = copies(&root);
+    assert_eq!(copies.len(), 1);
+    assert_eq!(copies[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_to_string(&copies[0]).unwrap(), "{\"env\": {\"TOKEN\": \"secret\"}}");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_copy_of_local_settings_is_left_where_git_takes_it() {
+    use std::os::unix::fs::PermissionsExt;
+    const LOCAL: &str = ".claude/settings.local.json";
+    let test =
+        Test::stop().config("maxBlocks: 3").file(".gitignore", "settings.local.json\n.state-home\n.home\n");
+    let test = test.file(LOCAL, "{\"env\": {\"TOKEN\": \"secret\"}}").git(&["init", "-q"]);
+    let root = test.root();
+    // Of an earlier version, for anybody to read.
+    let beside = root.join(".claude/settings.local.json.before-conclaude");
+    std::fs::write(&beside, "{\"env\": {\"TOKEN\": \"secret\"}}").unwrap();
+    insta::assert_snapshot!(transcript(&root, &["install", "--local"]), @"
+    exit 0
+    moved [ROOT]/.claude/settings.local.json.before-conclaude out of the project, to [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    registered conclaude in [ROOT]/.claude/settings.local.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    git ignores .conclaude.local.yaml here: added it to [ROOT]/.git/info/exclude
+    ");
+    let modes = |root: &Path| -> Vec<u32> {
+        copies(root).iter().map(|copy| copy.metadata().unwrap().permissions().mode() & 0o777).collect()
+    };
+    std::fs::write(root.join(".conclaude.yaml"), "des: {enabled: false}").unwrap();
+    run(&root, &["install", "--local"]);
+    assert_eq!(modes(&root), [0o600, 0o600], "as it was before conclaude, and before the last change");
+    let test = test.git(&["add", "-A"]);
+    let mut grep = test.program("git");
+    let staged = grep.args(["grep", "--cached", "-l", "secret"]).current_dir(&root).output().unwrap();
+    assert_eq!(String::from_utf8(staged.stdout).unwrap(), "");
+    run(&root, &["uninstall", "--local"]);
+    assert_eq!(std::fs::read_to_string(root.join(LOCAL)).unwrap(), "{\"env\": {\"TOKEN\": \"secret\"}}");
+}
+
+#[test]
+fn a_copy_that_an_earlier_version_left_beside_the_settings_still_counts() {
+    // Only the copy knows that the file was blank.
+    let test = Test::stop().config("maxBlocks: 3").file(FILE, "  \n");
+    let root = test.root();
+    run(&root, &["install"]);
+    let beside = root.join(".claude/settings.json.before-conclaude");
+    std::fs::rename(copies(&root).first().unwrap(), &beside).unwrap();
+    run(&root, &["uninstall"]);
+    assert_eq!(settings(&root), "  \n");
+    assert!(!beside.exists());
+}
+
+#[test]
+fn a_file_that_others_changed_since_is_kept_before_each_change() {
+    let test = Test::stop().config("subagentStop: {commands: {a: [{run: x, timeout: 10}]}}");
+    let root = test.root();
+    run(&root, &["install"]);
+    let edited = settings(&root).replacen('{', "{\n  \"model\": \"opus\",", 1);
+    std::fs::write(root.join(FILE), &edited).unwrap();
+    let test = test.config("des: {enabled: false}");
+    insta::assert_snapshot!(transcript(&test.root(), &["install"]), @"
+    exit 0
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    ");
+    assert_eq!(std::fs::read_to_string(copies(&root).first().unwrap()).unwrap(), edited);
+    insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
+    exit 0
+    removed conclaude from [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
+    stays: [ROOT]/.conclaude.yaml, which is yours
+    stays: [ROOT]/.conclaude (state, messages and audit trail)
+    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude (a copy of the settings)
+    `conclaude uninstall --purge` removes what conclaude keeps of this project
+    ");
+    insta::assert_snapshot!(settings(&root), @r#"
+    {
+      "model": "opus"
+    }
+    "#);
+}
