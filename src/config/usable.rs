@@ -96,13 +96,15 @@ impl Sieve {
                     let rules = self.rules(&name, rules);
                     Some(Spanned { value: Node::Map(rules), span: value.span })
                 }
-                (EXTENDS, node) if is_first => self.value(&[&name], &key, Spanned { value: node, ..value }),
+                (EXTENDS, node) if is_first && node != Node::Null => {
+                    self.value(&[&name], &key, Spanned { value: node, ..value })
+                }
                 ("notifications", node) => {
                     let value = Spanned { value: node, ..value };
                     fits(&[&name], value.clone()).then_some(value)
                 }
-                // `null` equals absent.
-                (_, Node::Null) => None,
+                // `null` equals absent; but what belongs to rules may have slipped elsewhere.
+                (other, Node::Null) if !matches!(other, GUARDS | PERMISSIONS | EXTENDS) => None,
                 (_, node) => {
                     self.leave_out(&[&name], &key, &Spanned { value: node, span: value.span });
                     None
@@ -122,7 +124,7 @@ impl Sieve {
                 continue;
             }
             let keys = [section, &name];
-            if kept.iter().any(|(known, _)| known.value == name) {
+            if value.value == Node::Null || kept.iter().any(|(known, _)| known.value == name) {
                 self.leave_out(&keys, &key, &value);
             } else {
                 kept.extend(self.value(&keys, &key, value).map(|value| (key, value)));

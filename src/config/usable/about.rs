@@ -96,21 +96,19 @@ fn of_tool_rule(rule: &Spanned<Node>) -> Option<About> {
     Some(tool.map_or(About::Anything, About::Tools))
 }
 
-/// What rules are about that are in a section where they do not belong, or in one with a name that nothing has.
+/// What rules are about that are in a section where they do not belong, or in one with a name that nothing has. With a missing colon
+/// or quote they are a part of a key, or of a text.
 fn misplaced(section: &str, value: &Spanned<Node>) -> Option<About> {
-    let of_key = |key: &str| match key {
-        GUARDS | READ_GUARD | TOOL_GUARD => Some(About::Anything),
-        PERMISSIONS => Some(About::Permissions),
-        key if WRITE_GUARDS.contains(&key) => Some(About::Writing),
-        _ => None,
-    };
-    let mut found = None;
+    let mut found = about_text(section);
+    if let Node::Text(text) = &value.value {
+        found = together(found, about_text(text));
+    }
     let mut pending = vec![value];
     while let Some(node) = pending.pop() {
         match &node.value {
             Node::Map(entries) => {
                 for (key, value) in entries {
-                    found = together(found, of_key(&key.value));
+                    found = together(found, about_text(&key.value));
                     pending.push(value);
                 }
             }
@@ -121,9 +119,9 @@ fn misplaced(section: &str, value: &Spanned<Node>) -> Option<About> {
     // A section that is close to another one is that.
     let sections = ALL.iter().map(|event| event.row().section).chain([EXTENDS, READ_GUARD, TOOL_GUARD]);
     let meant = nearest(section, sections.chain(WRITE_GUARDS));
-    found.or_else(|| match meant {
-        Some(EXTENDS) => Some(About::Anything),
-        meant => of_key(meant?),
+    found.or_else(|| match meant? {
+        GUARDS => Some(About::Anything),
+        meant => about_text(meant),
     })
 }
 

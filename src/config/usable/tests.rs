@@ -1,4 +1,7 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::config::{Layer, Part, Patterns, Source};
 
 fn kept(text: &str) -> (String, Vec<usize>) {
     let usable = usable(super::super::tree(text).unwrap()).unwrap();
@@ -54,5 +57,33 @@ fn a_key_that_is_close_to_another_one_is_about_the_same() {
         ("somethingNew: {a: 1}", None),
     ] {
         assert_eq!(abouts(text), about.into_iter().collect::<Vec<_>>(), "{text}");
+    }
+}
+
+/// Whether a config with this text guards something against writing, or says that it cannot.
+fn guards_or_says_so(text: &str) -> bool {
+    let source = Source { layer: Layer::Project, path: "x".into(), text: text.to_owned(), untrusted: None };
+    let read = Part::read(source, Patterns::All);
+    let config = read.part.as_ref().and_then(|part| part.config.as_ref());
+    read.error.is_none()
+        || !read.lost.is_empty()
+        || config.is_some_and(|config| config.guards.uneditable_files.iter().flatten().next().is_some())
+}
+
+proptest! {
+    #[test]
+    fn no_slip_of_the_keyboard_switches_a_guard_off_silently(
+        style in 0..3_usize, at in any::<prop::sample::Index>(), slip in 0..3_usize, c in "[a-z:,{}\\[\\]\"' \n\t*!&#-]",
+    ) {
+        let text = [
+            "maxBlocks: 3\npreToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n    - {pattern: a, message: b}\nstop:\n  commands: [{run: x}]\n",
+            "preToolUse: {uneditableFiles: [\"*.lock\"], worktreeFence: true}\n",
+            "des: {enabled: true}\npreToolUse:\n  commands: []\n  uneditableFiles: ['*.lock']\n",
+        ][style];
+        let at = at.index(text.len());
+        let after = if slip == 0 { at } else { at + 1 };
+        let typed = if slip == 1 { "" } else { c.as_str() };
+        let slipped = format!("{}{typed}{}", &text[..at], &text[after..]);
+        prop_assert!(guards_or_says_so(&slipped), "{}", slipped);
     }
 }
