@@ -61,7 +61,6 @@ pub enum Evidence {
     Judge(Value, Option<Finding>),
 }
 
-/// A command that was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRun {
     pub(crate) command: Command,

@@ -26,7 +26,6 @@ pub struct BasePayload {
     pub permission_mode: Option<String>,
 }
 
-/// A subagent starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SubagentStartPayload {
     #[serde(flatten)]

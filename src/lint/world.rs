@@ -26,7 +26,6 @@ impl World {
     }
 }
 
-/// The keys of a command.
 pub(super) fn command_keys<'a>(
     section: &'a str,
     pattern: &'a str,

@@ -87,7 +87,6 @@ pub(super) fn query(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
-/// `patch`.
 pub(super) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
     if call.arguments.has(&["--dry-run"]) {
         return;

@@ -56,7 +56,6 @@ impl Installation {
     }
 }
 
-/// This program.
 pub(super) fn own_program() -> Option<PathBuf> {
     std::env::current_exe().and_then(|path| path.canonicalize()).ok()
 }
