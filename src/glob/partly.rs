@@ -38,10 +38,16 @@ impl Hole {
         };
         match self {
             Hole::Words => true,
-            Hole::Word => !c.is_whitespace(),
-            Hole::Name => !c.is_whitespace() && (c != '-' || is_inside()),
+            Hole::Word => is_of_word(c),
+            Hole::Name => is_of_word(c) && (c != '-' || is_inside()),
         }
     }
+}
+
+/// Whether names, paths, options and their values have such a character. What has blanks, quotes or parentheses is a text or
+/// code, and nobody writes a rule for its unknown parts.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || "_/~@.-:+%=,^#".contains(c)
 }
 
 impl Glob {
