@@ -11,6 +11,8 @@ pub(crate) use partly::{Hole, Part};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use memchr::memmem;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A name: `*` is anything.
@@ -145,12 +147,10 @@ impl Glob {
         }
         loop {
             pattern = self.after_special(pattern);
-            let Some(end) = pattern.find(SPECIAL) else { return !text.ends_with(pattern) };
+            let Some(end) = pattern.bytes().position(is_special) else { return !text.ends_with(pattern) };
             let (part, rest) = pattern.split_at(end);
-            match text.split_once(part) {
-                Some((_, after)) => (text, pattern) = (after, rest),
-                None => return true,
-            }
+            let Some(found) = memmem::find(text.as_bytes(), part.as_bytes()) else { return true };
+            (text, pattern) = (text.get(found + part.len()..).unwrap_or_default(), rest);
         }
     }
 
@@ -215,27 +215,31 @@ impl Glob {
     /// The same for a text of which one is compared, such as a shell command.
     #[must_use]
     pub(crate) fn matches_long(&self, text: &str) -> bool {
-        if self.rules_out(text) {
-            return false;
+        if self.is_literal() {
+            return *self.0.pattern == *text;
         }
-        self.is_literal() || run(self.program(), text)
+        !self.rules_out(text) && run(self.program(), text)
     }
 }
 
-/// Characters that are not themselves in a pattern.
-const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
+/// Whether a character is not itself in a pattern.
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\')
+}
 
 /// How many bytes of a pattern are literal at its start.
 fn head(pattern: &str) -> usize {
-    let is_special = |byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\' | b'}');
-    pattern.bytes().position(is_special).unwrap_or(pattern.len())
+    pattern.bytes().position(|byte| is_special(byte) || byte == b'}').unwrap_or(pattern.len())
 }
 
 fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobError> {
     if pattern.len() > MAX_PATTERN_CHARS && pattern.chars().count() > MAX_PATTERN_CHARS {
         return Err(GlobError("it is longer than 1,024 characters"));
     }
-    // Nothing can be wrong with the literal start.
+    // Nothing can be wrong without these, nor with the literal start.
+    if !pattern.bytes().any(|byte| matches!(byte, b'[' | b'{' | b'}' | b'\\')) {
+        return Ok(());
+    }
     Compiler { at: head, ..Compiler::new(pattern, kind, None) }.run().map(drop)
 }
 

@@ -71,15 +71,19 @@ pub(super) fn takes_next(flags: &str, name: &str) -> bool {
 
 /// The described name of a long flag, which may be abbreviated.
 fn full_name<'a>(flags: &'a str, name: &'a str) -> &'a str {
-    let names = || flags.split_ascii_whitespace().map(|flag| flag.split(['=', '?']).next().unwrap_or(flag));
-    if name.len() < 4 || names().any(|known| known == name) {
+    if name.len() < 4 {
         return name;
     }
-    let mut longer = names().filter(|known| known.starts_with(name));
-    match (longer.next(), longer.next()) {
-        (Some(known), None) => known,
-        _ => name,
+    let mut longer = None;
+    for flag in flags.split_ascii_whitespace() {
+        match flag.strip_prefix(name).map(|rest| rest.bytes().next()) {
+            None => {}
+            Some(None | Some(b'=' | b'?')) => return name,
+            Some(_) if longer.is_some() => return name,
+            Some(_) => longer = flag.split(['=', '?']).next(),
+        }
     }
+    longer.unwrap_or(name)
 }
 
 /// Which access the value of a flag stands for: `r`, `w` or none.
