@@ -96,8 +96,11 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a 
         return None;
     }
     let folded = typed.to_lowercase();
+    let length = folded.chars().count();
     candidates
         .into_iter()
+        // What differs that much in its length differs that much.
+        .filter(|candidate| candidate.len().abs_diff(length) <= candidate.len().max(folded.len()) / 3)
         .map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()), candidate))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, candidate)| *distance <= candidate.len().max(folded.len()) / 3)
