@@ -7,8 +7,8 @@ use super::walk::Walk;
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
 pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
-    let words = call.fields.get(1..).unwrap_or_default();
-    let (options, length) = arguments::parse_up_to("-o= -O= --rcfile=r --init-file=r +o= +O=", words, true);
+    let words = without_plus(call.fields.get(1..).unwrap_or_default());
+    let (options, length) = arguments::parse_up_to("-o= -O= --rcfile=r --init-file=r", &words, true);
     let rest = words.get(length..).unwrap_or_default();
     let rest = rest.split_first().filter(|(first, _)| first.text == "-").map_or(rest, |(_, rest)| rest);
     for file in options.values(&["--rcfile", "--init-file"]) {
@@ -32,6 +32,25 @@ pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         _ => walk.code_from_input(call, true),
     }
+}
+
+/// Without the options that switch something off, such as `+x` and `+o posix`.
+fn without_plus(words: &[Field]) -> Vec<Field> {
+    let (mut kept, mut at) = (Vec::new(), 0);
+    while let Some(word) = words.get(at) {
+        let length = match word.text.as_str() {
+            "+o" | "+O" | "-o" | "-O" | "--rcfile" | "--init-file" => 2,
+            "--" => break,
+            text if text.len() > 1 && text.starts_with(['+', '-']) => 1,
+            _ => break,
+        };
+        if word.text.starts_with('-') {
+            kept.extend(words.iter().skip(at).take(length).cloned());
+        }
+        at += length;
+    }
+    kept.extend(words.iter().skip(at).cloned());
+    kept
 }
 
 /// `python -c CODE`, `node -e CODE`, `python <<EOF`, `python FILE`.

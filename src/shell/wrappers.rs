@@ -69,6 +69,8 @@ pub(super) fn env(walk: &mut Walk<'_>, call: &Call<'_>) {
     let flags = "-u= -C= -S= --unset= --chdir= --split-string=";
     let (arguments, length) = arguments::parse_up_to(flags, words, true);
     let rest = words.get(length..).unwrap_or_default();
+    // `-` alone is `-i`.
+    let rest = rest.split_first().filter(|(first, _)| first.text == "-").map_or(rest, |(_, rest)| rest);
     let assigned = rest.iter().take_while(|field| is_assignment(field)).count();
     let rest = rest.get(assigned..).unwrap_or_default();
     walk.subshell(|walk| {
