@@ -26,8 +26,7 @@ pub(super) fn finish(
             remember::stopped(plan, context);
             allowed(context, plan, result, written).and_then(|result| match config_error {
                 // What may have spoken against a permission has been asked about: the error is shown at the next event.
-                Some(error) if result.decision != Decision::Permit => unread::failed(plan.event, error)
-                    .map(|shown| HookResult { updated_input: result.updated_input, ..shown }),
+                Some(error) if result.decision != Decision::Permit => with_error(plan.event, result, error),
                 _ => Ok(result),
             })
         }
@@ -42,6 +41,18 @@ pub(super) fn finish(
         context.session.end();
     }
     Ok(delivery::deliver(context, result?))
+}
+
+/// What the readable files of a config came to stays, and the error of another is shown beside it.
+fn with_error(event: EventKind, decided: HookResult, error: HookError) -> Result<HookResult> {
+    if decided == HookResult::success() {
+        return unread::failed(event, error);
+    }
+    log::warn(|| error.to_string());
+    let shown = event.is_shown().then(|| format!("conclaude: {error}"));
+    let message: Vec<String> = decided.message.into_iter().chain(shown).collect();
+    let message = (!message.is_empty()).then(|| message.join("\n"));
+    Ok(HookResult { message, ..decided })
 }
 
 fn allowed(
@@ -135,10 +146,8 @@ pub(super) fn interrupted(
 
 /// How the event went, where the user is notified of it.
 fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], result: &Result<HookResult>) {
-    let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
-    let is_good = !has_failed && result.as_ref().is_ok_and(HookResult::is_allowed);
-    let outcome = if is_good { notify::Outcome::Success } else { notify::Outcome::Failure };
-    if notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome) {
+    let is_allowed = result.as_ref().is_ok_and(HookResult::is_allowed);
+    if record::notification(context, plan, outcomes, is_allowed).is_some() {
         let body = match (result, &plan.agent) {
             (Err(error), Some(agent)) => format!("{}: {error}", messages::agent_name(agent)),
             _ => messages::notification_body(plan, outcomes, context.payload().session_id()),

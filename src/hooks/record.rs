@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::context::{Context, concerns};
 use super::remember;
 use crate::audit::{self, Blocks, CommandRecord, Record, Skip, ToolRecord};
 use crate::config::ConfigError;
-use crate::decide::{Count, Decided, HookResult, Word};
+use crate::decide::{Count, Decided, Word};
 use crate::des::DesContext;
 use crate::dialect::claude::tools::{self, Use};
 use crate::error::Result;
@@ -72,19 +72,20 @@ fn of_decision(
         max: plan.max_blocks,
         rule: config_rule(context, &["maxBlocks"]),
     });
-    let notification = notification(context, plan, outcomes, &decided.result);
+    let notification = notification(context, plan, outcomes, decided.result.is_allowed());
     Some(Record { blocks, notification, ..record })
 }
 
 /// How the event went, where the user is notified of it.
-fn notification(
+pub(super) fn notification(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
-    result: &HookResult,
+    is_allowed: bool,
 ) -> Option<&'static str> {
     let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
-    let is_good = !has_failed && result.is_allowed() && context.config.error.is_none();
+    let is_config_wrong = context.config.error.as_ref().is_some_and(|error| concerns(error, plan.event));
+    let is_good = !has_failed && is_allowed && !is_config_wrong;
     let (outcome, name) =
         if is_good { (notify::Outcome::Success, "success") } else { (notify::Outcome::Failure, "failure") };
     notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome).then_some(name)

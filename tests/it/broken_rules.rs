@@ -174,3 +174,16 @@ fn rules_for_permissions_with_a_mistake_allow_nothing_and_still_deny() {
     assert_eq!(request(&guard, "git status"), "none");
     assert_eq!(request(&format!("{rules}\n"), "git status"), "none");
 }
+
+#[test]
+fn what_readable_files_came_to_stays_beside_the_error_of_another() {
+    let config = "userPromptSubmit: {commands: [{run: echo from the project, context: true}]}\nworktreeCreate: {commands: [{run: echo /tmp/made}]}\n";
+    let local = "subagentStop: {commands: {coder: [{runn: x}]}} # as userPromptSubmit and worktreeCreate\n";
+    let test = |event| Test::event(event).config(config).file(".conclaude.local.yaml", local);
+    let prompt = test("UserPromptSubmit").payload("prompt", "hello").run();
+    let answer: Value = serde_json::from_str(&prompt.stdout).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "from the project");
+    assert!(answer["systemMessage"].as_str().unwrap().contains(".conclaude.local.yaml"), "{answer}");
+    let worktree = test("WorktreeCreate").payload("name", "w").run();
+    assert_eq!((worktree.code, worktree.stdout.trim()), (Some(0), "/tmp/made"), "{}", worktree.stderr);
+}
