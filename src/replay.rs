@@ -56,6 +56,15 @@ pub(crate) fn find(named: &[String], root: &Root) -> io::Result<Vec<SessionFiles
     Ok(sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))))
 }
 
+/// How many sessions these are: the same one may be named twice, in other words.
+pub(crate) fn count(found: &[SessionFiles]) -> u64 {
+    let file = |session: &SessionFiles| {
+        let main = session.main.as_deref().unwrap_or(Path::new(&session.id));
+        main.canonicalize().unwrap_or_else(|_| main.to_owned())
+    };
+    found.iter().map(file).collect::<HashSet<_>>().len() as u64
+}
+
 fn of_source(
     source: &str,
     claude: Option<&Path>,

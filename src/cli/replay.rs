@@ -88,7 +88,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let replayed = Replayed {
         replayer: &replayer,
         seen: &seen,
-        sessions: sessions.len() as u64,
+        sessions: replay::count(&sessions),
         transcripts: threads.len() as u64,
         seconds: started.elapsed().as_secs_f64(),
         untrusted,

@@ -52,7 +52,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let mut out = Out::stdout();
     let paths = if request.files.is_empty() { vec![default_file()?] } else { request.files.clone() };
     let mut suites = Vec::new();
-    let mut is_valid = true;
+    let mut broken: Vec<(PathBuf, String)> = Vec::new();
     for path in paths {
         match suite(&path)? {
             Ok(suite) => {
@@ -60,13 +60,13 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
                 suites.push(suite);
             }
             Err(error) => {
-                is_valid = false;
                 invalid(&mut out, &error)?;
+                broken.push((path, error.report(Style::Plain)));
             }
         }
     }
     if let Some(path) = &request.junit {
-        files::write_atomically(path, junit::of(&suites).as_bytes())
+        files::write_atomically(path, junit::of(&suites, &broken).as_bytes())
             .map_err(|error| io::Error::other(format!("cannot write {}: {error}", path.display())))?;
     }
     if suites.is_empty() {
@@ -77,12 +77,12 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let failed = all().filter(|case| !case.difference.is_empty()).count();
     let cases = count(all().count() as u64, "case");
     match failed {
-        0 if is_valid => writeln!(out, "{GOOD}{cases} passed{GOOD:#}")?,
+        0 if broken.is_empty() => writeln!(out, "{GOOD}{cases} passed{GOOD:#}")?,
         0 => writeln!(out, "{cases} passed; what could not be read is above")?,
         failed => writeln!(out, "{BAD}{failed} of {cases} failed{BAD:#}")?,
     }
     out.flush()?;
-    Ok(if failed == 0 && is_valid { Exit::Success } else { Exit::Failure })
+    Ok(if failed == 0 && broken.is_empty() { Exit::Success } else { Exit::Failure })
 }
 
 /// The project's own cases.

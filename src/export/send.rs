@@ -48,9 +48,10 @@ pub(super) fn send(
             Err(refused) => refused,
         };
         let asked = refused.retry_after.and_then(|wait| Duration::try_from(wait).ok());
-        let wait = asked.unwrap_or(pause);
-        let is_over = !refused.is_transient || Instant::now() + wait >= give_up;
-        if is_over || !sleep(wait) {
+        let left = give_up.saturating_duration_since(Instant::now());
+        let is_over = !refused.is_transient || left.is_zero() || asked.is_some_and(|asked| asked > left);
+        // The last pause is shorter, so that the last attempt is made when the time is over, and not before.
+        if is_over || !sleep(asked.unwrap_or(pause).min(left)) {
             let times = if attempts > 1 { format!(" ({attempts} attempts)") } else { String::new() };
             return Err(Refused { what: format!("{}{times}", refused.what), ..refused });
         }

@@ -768,3 +768,16 @@ fn a_worker_without_a_part_says_so() {
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), b"".as_slice()));
     assert_snapshot!(err, @"conclaude: stdin is no list of transcripts: `--worker` is for conclaude itself");
 }
+
+#[test]
+fn a_session_that_is_named_twice_is_one() {
+    let test = session(CONFIG);
+    let file = Transcripts::of(&test.root(), "session-1").path(None);
+    let folder = file.parent().unwrap();
+    let sessions = |sources: &[&str]| {
+        let (_, out, _) = run_in(&test.root(), &[&["replay", "--json"], sources].concat());
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()["sessions"].clone()
+    };
+    let (file, folder) = (file.to_str().unwrap(), folder.to_str().unwrap());
+    assert_eq!(sessions(&[file, folder, file]), sessions(&[folder]));
+}

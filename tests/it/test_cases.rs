@@ -434,3 +434,17 @@ fn what_commands_print_can_be_given_and_expected() {
     error: .conclaude.test.yaml is no file of cases: 4 problems
     "#);
 }
+
+#[test]
+fn a_broken_file_is_an_error_in_the_junit_file_too() {
+    let test = project("cases:\n  - {name: a, event: Stop, expct: {}}\n");
+    test.shows(&["test", "--junit", "results.xml"]);
+    let xml = std::fs::read_to_string(test.root().join("results.xml")).unwrap();
+    let head: Vec<&str> = xml.lines().skip(1).take(3).collect();
+    assert_snapshot!(head.join("\n"), @r#"
+    <testsuites>
+      <testsuite name=".conclaude.test.yaml" tests="1" failures="0" errors="1">
+        <testcase classname=".conclaude.test.yaml" name=".conclaude.test.yaml" file=".conclaude.test.yaml">
+    "#);
+    assert!(xml.contains("<error message=\"it cannot be used\">error: missing field `expect`"), "{xml}");
+}

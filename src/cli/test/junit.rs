@@ -1,8 +1,11 @@
 //! The results as JUnit XML, which every CI reads.
 
+use std::path::PathBuf;
+
 use super::Suite;
 
-pub(super) fn of(suites: &[Suite]) -> String {
+/// A file that is broken is a case with an error, since a CI may look at nothing else.
+pub(super) fn of(suites: &[Suite], broken: &[(PathBuf, String)]) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for suite in suites {
         let name = escaped(&suite.path.to_string_lossy());
@@ -25,6 +28,13 @@ pub(super) fn of(suites: &[Suite]) -> String {
             }
         }
         xml += "  </testsuite>\n";
+    }
+    for (path, report) in broken {
+        let name = escaped(&path.to_string_lossy());
+        xml += &format!("  <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\">\n");
+        xml += &format!("    <testcase classname=\"{name}\" name=\"{name}\" file=\"{name}\">\n");
+        let error = format!("<error message=\"it cannot be used\">{}</error>", escaped(report));
+        xml += &format!("      {error}\n    </testcase>\n  </testsuite>\n");
     }
     xml + "</testsuites>\n"
 }
