@@ -43,10 +43,11 @@ pub(super) fn finish(
     Ok(delivery::deliver(context, result?))
 }
 
-/// What the readable files of a config came to stays, and the error of another is shown beside it.
+/// The event failed. What the client was to be given by the readable files of the config stays, and the error is shown beside it.
 fn with_error(event: EventKind, decided: HookResult, error: HookError) -> Result<HookResult> {
-    if decided == HookResult::success() {
-        return unread::failed(event, error);
+    if decided.context.is_none() && decided.worktree.is_none() {
+        let shown = unread::failed(event, error)?;
+        return Ok(HookResult { updated_input: decided.updated_input, ..shown });
     }
     log::warn(|| error.to_string());
     let shown = event.is_shown().then(|| format!("conclaude: {error}"));

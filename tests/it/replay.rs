@@ -776,7 +776,7 @@ fn a_session_that_is_named_twice_is_one() {
     let folder = file.parent().unwrap();
     let sessions = |sources: &[&str]| {
         let (_, out, _) = run_in(&test.root(), &[&["replay", "--json"], sources].concat());
-        serde_json::from_str::<serde_json::Value>(&out).unwrap()["sessions"].clone()
+        serde_json::from_str::<Value>(&out).unwrap()["sessions"].clone()
     };
     let (file, folder) = (file.to_str().unwrap(), folder.to_str().unwrap());
     assert_eq!(sessions(&[file, folder, file]), sessions(&[folder]));
