@@ -37,6 +37,8 @@ pub(crate) fn isolate(command: &mut Command) {
             command.env_remove(&name);
         }
     }
+    // A debug build on a loaded machine may take longer than a hook may take elsewhere.
+    command.env("TEST_LIMIT_OF_CONCLAUDE", "600");
     // Messages of programs in one language.
     command.env("HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("home")).env("LC_ALL", "C");
 }
