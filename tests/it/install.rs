@@ -1,6 +1,8 @@
 //! `conclaude install` and `uninstall`: the settings file belongs to the user.
 
+mod comments;
 mod copies;
+mod kept;
 mod lines;
 mod purge;
 mod refused;
@@ -166,177 +168,6 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
 }
 
 #[test]
-fn settings_of_others_survive_byte_for_byte_and_come_back_exactly() {
-    for original in [
-        "{\n\t\"zebra\": 1.50,\n\t\"hooks\": {},\n\t\"alpha\": [ ]\n}",
-        "{\"hooks\": {\"SubagentStop\": [], \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]}]}}\n\n",
-        "{}",
-        "\u{feff}{\r\n  \"model\": \"opus\"\r\n}",
-        "{\n  // mine\n  \"model\": \"opus\", // the best\n}\n",
-        "{\"b\": 1e999}",
-    ] {
-        let test = Test::stop().file(FILE, original);
-        let root = test.root();
-        assert_eq!(run(&root, &["install"]).0, Some(0));
-        assert_ne!(settings(&root), original);
-        let kept = std::fs::read_to_string(copies(&root).first().unwrap()).unwrap();
-        assert_eq!(kept, original);
-        assert_eq!(run(&root, &["uninstall"]).0, Some(0));
-        assert_eq!(settings(&root), original);
-        assert_eq!(copies(&root), Vec::<std::path::PathBuf>::new());
-    }
-}
-
-#[test]
-fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it() {
-    let original = "{\n  // mine\n  \"model\": \"opus\", // the best\n  \"hooks\": {\n    \"Stop\": [] // none\n  },\n}\n";
-    let test = Test::stop().config("maxBlocks: 3").file(FILE, original);
-    let root = test.root();
-    insta::assert_snapshot!(transcript(&root, &["install", "--dry-run"]), @r#"
-    exit 0
-    warning: Claude Code ignores the whole file, since it is not plain JSON: Comments are not allowed on line 2 column 3. Until that is fixed, nothing in it counts
-    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    --- [ROOT]/.claude/settings.json
-    +++ [ROOT]/.claude/settings.json
-    @@ -3,5 +3,96 @@
-       "model": "opus", // the best
-       "hooks": {
-    -    "Stop": [] // none
-    +    "Stop": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] Stop",
-    +            "timeout": 3600
-    +          }
-    +        ]
-    +      }
-    +    ], // none
-    +    "SessionStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || { echo '{\"systemMessage\":\"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source.\"}'; exit 0; }; exec [BIN] SessionStart",
-    +            "timeout": 3600
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PreToolUse": [
-    +      {
-    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PreToolUse",
-    +            "timeout": 3600
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PostToolUse": [
-    +      {
-    +        "matcher": "Agent",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] PostToolUse",
-    +            "timeout": 3600
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "UserPromptSubmit": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] UserPromptSubmit",
-    +            "timeout": 3600
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SubagentStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
-    +            "timeout": 3600,
-    +            "statusMessage": "conclaude: subagentStart commands"
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SubagentStop": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
-    +            "timeout": 3600,
-    +            "statusMessage": "conclaude: subagentStop commands"
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SessionEnd": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SessionEnd",
-    +            "timeout": 60
-    +          }
-    +        ]
-    +      }
-    +    ]
-       },
-     }
-    "#);
-    insta::assert_snapshot!(transcript(&root, &["install"]), @"
-    exit 0
-    warning: Claude Code ignores the whole file, since it is not plain JSON: Comments are not allowed on line 2 column 3. Until that is fixed, nothing in it counts
-    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
-    ");
-    let edited = settings(&root).replace("opus", "sonnet");
-    std::fs::write(root.join(FILE), edited).unwrap();
-    insta::assert_snapshot!(transcript(&root, &["uninstall"]), @"
-    exit 0
-    removed conclaude from [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude
-    stays: [ROOT]/.conclaude.yaml, which is yours
-    stays: [ROOT]/.conclaude (state, messages and audit trail)
-    stays: [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.previous-conclaude (a copy of the settings)
-    `conclaude uninstall --purge` removes what conclaude keeps of this project
-    ");
-    insta::assert_snapshot!(shown(&root), @r#"
-    {
-      // mine
-      "model": "sonnet", // the best
-      "hooks": { // none
-      },
-    }
-    "#);
-}
-
-#[test]
-fn what_the_user_changed_meanwhile_stays() {
-    let test = Test::stop().file(FILE, "{\n  \"model\": \"opus\"\n}\n");
-    let root = test.root();
-    run(&root, &["install"]);
-    let changed = settings(&root).replace("\"opus\"", "\"sonnet\"");
-    std::fs::write(root.join(FILE), changed).unwrap();
-    run(&root, &["uninstall"]);
-    assert_eq!(settings(&root), "{\n  \"model\": \"sonnet\"\n}\n");
-}
-
-#[test]
 fn the_schema_that_a_config_names_is_there_for_whoever_clones() {
     const NAMED: &str = "# yaml-language-server: $schema=./.conclaude/schema.json\nmaxBlocks: 3\n";
     let schema = include_str!("../../conclaude.schema.json");
@@ -409,22 +240,6 @@ fn without_gates_no_tool_is_watched() {
 }
 
 #[test]
-fn the_frontmatter_of_agents_is_never_changed() {
-    const AGENT: &str = "---\nname: coder # the one\ndescription: writes code\n---\nYou are a coder.\r\n";
-    let test = Test::stop().file(".claude/agents/coder.md", AGENT);
-    insta::assert_snapshot!(transcript(&test.root(), &["install", "--agents"]), @"
-    exit 1
-    error: unexpected argument '--agents' found
-
-    Usage: conclaude install [OPTIONS]
-
-    For more information, try '--help'.
-    ");
-    run(&test.root(), &["install"]);
-    assert_eq!(std::fs::read_to_string(test.root().join(".claude/agents/coder.md")).unwrap(), AGENT);
-}
-
-#[test]
 fn a_session_that_starts_reports_that_config_and_registration_are_out_of_sync() {
     let test = Test::event("SessionStart").config("des: {enabled: false}");
     let root = test.root();
@@ -466,36 +281,6 @@ fn an_event_that_only_notifications_need_is_registered_and_goes_when_they_do() {
 }
 
 #[test]
-fn blank_and_empty_settings_come_back_as_they_were() {
-    for blank in ["", "\n", "  \n\n"] {
-        let test = Test::stop().file(FILE, blank);
-        let root = test.root();
-        assert_eq!(run(&root, &["install"]).0, Some(0));
-        assert_ne!(settings(&root), blank);
-        assert_eq!(run(&root, &["uninstall"]).0, Some(0));
-        assert_eq!(settings(&root), blank);
-    }
-}
-
-#[test]
-fn a_line_of_another_tool_that_mentions_us_is_not_ours() {
-    let other = "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"log; /usr/bin/conclaude Stop\"}]}\n    ]\n  }\n}\n";
-    let test = Test::stop().config("maxBlocks: 3").file(FILE, other);
-    let root = test.root();
-    insta::assert_snapshot!(transcript(&root, &["install", "--project"]), @"
-    exit 0
-    warning: `log; /usr/bin/conclaude Stop` calls conclaude as well, and is left as it is: it may be called twice
-    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
-    registered conclaude in [ROOT]/.claude/settings.json
-    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
-    ");
-    let json: Value = serde_json::from_str(&settings(&root)).unwrap();
-    assert_eq!(json["hooks"]["Stop"][0]["hooks"][0]["command"], "log; /usr/bin/conclaude Stop");
-    run(&root, &["uninstall"]);
-    assert_eq!(settings(&root), other);
-}
-
-#[test]
 fn in_a_folder_below_the_project_a_note_says_where_sessions_must_start() {
     let test = Test::stop().config("maxBlocks: 3").file("pkg/x", "");
     let root = test.root();
@@ -515,18 +300,4 @@ fn in_a_folder_below_the_project_a_note_says_where_sessions_must_start() {
     the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
     ");
     assert!(!test.root().join(".claude").exists());
-}
-
-#[test]
-fn an_empty_list_of_the_users_survives_a_registration_that_comes_and_goes() {
-    let original = "{\"hooks\": {\"PreToolUse\": []}, \"a\": 1}";
-    let test = Test::stop().file(FILE, original);
-    let root = test.root();
-    run(&root, &["install"]);
-    let test = test.config("des: {enabled: false}");
-    run(&test.root(), &["install"]);
-    let json: Value = serde_json::from_str(&settings(&root)).unwrap();
-    assert_eq!(json["hooks"]["PreToolUse"], Value::Array(Vec::new()));
-    run(&root, &["uninstall"]);
-    assert_eq!(settings(&root), original);
 }

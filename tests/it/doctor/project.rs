@@ -1,0 +1,112 @@
+//! The config, the trail and the state of a project.
+
+use super::*;
+
+#[test]
+fn a_broken_config_is_named_with_the_subcommand_that_shows_where() {
+    insta::assert_snapshot!(checks(&healthy().config("subagentStop: [\n"), "config"), @"
+    exit 1
+    problem: .conclaude.yaml is not valid: invalid config [ROOT]/.conclaude.yaml: 1 problem → conclaude validate
+    ");
+}
+
+#[test]
+fn what_is_allowed_but_cannot_work_is_a_warning() {
+    let test = healthy().config("notifications: {enabled: true, hooks: [FileChanged]}\n");
+    insta::assert_snapshot!(checks(&test, "config"), @"
+    exit 0
+    good: .conclaude.yaml is valid: notifications: on
+    warning: notifications: `FileChanged` is registered only if it has commands: for notifications alone that would change what Claude Code does, or slow it down → edit [ROOT]/.conclaude.yaml:1
+    ");
+}
+
+#[test]
+fn patterns_that_match_no_known_agent_are_named() {
+    let yaml = "subagentStop: {commands: {codr: [{run: x}], \"Expl*\": [{run: x}], \"*\": [{run: x}], \"my:plugin\": [{run: x}], zzz: [{run: x}]}}\n";
+    insta::assert_snapshot!(checks(&healthy().config(yaml), "patterns"), @r#"
+    exit 0
+    warning: subagentStop: "codr" matches no agent that is known here (.conclaude.yaml:1) → did you mean "coder"?
+    warning: subagentStop: "zzz" matches no agent that is known here (.conclaude.yaml:1) → known are: coder; built in: general-purpose, Explore, Plan, claude, statusline-setup, output-style-setup, claude-code-guide
+    "#);
+}
+
+#[test]
+fn a_trail_that_was_tampered_with_is_named() {
+    let test = healthy().run().again();
+    let folder = test.root().join(".conclaude/audit");
+    let file = std::fs::read_dir(&folder)
+        .unwrap()
+        .flatten()
+        .find(|e| e.path().extension().is_some_and(|e| e == "jsonl"))
+        .unwrap()
+        .path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("coder", "other", 1)).unwrap();
+    let shown = checks(&test, "audit").replace(file.file_name().unwrap().to_str().unwrap(), "[FILE]");
+    insta::assert_snapshot!(shown, @"
+    exit 1
+    problem: [ROOT]/.conclaude/audit/[FILE]:1: record 1 was changed: its hash does not fit its content → conclaude audit reset  # quarantines it and starts a new one
+    ");
+}
+
+#[test]
+fn a_state_folder_that_is_something_else_is_named() {
+    let test = healthy();
+    let state = test.root().join(".conclaude");
+    std::fs::remove_dir_all(&state).unwrap();
+    std::fs::write(&state, "").unwrap();
+    insta::assert_snapshot!(checks(&test, "state"), @"
+    exit 1
+    problem: [ROOT]/.conclaude is not a folder: blocks cannot be counted, and nothing is recorded → mv [ROOT]/.conclaude [ROOT]/.conclaude.aside
+    ");
+}
+
+#[test]
+fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
+    let test = Test::stop().config(CONFIG).file(".claude/agents/coder.md", "---\nname: coder\n---\n");
+    run_in(&test.root(), &["install", "--user"]);
+    insta::assert_snapshot!(checks(&test, "trust"), @"
+    exit 1
+    problem: [ROOT]/.conclaude.yaml is not trusted: nothing of it is run or sent → conclaude trust
+    ");
+    insta::assert_snapshot!(checks(&test, "call"), @"
+    exit 1
+    good: `[BIN] SubagentStop --if-trusted` answers as it should, in [N] ms
+    ");
+    run_in(&test.root(), &["trust", "--yes"]);
+    insta::assert_snapshot!(checks(&test, "trust"), @"
+    exit 0
+    good: what the config runs and sends was agreed to
+    ");
+    let test = test.config(&CONFIG.replace("ran", "other"));
+    insta::assert_snapshot!(checks(&test, "trust"), @"
+    exit 1
+    problem: [ROOT]/.conclaude.yaml has changed since you trusted it: nothing of it is run or sent → conclaude trust
+    ");
+}
+
+#[test]
+fn a_judge_that_cannot_be_asked_is_named() {
+    let test = healthy().config("des: {judge: {prompt: is it so}}\n");
+    let root = test.root();
+    let ask = |path: &str, key: &str| {
+        let mut doctor = doctor(&root, &root.join(".home"), "2.1.325");
+        doctor.env("PATH", path).env("ANTHROPIC_API_KEY", key);
+        checks_of(doctor, &root, "judge")
+    };
+    let path = root.join("judges");
+    program::script(path.join("curl"), "#!/bin/sh\n");
+    let path = format!("{}:/bin", path.display());
+    insta::assert_snapshot!(ask(&path, "key"), @"
+    exit 0
+    good: there are a key and curl to ask it
+    ");
+    insta::assert_snapshot!(ask(&path, " "), @"
+    exit 0
+    warning: ANTHROPIC_API_KEY is not set here; without it in Claude Code's environment the judge cannot be asked → export ANTHROPIC_API_KEY=…
+    ");
+    insta::assert_snapshot!(ask("/nowhere", "key"), @"
+    exit 1
+    problem: `curl` asks the judge, and is not on the PATH → apt-get install curl
+    ");
+}

@@ -1,0 +1,312 @@
+//! `init --import`: hooks of the settings and a config of conclaude 0.2 become rules.
+
+use super::*;
+
+const HOOKS: &str = r#"{
+  "model": "opus",
+  "hooks": {
+    "SubagentStop": [
+      {
+        "matcher": "coder",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "npm run lint",
+            "timeout": 60
+          }
+        ]
+      }
+    ],
+    "Stop": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "say done"
+          }
+        ]
+      }
+    ]
+  }
+}
+"#;
+
+#[test]
+fn a_hook_that_would_run_the_same_command_twice_is_named() {
+    let test = npm_project().file(".claude/settings.json", HOOKS);
+    insta::assert_snapshot!(transcript(&test.root(), &["init"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml, based on package.json
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    warning: `npm run lint` is a hook of SubagentStop in [ROOT]/.claude/settings.json as well, and would run twice: remove it there, or `conclaude init --import --project`
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: uncomment what you want there, then `conclaude doctor` checks the installation
+    ");
+}
+
+#[test]
+fn import_takes_hooks_over_and_out_of_the_settings() {
+    let test = npm_project().file(".claude/settings.json", HOOKS);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @"
+    exit 0
+    wrote [ROOT]/.conclaude.yaml, based on package.json
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
+      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
+    took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    let config = read(root.join(".conclaude.yaml"));
+    insta::assert_snapshot!(config.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n"), @r#"
+    # yaml-language-server: $schema=./.conclaude/schema.json
+    ##
+    ## What conclaude does when subagents start and stop. What was taken over runs; the rest does when you uncomment it.
+    ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
+    ##
+    ## Found here: package.json; agents that can write: coder.
+
+    subagentStop:
+      commands:
+        "coder":
+          - run: "npm run lint"
+            timeout: 60
+    "#);
+    let settings = read(root.join(".claude/settings.json"));
+    assert!(!settings.contains("npm run lint") && !settings.contains("say done"), "{settings}");
+    assert_eq!(read(backup(&root)), HOOKS);
+    let again = transcript(&root, &["init", "--import"]);
+    insta::assert_snapshot!(again, @"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    [ROOT]/.claude/settings.json has all that is needed already
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    let path = fake_npm(&root);
+    insta::assert_snapshot!(test.env("PATH", &path).run().message(), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ `npm run lint` exited with code 1
+      src/a.js: unused
+    ");
+}
+
+/// What a hook of SubagentStop is, as a settings file.
+fn stop_hook(matcher: &str, command: &str) -> String {
+    let hook = serde_json::json!({"matcher": matcher, "hooks": [{"type": "command", "command": command}]});
+    serde_json::json!({"hooks": {"SubagentStop": [hook]}}).to_string()
+}
+
+#[test]
+fn import_removes_a_hook_that_the_config_runs_in_another_spelling() {
+    let config = "subagentStop:\n  commands:\n    coder: [{run: npm test, onFailure: block}]\n    tester: [{run: npm run test, onFailure: block}]\n";
+    let hook = stop_hook("coder|tester", "cd \"$CLAUDE_PROJECT_DIR\" && npm run test || exit 2");
+    let test = Test::stop().config(config).file(".claude/settings.json", &hook);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    removed the hook `cd "$CLAUDE_PROJECT_DIR" && npm run test || exit 2` of SubagentStop from the settings: the config runs it already
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    "#);
+    assert_eq!(read(root.join(".conclaude.yaml")), config);
+    assert!(!read(root.join(".claude/settings.json")).contains("npm"));
+    assert_eq!(read(backup(&root)), hook);
+}
+
+#[test]
+fn a_hook_for_more_agents_than_the_config_is_left_with_what_to_change() {
+    let config = "subagentStop:\n  commands:\n    coder: [{run: npm test}]\n";
+    let hook = stop_hook("coder|tester", "npm run test");
+    let test = Test::stop().config(config).file(".claude/settings.json", hook);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @r#"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    not taken over: the hook `npm run test` of SubagentStop: `subagentStop` of the config runs it for "coder" only, and the hook for coder and tester: write "{coder,tester}" instead of "coder" there, then `conclaude init --import` removes the hook
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    "#);
+    insta::assert_snapshot!(about_hooks(&root), @r#"
+    ⚠ hooks        `npm test` runs twice at SubagentStop: by the config, and as a hook of your own in .claude/settings.json
+                   → `subagentStop` of the config runs it for "coder" only, and the hook for coder and tester: write "{coder,tester}" instead of "coder" there, then `conclaude init --import` removes the hook
+    "#);
+    // What it says is enough.
+    let test = test.config("subagentStop:\n  commands:\n    \"{coder,tester}\": [{run: npm test}]\n");
+    insta::assert_snapshot!(about_hooks(&root), @"
+    ⚠ hooks        `npm test` runs twice at SubagentStop: by the config, and as a hook of your own in .claude/settings.json
+                   → conclaude init --import --project
+    ");
+    run_in(&root, &["init", "--import", "--project"]);
+    insta::assert_snapshot!(about_hooks(&root), @"nothing");
+    let config = "subagentStop:\n  commands:\n    \"*\": [{run: npm test}]\n";
+    let test = test.config(config).file(".claude/settings.json", stop_hook("^cod", "npm test; say done"));
+    insta::assert_snapshot!(transcript(&test.root(), &["init", "--import"]), @"
+    exit 0
+    [ROOT]/.conclaude.yaml is left as it is
+    not taken over: the hook `npm test; say done` of SubagentStop: its matcher is a regular expression, and patterns here are globs; it stays where it is
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    insta::assert_snapshot!(about_hooks(&root), @"
+    ⚠ hooks        `npm test` runs twice at SubagentStop: by the config, and as a hook of your own in .claude/settings.json
+                   → ${EDITOR:-vi} [ROOT]/.claude/settings.json  # remove that hook
+    ");
+}
+
+/// What `doctor` says about hooks of the user's.
+fn about_hooks(root: &Path) -> String {
+    let shown = run_in(root, &["doctor"]).1;
+    let lines: Vec<&str> = shown.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with("⚠ hooks"));
+    at.map_or_else(|| "nothing".into(), |at| lines[at..at + 2].join("\n"))
+}
+
+#[test]
+fn an_import_that_is_only_tried_shows_both_files_and_changes_none() {
+    let test = npm_project().file(".claude/settings.json", HOOKS);
+    let root = test.root();
+    let shown = transcript(&root, &["init", "--import", "--dry-run"]);
+    for line in
+        ["+subagentStop:", "+      - run: \"npm run lint\"", "-            \"command\": \"npm run lint\","]
+    {
+        assert!(shown.lines().any(|own| own == line), "{line:?} is not in\n{shown}");
+    }
+    assert_eq!(read(root.join(".claude/settings.json")), HOOKS);
+    assert!(!root.join(".conclaude.yaml").exists());
+}
+
+#[test]
+fn import_takes_a_config_of_the_original_over() {
+    let original = "\
+stop:
+  rounds: 2
+  commands:
+    - run: npm test
+subagentStop:
+  commands:
+    \"cod*\":
+      - run: npm run lint
+        showStderr: true
+        showCommand: false
+preToolUse:
+  uneditableFiles: [\"*.lock\"]
+notifications:
+  enabled: true
+  hooks: [\"SubagentStop\"]
+";
+    let test = npm_project().config(original);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import"]), @"
+    exit 0
+    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    wrote [ROOT]/.conclaude.yaml, based on package.json
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    not taken over: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
+    note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    let config = read(root.join(".conclaude.yaml"));
+    insta::assert_snapshot!(config, @r#"
+    # yaml-language-server: $schema=./.conclaude/schema.json
+    ##
+    ## What conclaude does when subagents start and stop. What was taken over runs; the rest does when you uncomment it.
+    ## `conclaude validate` checks this file, `conclaude doctor` the whole installation.
+    ##
+    ## Found here: package.json; agents that can write: coder.
+    ## Not taken over: `stop.rounds`: conclaude 0.2 had this key: write `infinite: true`; `maxBlocks` is the number of rounds
+
+    stop:
+      commands: [{"run":"npm test"}]
+
+    subagentStop:
+      commands:
+        "cod*":
+          - run: "npm run lint"
+            showStderr: true
+            showCommand: false
+
+    preToolUse:
+      uneditableFiles: ["*.lock"]
+
+    notifications:
+      enabled: true
+      hooks: ["SubagentStop"]
+
+    ## Commands when a subagent starts. They can show and prepare things, but never block.
+    # subagentStart:
+    #   commands:
+    #     "*":
+    #       - run: "git status --short"
+
+    ## Ready-made guards; `conclaude pack list` says what each is for. `conclaude install` then registers what they need.
+    # extends: ["pack:secrets", "pack:git-safety", "pack:destructive-commands", "pack:lockfiles"]
+
+    ## The gates for prompts with the marker DES-VALIDATION: required are on without any of this.
+    # des:
+    #   scope: block          # block | warn | off: files outside of the step's patterns
+    #   evidence: []          # phases that only count if `conclaude des run` recorded them
+
+    ## How often the stop of one agent is blocked, for whatever reason, before it is allowed (1-7).
+    # maxBlocks: 3
+    "#);
+    assert_eq!(read(root.join(".conclaude.yaml.before-init")), original);
+    assert_eq!(run_in(&root, &["validate"]).0, Some(0));
+    let broken = Test::stop().config("subagentStop: [\n");
+    let shown = transcript(&broken.root(), &["init", "--import"]);
+    assert!(shown.starts_with("exit 1\nconclaude: invalid config"), "{shown}");
+    assert_eq!(read(broken.root().join(".conclaude.yaml")), "subagentStop: [\n");
+}
+
+#[test]
+fn import_adds_to_a_config_that_exists() {
+    let test = Test::stop().config("maxBlocks: 5 # enough\n").file(".claude/settings.local.json", HOOKS);
+    let root = test.root();
+    insta::assert_snapshot!(transcript(&root, &["init", "--import", "--local"]), @"
+    exit 0
+    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    wrote [ROOT]/.conclaude.yaml
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    took over the hook `npm run lint` of SubagentStop: it is in the config now, and no longer in the settings
+      when it fails, that is a warning; add `onFailure: block` there if it should block, as a hook does with exit 2
+    took over the hook `say done` of Stop: it is in the config now, and no longer in the settings
+    registered conclaude in [ROOT]/.claude/settings.local.json
+    the file as it was is kept in [ROOT]/.state-home/conclaude/backups/[HASH]/settings.local.json.before-conclaude
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    insta::assert_snapshot!(read(root.join(".conclaude.yaml")), @r#"
+    maxBlocks: 5 # enough
+
+    subagentStop:
+      commands:
+        "coder":
+          - run: "npm run lint"
+            timeout: 60
+
+    stop:
+      commands:
+        "*":
+          - run: "say done"
+            onFailure: "warn"
+    "#);
+    insta::assert_snapshot!(transcript(&root, &["init", "--import", "--user"]), @"
+    exit 1
+    conclaude: --import takes over hooks of a project, and yours are for all of them: use it without --user, or with --local
+    ");
+}
