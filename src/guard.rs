@@ -9,6 +9,7 @@ mod origin;
 mod own_commands;
 mod resolve;
 mod rules;
+mod sql;
 mod tools;
 mod undecided;
 mod unit;

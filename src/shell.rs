@@ -42,6 +42,7 @@ mod wrappers;
 mod tests;
 
 use std::ops::Range;
+use std::rc::Rc;
 
 pub(crate) use options::Given;
 pub(crate) use plain::Plain;
@@ -75,6 +76,8 @@ pub struct Simple {
     pub is_known: bool,
     /// The variables that are set for it alone, as `NAME=value`.
     pub assigned: Vec<String>,
+    /// The variables that programs are given here, also by `export`, `env` and `sudo`, as `NAME=value`.
+    pub environment: Rc<Vec<String>>,
     /// Whether it writes to a file other than `/dev/null` by a redirection, its own or that of a group around it.
     pub redirects_to_file: bool,
     /// Its own redirections, as `< file` and `> file`.

@@ -113,7 +113,7 @@ fn full() -> Value {
         "preToolUse": {
             "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true },
             "toolUsageValidation": [{
-                "tool": "Bash", "pattern": "x", "commandPattern": "git push", "options": ["-f", "--force"], "caseInsensitive": true,
+                "tool": "Bash", "pattern": "x", "commandPattern": "git push", "sqlPattern": "drop *", "options": ["-f", "--force"], "caseInsensitive": true,
                 "matchMode": "prefix", "action": "block", "message": "m", "agent": "a", "overridable": false,
             }],
         },

@@ -190,9 +190,11 @@ pub(crate) struct ToolRuleConfig {
     pub(crate) pattern: Option<FileGlob>,
     /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
     pub(crate) command_pattern: Option<NameGlob>,
+    /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
+    pub(crate) sql_pattern: Option<NameGlob>,
     /// Options of which the command must have one as well, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
     pub(crate) options: Option<OptionNames>,
-    /// Whether `commandPattern` is compared without regard to capital letters. Default: `false`.
+    /// Whether `commandPattern` is compared without regard to case. Default: `false`.
     pub(crate) case_insensitive: Option<bool>,
     /// Whether the command is compared as a whole, or its beginning up to the end of a word. Default: `full`.
     pub(crate) match_mode: Option<CommandMatch>,

@@ -31,7 +31,7 @@ pub(crate) enum Match<'a> {
 /// A simple command in each form that patterns are compared with.
 pub(crate) struct Forms<'a> {
     pub(crate) plain: Plain<'a>,
-    environment: Option<String>,
+    environment: Vec<String>,
     /// The whole text, of which it is the only command.
     pub(crate) whole: Option<&'a str>,
 }
@@ -54,7 +54,7 @@ impl CommandPattern {
         if self.is_prefix { self.longer.get_or_init(longer).as_ref() } else { None }
     }
 
-    /// The same for capital and small letters.
+    /// The same whatever the case.
     ///
     /// # Errors
     /// Says what is wrong with the pattern.
@@ -85,23 +85,23 @@ impl CommandPattern {
     /// Out of time it matches, unless that would allow the command.
     pub(crate) fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
         // Of many rules few are for the program at hand.
-        if !self.glob.could_start(command, false, self.ignores_case) {
-            return false;
-        }
+        let could_start = || self.glob.could_start(command, false, self.ignores_case);
         if self.ignores_case {
-            return self.matches_text(&command.to_ascii_lowercase(), if_out_of_time);
+            return could_start()
+                && self.matches_text(&command.to_ascii_lowercase(), could_start, if_out_of_time);
         }
-        self.matches_text(command, if_out_of_time)
+        self.matches_text(command, could_start, if_out_of_time)
     }
 
-    fn matches_text(&self, command: &str, if_out_of_time: bool) -> bool {
+    fn matches_text(&self, command: &str, could_start: impl Fn() -> bool, if_out_of_time: bool) -> bool {
         let matches = |glob: &Glob| {
             // The clock is asked where a comparison takes time.
             !glob.rules_out(command)
                 && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
         };
         // A pattern that is too long to be made longer counts as one that cannot be compared in time.
-        matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
+        matches(&self.glob)
+            || self.is_prefix && could_start() && self.longer().map_or(if_out_of_time, matches)
     }
 
     /// Whether it allows a command, which is compared as it is written: another program of the same name, or an option before the
@@ -118,10 +118,9 @@ impl CommandPattern {
     pub(crate) fn denies<'f>(&self, forms: &'f Forms<'_>, blocked: bool) -> Option<Match<'f>> {
         let Forms { plain, environment, whole } = forms;
         let matching = |text: &'f str| self.matches(text, true).then_some(text);
-        let mut text = matching(&plain.command.text);
-        for other in [plain.text.as_deref(), environment.as_deref(), *whole] {
-            text = text.or_else(|| other.and_then(matching));
-        }
+        let others = [plain.text.as_deref(), *whole].into_iter().flatten();
+        let mut texts = others.chain(environment.iter().map(String::as_str));
+        let text = matching(&plain.command.text).or_else(|| texts.find_map(matching));
         if text.is_none() && !self.could_match(plain, blocked) {
             return None;
         }

@@ -103,6 +103,7 @@ fn tool_rule(
         Some(config.tool.as_str()),
         file.map(FileGlob::as_str),
         command.map(NameGlob::as_str),
+        config.sql_pattern.as_ref().map(NameGlob::as_str),
         options.as_deref(),
     ]
     .into_iter()
@@ -112,6 +113,7 @@ fn tool_rule(
         tool: config.tool.glob().clone(),
         pattern: file.map(|pattern| pattern.pattern(home)).transpose()?,
         command: command_pattern(config)?,
+        sql: config.sql_pattern.as_ref().map(sql_pattern).transpose()?,
         written: written.join(" "),
         action: match config.action {
             ToolAction::Allow => Action::Allow,
@@ -123,6 +125,11 @@ fn tool_rule(
         overridable: config.overridable.unwrap_or(false),
         origin: sources.origin("toolUsageValidation", rule),
     })
+}
+
+/// Case never counts in SQL.
+fn sql_pattern(pattern: &NameGlob) -> Result<CommandPattern, GlobError> {
+    CommandPattern::new(pattern.glob().clone(), false).ignoring_case()
 }
 
 /// The pattern of commands of a rule; with options alone, it is for any command that has one.

@@ -111,6 +111,8 @@ pub(crate) struct ToolRule {
     pub(crate) pattern: Option<FilePattern>,
     /// None compares no command.
     pub(crate) command: Option<CommandPattern>,
+    /// None compares no SQL.
+    pub(crate) sql: Option<CommandPattern>,
     /// How it is written, for messages.
     pub(crate) written: String,
     pub(crate) action: Action,

@@ -56,6 +56,7 @@ fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
         tool: Glob::new("Bash", Kind::Name).unwrap(),
         pattern: None,
         command: Some(CommandPattern::new(Glob::new(pattern, Kind::Name).unwrap(), is_prefix)),
+        sql: None,
         written: pattern.to_owned(),
         action,
         message: None,

@@ -69,6 +69,10 @@ fn malformed(rules: &Rules, call: &Call<'_>, field: &str, access: Option<Access>
 
 fn work_tree(rules: &Rules, call: &Call<'_>, command: &str) -> Option<Question> {
     let is_protected = |path: &Path, is_directory| {
+        // What git keeps itself is no part of the work tree.
+        if path.file_name().is_some_and(|name| name == ".git") {
+            return false;
+        }
         let location = call.ground.location(path, is_directory);
         rules.uneditable.protecting(&location, call.agent, Watch::default()).is_some()
     };

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::call::{Call, start};
-use super::command_pattern::{Forms, Match};
+use super::command_pattern::{CommandPattern, Forms, Match};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, ToolRule, Whom};
+use super::sql;
 use crate::file_pattern::Location;
 use crate::shell::Simple;
 
@@ -105,6 +106,9 @@ impl<'a> Unit<'a> {
         if !file {
             return Err(Mismatch::File);
         }
+        if let Some(pattern) = &rule.sql {
+            self.runs_sql(pattern, is_allowing)?;
+        }
         let Some(pattern) = &rule.command else { return Ok(Match::As("")) };
         let found = match (&self.kind, call.command) {
             (Kind::Command(forms), _) if is_allowing => pattern.allows(forms),
@@ -114,6 +118,20 @@ impl<'a> Unit<'a> {
             _ => None,
         };
         found.ok_or(Mismatch::Command)
+    }
+}
+
+impl Unit<'_> {
+    /// Whether the pattern matches a statement of SQL; to allow, it must match each.
+    fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
+        let Kind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
+        let statements = sql::statements(forms.plain.command);
+        let matches = |statement: &String| pattern.matches(statement, !is_allowing);
+        let is_match = match is_allowing {
+            true => !statements.is_empty() && statements.iter().all(matches),
+            false => statements.iter().any(matches),
+        };
+        if is_match { Ok(()) } else { Err(Mismatch::Command) }
     }
 }
 
@@ -138,10 +156,10 @@ fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch
 impl ToolRule {
     /// Whether it is about pipelines and the whole text: it allows all, or has a pattern for them.
     pub(super) fn is_for_joined(&self) -> bool {
-        let allows_all = self.action == Action::Allow && self.pattern.is_none();
+        let allows_all = self.action == Action::Allow && self.pattern.is_none() && self.sql.is_none();
         match &self.command {
             None => allows_all,
-            Some(pattern) => allows_all && pattern.is_any() || pattern.joins(),
+            Some(pattern) => allows_all && pattern.is_any() || pattern.joins() && self.sql.is_none(),
         }
     }
 }

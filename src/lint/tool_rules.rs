@@ -89,9 +89,13 @@ impl Dead<'_> {
     /// What a tool without a command, or without a file, is never asked.
     fn commands(&self, rule: &ToolRuleConfig) -> Option<Remark> {
         let tool = rule.tool.as_str();
-        let key = if rule.command_pattern.is_some() { "commandPattern" } else { "options" };
-        let has_command = rule.command_pattern.is_some() || rule.options.is_some();
-        if has_command && !matches(tool, tools::SHELL) {
+        let keys = [
+            ("commandPattern", rule.command_pattern.is_some()),
+            ("sqlPattern", rule.sql_pattern.is_some()),
+            ("options", rule.options.is_some()),
+        ];
+        let command_key = keys.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key);
+        if let Some(key) = command_key.filter(|_| !matches(tool, tools::SHELL)) {
             let remark = self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
             return Some(remark.because("only `Bash` has a command to compare").help("write `tool: Bash`"));
         }
@@ -181,7 +185,15 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         }
         (Some(_), None) => false,
     };
-    options && commands
+    let sql = |rule: &ToolRuleConfig| {
+        rule.sql_pattern.as_ref().map(|pattern| pattern.as_str().to_ascii_lowercase())
+    };
+    let statements = match (sql(first), sql(second)) {
+        (None, _) => true,
+        (Some(one), Some(other)) => allows(first) == allows(second) && covers(&one, &other),
+        (Some(_), None) => false,
+    };
+    options && commands && statements
 }
 
 /// Whether a pattern takes every command.

@@ -42,7 +42,18 @@ impl Walk<'_> {
             walk.redirected += usize::from(redirected.to_file);
             let keeps = fields.first().is_some_and(|field| field.text == "exec") && fields.len() == 1;
             let choices = std::mem::take(&mut walk.choices);
+            let declares = matches!(
+                fields.first().map(|field| field.text.as_str()),
+                Some("export" | "declare" | "local" | "readonly" | "typeset")
+            );
+            let given = (!assigned.is_empty() && !declares).then(|| walk.state.give(assigned.clone()));
             walk.run_fields(&fields);
+            if let Some(before) = given {
+                walk.state.environment = before;
+            }
+            if declares {
+                walk.export(&fields, &assigned);
+            }
             walk.choices = choices;
             walk.redirected = around + usize::from(keeps && redirected.to_file);
             // A command of no words redirects as well.
@@ -51,10 +62,6 @@ impl Walk<'_> {
             }
             walk.described(index, assigned, &redirected.touched);
             walk.ran(start, index);
-            let declares = matches!(
-                fields.first().map(|field| field.text.as_str()),
-                Some("export" | "declare" | "local" | "readonly" | "typeset")
-            );
             for (name, value) in saved.into_iter().filter(|_| !declares) {
                 walk.state.set(&name, value);
             }
@@ -66,6 +73,20 @@ impl Walk<'_> {
                 end = Some(walk.state.clone());
             }
         });
+    }
+
+    /// `export` and `declare -x`: programs are given these variables from now on.
+    fn export(&mut self, fields: &[Field], assigned: &[String]) {
+        let Some((name, rest)) = fields.split_first() else { return };
+        let is_export = |field: &Field| field.text.starts_with('-') && field.text.contains('x');
+        if name.text != "export" && !rest.iter().any(is_export) {
+            return;
+        }
+        let named = rest.iter().filter(|field| !field.text.starts_with('-'));
+        let named: Vec<String> = named
+            .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
+            .collect();
+        self.state.give(assigned.iter().cloned().chain(named));
     }
 
     /// Adds to a command what is set and redirected for it.
@@ -86,6 +107,9 @@ impl Walk<'_> {
         for assignment in assignments {
             self.assign_printed(assignment);
             let assigned = self.assigned(assignment);
+            if self.state.gives(&assignment.name) {
+                self.state.give([assigned.clone()]);
+            }
             self.beside(assigned);
         }
         self.each_choice(|walk| walk.bare_redirects(redirects));
@@ -100,14 +124,19 @@ impl Walk<'_> {
 
     /// How an assignment is shown that was made.
     fn assigned(&self, assignment: &Assignment) -> String {
-        let value = match self.state.get(&assignment.name) {
+        self.variable(&assignment.name)
+    }
+
+    /// A variable with its value, as far as that is known.
+    fn variable(&self, name: &str) -> String {
+        let value = match self.state.get(name) {
             Some(Value::Options(options)) => match options.as_slice() {
                 [field] => field.shown(),
                 _ => "…".to_owned(),
             },
             _ => "…".to_owned(),
         };
-        format!("{}={value}", assignment.name)
+        format!("{name}={value}")
     }
 
     fn bare_redirects(&mut self, redirects: &[Redirect]) {
@@ -125,7 +154,7 @@ impl Walk<'_> {
     pub(super) fn run_fields(&mut self, fields: &[Field]) {
         let Some(first) = fields.first() else { return };
         self.output = Output::Unknown;
-        if !self.work(16 * fields.len()) {
+        if !self.work(16 * (fields.len() + self.state.environment.len())) {
             return;
         }
         let command = self.add_command(fields, self.redirected > 0);
@@ -235,6 +264,6 @@ impl Walk<'_> {
 }
 
 /// A word for a shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

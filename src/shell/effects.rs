@@ -1,5 +1,7 @@
 //! Commands and effects as they are collected.
 
+use std::rc::Rc;
+
 use super::state::{Field, FieldKind};
 use super::walk::Walk;
 use super::{Access, Base, Effect, Quoting, Simple, Target, Unknown};
@@ -19,6 +21,7 @@ impl Walk<'_> {
             redirects_to_file,
             unknown,
             assigned: Vec::new(),
+            environment: Rc::clone(&self.state.environment),
             redirects: Vec::new(),
             input: None,
             wraps: false,

@@ -2,7 +2,8 @@
 
 use super::arguments::{self, Arguments, Call};
 use super::builtins::moved;
-use super::state::Field;
+use super::dispatch::quoted;
+use super::state::{Field, FieldKind};
 use super::walk::Walk;
 use super::{Access, Base, Target};
 
@@ -11,6 +12,10 @@ const HARMLESS: &[&str] = &[
     "add",
     "branch",
     "bundle",
+    "check-attr",
+    "check-ignore",
+    "check-mailmap",
+    "check-ref-format",
     "cherry",
     "cherry-pick",
     "commit",
@@ -79,6 +84,9 @@ pub(super) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
     for setting in global.values(&["-c", "--config-env"]) {
         walk.inline_code("git", setting.shown());
     }
+    if let Some(alias) = alias(&global, &subcommand.text) {
+        return walk.git_alias(&alias, rest);
+    }
     let bases = walk.state.bases.clone();
     for directory in global.values(&["-C", "--work-tree"]) {
         walk.state.bases = walk.state.bases.iter().map(|base| moved(base, directory)).collect();
@@ -92,6 +100,34 @@ pub(super) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
     };
     git.run(walk, &subcommand.text, call.fields);
     walk.state.bases = bases;
+}
+
+/// What `-c alias.NAME=…` makes of a subcommand.
+fn alias(global: &Arguments, subcommand: &str) -> Option<String> {
+    let settings = global.values(&["-c"]).filter_map(|setting| {
+        let (key, value) = setting.text.split_once('=')?;
+        let (section, name) = key.split_once('.')?;
+        let is_alias = section.eq_ignore_ascii_case("alias") && name.eq_ignore_ascii_case(subcommand);
+        is_alias.then(|| value.to_owned())
+    });
+    settings.last()
+}
+
+impl Walk<'_> {
+    fn git_alias(&mut self, alias: &str, rest: &[Field]) {
+        match alias.strip_prefix('!') {
+            Some(code) => {
+                let words: Vec<String> = rest.iter().map(|field| quoted(&field.shown())).collect();
+                let code = Field::literal(format!("{code} {}", words.join(" ")));
+                self.subshell(|walk| walk.code(&code, "sh"));
+            }
+            None => {
+                let words = std::iter::once("git").chain(alias.split_whitespace()).map(Field::literal);
+                let words: Vec<Field> = words.chain(rest.iter().cloned()).collect();
+                self.deeper(|walk| walk.run_fields(&words));
+            }
+        }
+    }
 }
 
 struct Git<'a> {
@@ -194,7 +230,11 @@ impl Git<'_> {
         }
         match self.paths {
             Some(paths) => self.rewritten(walk, paths, Access::Write),
-            None => self.rewritten(walk, &self.arguments.operands, Access::Update),
+            None => match self.arguments.operands.as_slice() {
+                // One name alone that is not known is that of a branch.
+                [only] if only.kind == FieldKind::Unknown => {}
+                operands => self.rewritten(walk, operands, Access::Update),
+            },
         }
     }
 
@@ -256,7 +296,8 @@ impl Git<'_> {
     fn stash(&self, walk: &mut Walk<'_>) {
         let action = self.arguments.operands.first().map_or("push", |field| field.text.as_str());
         match action {
-            "list" | "show" | "drop" | "clear" | "create" | "store" => {}
+            // What comes back was in the work tree before, like the commits of another branch.
+            "list" | "show" | "drop" | "clear" | "create" | "store" | "pop" | "apply" | "branch" => {}
             _ => match self.paths.filter(|paths| !paths.is_empty()) {
                 Some(paths) => self.rewritten(walk, paths, Access::Write),
                 None => walk.effect(Access::Write, Target::WorkTree, self.command),

@@ -14,6 +14,14 @@ pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
     for file in options.values(&["--rcfile", "--init-file"]) {
         walk.reads(file, call.command);
     }
+    // It only checks the syntax, unless that is switched off again or it is interactive.
+    let is_check = options.has(&["-n"]) && !options.has(&["-i"]) && words.len() + 1 == call.fields.len();
+    if is_check {
+        return rest
+            .iter()
+            .take(usize::from(!options.has(&["-c"])))
+            .for_each(|file| walk.reads(file, call.command));
+    }
     if options.has(&["-c"]) {
         let Some((code, positional)) = rest.split_first() else { return };
         let positional: Vec<Field> = positional.iter().skip(1).cloned().collect();

@@ -91,16 +91,23 @@ impl Plain<'_> {
         plain.chain(own.map(|(index, word)| (index, word.as_str())))
     }
 
-    /// With the variables that are set for it, its redirections, and its input where that is run; none where it has none.
-    pub(crate) fn with_environment(&self) -> Option<String> {
-        let Simple { text, assigned, redirects, input, .. } = self.command;
-        if assigned.is_empty() && redirects.is_empty() && input.is_none() {
-            return None;
-        }
+    /// With the variables that are set for it, its redirections, and its input where that is run; and with each variable alone
+    /// that it is given. Empty where it has none of these.
+    pub(crate) fn with_environment(&self) -> Vec<String> {
+        let Simple { text, assigned, redirects, input, environment, .. } = self.command;
         let text = Some(self.text.as_ref().unwrap_or(text)).filter(|text| !text.is_empty());
-        let input = input.as_ref().map(|input| format!("<<< {input}"));
-        let all = assigned.iter().chain(text).chain(redirects).chain(&input);
-        Some(all.map(String::as_str).collect::<Vec<_>>().join(" "))
+        let mut forms = Vec::new();
+        if !(assigned.is_empty() && redirects.is_empty() && input.is_none()) {
+            let input = input.as_ref().map(|input| format!("<<< {input}"));
+            let all = assigned.iter().chain(text).chain(redirects).chain(&input);
+            forms.push(all.map(String::as_str).collect::<Vec<_>>().join(" "));
+        }
+        let is_new =
+            assigned.len() != 1 || **environment != *assigned || forms.len() != 1 || !redirects.is_empty();
+        if let Some(text) = text.filter(|_| is_new) {
+            forms.extend(environment.iter().map(|variable| format!("{variable} {text}")));
+        }
+        forms
     }
 
     /// How it is shown in a pipeline: what runs the output of others is only named.

@@ -98,6 +98,8 @@ pub(super) struct State {
     failed: Vec<Base>,
     /// What `popd` goes back to.
     pub(super) pushed: Vec<Vec<Base>>,
+    /// The variables that programs are given, as `NAME=value`.
+    pub(super) environment: Rc<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -122,12 +124,38 @@ impl State {
             bases: vec![Base::At(String::new())],
             failed: Vec::new(),
             pushed: Vec::new(),
+            environment: Rc::default(),
         }
     }
 
     /// The state of a new shell in the same directory.
     pub(super) fn child(&self, positional: Vec<Field>) -> State {
-        State { bases: self.bases.clone(), positional: Some(Rc::new(positional)), ..State::new() }
+        State {
+            bases: self.bases.clone(),
+            positional: Some(Rc::new(positional)),
+            environment: Rc::clone(&self.environment),
+            ..State::new()
+        }
+    }
+
+    /// Gives programs further variables, as `NAME=value`; what they were given before.
+    pub(super) fn give(&mut self, variables: impl IntoIterator<Item = String>) -> Rc<Vec<String>> {
+        let before = Rc::clone(&self.environment);
+        for variable in variables {
+            let name = variable.split('=').next().unwrap_or_default();
+            let known = self.environment.iter().position(|one| is_of(one, name));
+            let environment = Rc::make_mut(&mut self.environment);
+            match known.and_then(|at| environment.get_mut(at)) {
+                Some(old) => *old = variable,
+                None => environment.push(variable),
+            }
+        }
+        before
+    }
+
+    /// Whether programs are given the variable.
+    pub(super) fn gives(&self, name: &str) -> bool {
+        self.environment.iter().any(|one| is_of(one, name))
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
@@ -198,6 +226,9 @@ impl State {
         if self.pushed != other.pushed {
             self.pushed.clear();
         }
+        if self.environment.len() < other.environment.len() {
+            self.environment = Rc::clone(&other.environment);
+        }
         if Rc::ptr_eq(&self.variables, &other.variables) {
             return;
         }
@@ -228,6 +259,11 @@ impl State {
             }
         }
     }
+}
+
+/// Whether `NAME=value` is the variable of that name.
+fn is_of(variable: &str, name: &str) -> bool {
+    variable.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))
 }
 
 fn options(mine: &[Field], theirs: &[Field]) -> Value {

@@ -48,7 +48,7 @@ pub(super) fn wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
     let rest = words.get(length + operands..).unwrap_or_default();
     // Some take variables before the command.
     let assigned = rest.iter().take_while(|field| call.name == "sudo" && is_assignment(field)).count();
-    let rest = rest.get(assigned..).unwrap_or_default();
+    let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
     let edits = call.name == "sudo" && arguments.has(&["-e", "--edit"]);
     if edits {
         for file in rest {
@@ -56,7 +56,9 @@ pub(super) fn wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         return;
     }
+    let before = walk.state.give(assigned.iter().map(Field::shown));
     walk.wrap(call.command, |walk| walk.run_fields(rest));
+    walk.state.environment = before;
 }
 
 fn is_assignment(field: &Field) -> bool {
@@ -72,10 +74,11 @@ pub(super) fn env(walk: &mut Walk<'_>, call: &Call<'_>) {
     // `-` alone is `-i`.
     let rest = rest.split_first().filter(|(first, _)| first.text == "-").map_or(rest, |(_, rest)| rest);
     let assigned = rest.iter().take_while(|field| is_assignment(field)).count();
-    let rest = rest.get(assigned..).unwrap_or_default();
+    let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
     walk.subshell(|walk| {
         // What it sets is not followed into the command, so nothing is known of variables there.
         walk.state = walk.state.child(Vec::new());
+        walk.state.give(assigned.iter().map(Field::shown));
         if let Some(directory) = arguments.value(&["-C", "--chdir"]) {
             walk.state.bases = walk.state.bases.iter().map(|base| moved(base, directory)).collect();
         }

@@ -83,6 +83,13 @@ fn lockfiles_are_left_to_package_managers() {
 }
 
 #[test]
+fn what_git_keeps_itself_is_not_taken_for_the_work_tree() {
+    let test =
+        bash("extends: [\"pack:git-safety\"]\n", "git stash").file(".git/HEAD", "ref: refs/heads/main\n");
+    test.run().silent();
+}
+
+#[test]
 fn a_denial_names_the_pack_and_its_line() {
     let config = "extends: [\"pack:lockfiles\", \"pack:git-safety\"]\n";
     assert_snapshot!(bash(config, "echo x > Cargo.lock; git push --force").run().tool("deny"), @"
