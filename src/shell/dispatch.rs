@@ -210,7 +210,7 @@ impl Walk<'_> {
         }
         let outer = Rc::clone(&self.state.aliases);
         Rc::make_mut(&mut self.state.aliases).retain(|(alias, _)| alias != name);
-        let rest: Vec<String> = fields.iter().skip(1).map(|field| quoted(&field.shown())).collect();
+        let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
         self.script_text(&format!("{text} {}", rest.join(" ")));
         self.state.aliases = outer;
     }
@@ -261,9 +261,4 @@ impl Walk<'_> {
             Action::Special(run) => run(self, call),
         }
     }
-}
-
-/// A word for a shell.
-pub(super) fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

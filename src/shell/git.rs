@@ -2,7 +2,6 @@
 
 use super::arguments::{self, Arguments, Call};
 use super::builtins::moved;
-use super::dispatch::quoted;
 use super::state::{Field, FieldKind};
 use super::walk::Walk;
 use super::{Access, Base, Target};
@@ -117,7 +116,7 @@ impl Walk<'_> {
     fn git_alias(&mut self, alias: &str, rest: &[Field]) {
         match alias.strip_prefix('!') {
             Some(code) => {
-                let words: Vec<String> = rest.iter().map(|field| quoted(&field.shown())).collect();
+                let words: Vec<String> = rest.iter().map(Field::quoted).collect();
                 let code = Field::literal(format!("{code} {}", words.join(" ")));
                 self.subshell(|walk| walk.code(&code, "sh"));
             }

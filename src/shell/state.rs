@@ -51,6 +51,11 @@ impl Field {
         }
     }
 
+    /// The same in quotes, as a word for a shell.
+    pub(super) fn quoted(&self) -> String {
+        format!("'{}'", self.shown().replace('\'', "'\\''"))
+    }
+
     /// The same kind of field with another text.
     pub(super) fn with(&self, text: impl Into<String>) -> Field {
         Field::new(text, self.kind)
