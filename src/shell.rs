@@ -8,6 +8,7 @@ mod beside;
 mod braces;
 mod builtins;
 mod choices;
+mod code;
 mod control;
 mod copy;
 mod dispatch;
@@ -24,12 +25,14 @@ mod parameters;
 mod parser;
 mod partial;
 mod plain;
+mod printing;
 mod programs;
 mod quotes;
 mod redirect;
 mod search;
 mod simple;
 mod state;
+mod stream;
 mod subcommands;
 mod syntax;
 mod transfer;
@@ -204,6 +207,12 @@ pub enum Doubt {
         /// Where it runs.
         bases: Vec<Base>,
     },
+    /// Code for a shell that this script makes, and of which nothing is known before it runs.
+    UnknownScript {
+        interpreter: String,
+        /// The index of the command that runs it.
+        command: usize,
+    },
     /// A program whose arguments we cannot tell apart.
     UnknownProgram {
         words: Vec<String>,
@@ -219,6 +228,9 @@ impl std::fmt::Display for Doubt {
             Doubt::TooDeep => f.write_str("it is nested too deeply"),
             Doubt::InlineCode { interpreter, .. } => {
                 write!(f, "what code in {interpreter} does is not known")
+            }
+            Doubt::UnknownScript { interpreter, .. } => {
+                write!(f, "what `{interpreter}` runs is not known before it does")
             }
             Doubt::UnknownProgram { words, .. } => {
                 write!(f, "what `{}` does is not known", words.first().map_or("", String::as_str))

@@ -44,7 +44,7 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
     let unclear = effects.unclear.iter().filter(|unclear| seen.insert(*unclear));
-    found.extend(unclear.filter_map(|unclear| undecided(rules, call, unclear)));
+    found.extend(unclear.filter_map(|unclear| undecided(rules, call, effects, unclear)));
     let mut seen = HashSet::new();
     found.retain(|finding| seen.insert(finding.clone()));
     found

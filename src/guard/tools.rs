@@ -60,6 +60,21 @@ fn joined(rules: &[&ToolRule], call: &Call<'_>, effects: &Effects, found: &mut V
     found.extend(whole);
 }
 
+/// Whether a rule allows a pipeline of this command, or the whole text.
+pub(super) fn allows(rules: &Rules, call: &Call<'_>, effects: &Effects, command: usize) -> bool {
+    let is_for_it = |rule: &&ToolRule| is_for(rule, call).is_ok() && rule.is_for_joined();
+    let rules: Vec<&ToolRule> = rules.tools.iter().filter(is_for_it).collect();
+    let is_allowed =
+        |unit: &Unit<'_>| deciding(&rules, call, unit).is_some_and(|decided| decided.action == Action::Allow);
+    let mut pipelines = effects.pipelines.iter().filter(|pipeline| pipeline.contains(&command));
+    let of_pipeline = |pipeline: &Vec<usize>| {
+        let commands: Vec<&Simple> =
+            pipeline.iter().filter_map(|index| effects.commands.get(*index)).collect();
+        is_allowed(&Unit::pipeline(&commands, call.ground.home))
+    };
+    pipelines.any(of_pipeline) || call.command.is_some_and(|text| is_allowed(&Unit::whole(text)))
+}
+
 /// What a rule decided, and for certain or not.
 #[derive(Clone, Copy)]
 struct Decided<'a> {

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::call::{Call, Finding, doing, start};
-use super::resolve::{Ground, Unclear, first_below};
+use super::resolve::{Effects, Ground, Unclear, first_below};
 use super::rules::{Action, Rules, ToolRule};
+use super::tools::allows;
 use super::watch::Watch;
 use crate::rule::Rule;
 use crate::shell::{Access, Base, Doubt};
@@ -18,11 +19,16 @@ struct Question {
     advice: &'static str,
 }
 
-pub(super) fn undecided(rules: &Rules, call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
+pub(super) fn undecided(
+    rules: &Rules,
+    call: &Call<'_>,
+    effects: &Effects,
+    unclear: &Unclear,
+) -> Option<Finding> {
     let question = match unclear {
         Unclear::Path { access, written } => unknown_path(rules, call, *access, written),
         Unclear::WorkTree { command } => work_tree(rules, call, command),
-        Unclear::Doubt(doubt) => doubtful(rules, call, doubt),
+        Unclear::Doubt(doubt) => doubtful(rules, call, effects, doubt),
         Unclear::Input { field, access } => malformed(rules, call, field, *access),
     };
     let Question { what, matched, rule, advice } = question?;
@@ -89,7 +95,7 @@ fn work_tree(rules: &Rules, call: &Call<'_>, command: &str) -> Option<Question> 
     })
 }
 
-fn doubtful(rules: &Rules, call: &Call<'_>, doubt: &Doubt) -> Option<Question> {
+fn doubtful(rules: &Rules, call: &Call<'_>, effects: &Effects, doubt: &Doubt) -> Option<Question> {
     match doubt {
         Doubt::InlineCode { interpreter, text, bases } => {
             let word = guarded_word(rules, call, bases, text)?;
@@ -109,6 +115,15 @@ fn doubtful(rules: &Rules, call: &Call<'_>, doubt: &Doubt) -> Option<Question> {
                 matched: word,
                 rule: "what it does to that file is not known".into(),
                 advice: "use a tool for files instead",
+            })
+        }
+        Doubt::UnknownScript { interpreter, command } => {
+            let is_guarded = rules.has_guards(call.agent) && !allows(rules, call, effects, *command);
+            is_guarded.then(|| Question {
+                what: format!("running code in {}", clean_line(interpreter)),
+                matched: start(call.command.unwrap_or_default()).to_owned(),
+                rule: "which commands that are is not known before they run".into(),
+                advice: "write the commands themselves",
             })
         }
         doubt => rules.has_guards(call.agent).then(|| Question {

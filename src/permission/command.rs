@@ -34,7 +34,7 @@ pub(super) fn unreadable(script: &Script) -> Option<String> {
         Doubt::Unparsable(reason) => Some(format!("it cannot be parsed: {reason}")),
         Doubt::TooLong => Some("it is longer than 64 KiB".into()),
         Doubt::TooDeep => Some("it is nested too deeply".into()),
-        Doubt::InlineCode { .. } | Doubt::UnknownProgram { .. } => None,
+        Doubt::InlineCode { .. } | Doubt::UnknownScript { .. } | Doubt::UnknownProgram { .. } => None,
     })
 }
 
@@ -44,10 +44,18 @@ pub(super) fn unknown(script: &Script) -> Option<String> {
         Doubt::InlineCode { interpreter, .. } if SHELLS.contains(&program(interpreter)) => {
             Some(format!("what `{interpreter}` runs is not known before it does"))
         }
+        Doubt::UnknownScript { .. } => Some(doubt.to_string()),
         _ => None,
     });
+    // Of its code a part is known, which is among the commands.
+    let partly = || {
+        let runs = script.commands.iter().filter(|command| command.runs_unknown);
+        let mut programs = runs.filter_map(|command| command.words.first());
+        let shell = programs.find(|word| SHELLS.contains(&program(word)))?;
+        Some(format!("what `{}` runs is not known before it does", short(shell)))
+    };
     let unnamed = || script.commands.iter().find(|command| !command.is_known && !command.words.is_empty());
-    code.or_else(|| {
+    code.or_else(partly).or_else(|| {
         unnamed().map(|command| format!("which program `{}` means is not known", short(&command.text)))
     })
 }

@@ -1,52 +1,16 @@
-//! Builtins that change the state of the shell, and those whose output is known.
+//! Builtins that change the state of the shell, or run code in it.
 
 use std::rc::Rc;
 
 use super::Base;
 use super::arguments::Call;
 use super::interpreters::{is_descriptor, is_input};
-use super::state::{Field, FieldKind, Input, Output, Value};
+use super::state::{Field, FieldKind, MAX_OPTIONS, Value};
+use super::stream::{self, Stream};
 use super::walk::Walk;
 
 /// A longer path of a directory is no path that exists.
 const MAX_BASE: usize = 4096;
-
-pub(super) fn echo(walk: &mut Walk<'_>, call: &Call<'_>) {
-    let mut words = call.fields.get(1..).unwrap_or_default();
-    if call.name == "printf" {
-        if let Some(variable) = call.arguments.value(&["-v"]) {
-            walk.state.set(&variable.text, Value::Unknown);
-        }
-        let format = words.first().map(|field| field.text.as_str());
-        words = match format {
-            Some("%s" | "%s\\n" | "%s " | "%b") => words.get(1..).unwrap_or_default(),
-            Some(text) if !text.contains(['%', '\\']) => words,
-            _ => return,
-        };
-    } else {
-        while let Some(("-n" | "-e" | "-E" | "-ne" | "-en", rest)) =
-            words.split_first().map(|(first, rest)| (first.text.as_str(), rest))
-        {
-            words = rest;
-        }
-    }
-    // Redirected output is not what the next command reads.
-    if walk.redirected == 0 && words.iter().all(Field::is_literal) {
-        let text: Vec<&str> = words.iter().map(|field| field.text.as_str()).collect();
-        let separator = if call.name == "printf" { "\n" } else { " " };
-        walk.output = Output::Text(text.join(separator).into());
-    }
-}
-
-pub(super) fn cat(walk: &mut Walk<'_>, call: &Call<'_>) {
-    for operand in &call.arguments.operands {
-        walk.reads(operand, call.command);
-    }
-    let passes = call.arguments.operands.iter().all(|operand| operand.text == "-");
-    if passes && let Input::Text(text) = &walk.input {
-        walk.output = Output::Text(Rc::clone(text));
-    }
-}
 
 pub(super) fn cd(walk: &mut Walk<'_>, call: &Call<'_>) {
     let target = match call.arguments.operands.first() {
@@ -115,12 +79,11 @@ fn normal(path: &str) -> String {
 
 pub(super) fn eval(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let text: Vec<String> = words.iter().map(Field::shown).collect();
-    let text = text.join(" ");
-    if words.iter().all(|field| field.kind != FieldKind::Unknown) {
-        walk.script_text(&text);
+    if words.iter().any(|field| field.kind == FieldKind::Unknown) {
+        walk.code(&stream::joined(words, " "), "eval");
     } else {
-        walk.unknown_code("eval", text);
+        let text: Vec<String> = words.iter().map(Field::shown).collect();
+        walk.code(&Field::literal(text.join(" ")), "eval");
     }
 }
 
@@ -133,9 +96,9 @@ pub(super) fn trap(walk: &mut Walk<'_>, call: &Call<'_>) {
 
 pub(super) fn source(walk: &mut Walk<'_>, call: &Call<'_>) {
     match call.arguments.operands.first() {
-        Some(file) if is_input(file) => walk.code_from_input(call, true),
+        Some(file) if is_input(file) => walk.code_from_input(call.name, true),
         Some(file) if is_descriptor(file) => walk.code_from_process(call.name, true),
-        Some(file) => walk.reads(file, call.command),
+        Some(file) => walk.script_file(file, call, true),
         None => {}
     }
 }
@@ -152,19 +115,35 @@ pub(super) fn alias(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
-/// Builtins that give variables values which we do not know.
+/// Builtins that give variables values: lines of their input.
 pub(super) fn read(walk: &mut Walk<'_>, call: &Call<'_>) {
-    for operand in &call.arguments.operands {
-        let name = operand.text.split(['=', '[']).next().unwrap_or_default();
-        walk.state.set(name, Value::Unknown);
+    let operands = &call.arguments.operands;
+    for code in call.arguments.values(&["-C"]).filter(|_| call.name != "getopts") {
+        walk.subshell(|walk| walk.code(code, "bash"));
     }
-    if let Some(name) = call.arguments.value(&["-a"]) {
-        let name = name.text.clone();
-        walk.state.set(&name, Value::Unknown);
+    let mut names: Vec<String> = operands.iter().chain(call.arguments.value(&["-a"])).map(variable).collect();
+    if names.is_empty() {
+        names.push(if call.name == "read" { "REPLY" } else { "MAPFILE" }.to_owned());
     }
-    if call.arguments.operands.is_empty() {
-        walk.state.set(if call.name == "read" { "REPLY" } else { "MAPFILE" }, Value::Unknown);
+    let lines = match &walk.input {
+        Stream::Text(printed) if !printed.and_more && printed.text.is_literal() => {
+            stream::split(&printed.text, |c| c == '\n')
+        }
+        _ => Vec::new(),
+    };
+    let lines: Vec<Field> = lines.iter().map(|line| line.with(line.text.trim())).collect();
+    let is_known = call.name == "read" && !lines.is_empty() && lines.len() <= MAX_OPTIONS;
+    for name in &names {
+        let is_only = names.len() == 1 && call.arguments.value(&["-a", "-d", "-n", "-N", "-u"]).is_none();
+        let value = if is_known && is_only { Value::Options(lines.clone()) } else { Value::Unknown };
+        walk.state.set(name, value);
+        walk.note_printed(name, (walk.start..call.command).collect());
     }
+}
+
+/// The name of a variable, without its index.
+fn variable(word: &Field) -> String {
+    word.text.split(['=', '[']).next().unwrap_or_default().to_owned()
 }
 
 pub(super) fn declare(walk: &mut Walk<'_>, call: &Call<'_>) {

@@ -1,9 +1,14 @@
 //! Variables that may have one of several values, tried one after the other.
 
+use super::stream::Stream;
+use super::syntax::{Item, List};
+
 /// Which of its possible values each variable has at the moment.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     picked: Vec<(String, usize, usize)>,
+    /// What substitutions printed, which see all of these values at once.
+    printed: Vec<(*const Item, Stream)>,
     /// Not the first combination: substitutions ran already.
     pub(super) is_repeated: bool,
     /// Too many combinations: the variables are unknown.
@@ -20,6 +25,15 @@ impl Choices {
         }
         self.picked.push((name.to_owned(), count, 0));
         Some(0)
+    }
+
+    /// What a substitution printed before.
+    pub(super) fn printed(&self, list: &List) -> Option<&Stream> {
+        self.printed.iter().find(|(known, _)| *known == list.as_ptr()).map(|(_, output)| output)
+    }
+
+    pub(super) fn remember(&mut self, list: &List, output: &Stream) {
+        self.printed.push((list.as_ptr(), output.clone()));
     }
 
     /// Whether there may be another combination.

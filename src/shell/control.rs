@@ -69,6 +69,7 @@ impl Walk<'_> {
         for end in ends {
             self.state.merge(&end);
         }
+        self.blur();
     }
 
     fn case(&mut self, word: &Word, arms: &[(Vec<Word>, List)]) {
@@ -82,12 +83,14 @@ impl Walk<'_> {
             self.list(body);
             self.state.merge(&before);
         }
+        self.blur();
     }
 
     /// Runs a body as often as it takes for what is known not to change any more.
     fn repeated(&mut self, mut body: impl FnMut(&mut Self)) {
         let start = self.state.clone();
         body(self);
+        self.blur();
         self.state.merge(&start);
         if self.state == start {
             return;
@@ -102,6 +105,7 @@ impl Walk<'_> {
     }
 
     fn for_each(&mut self, name: &str, words: Option<&[Word]>, body: &List) {
+        let first = self.script.commands.len();
         let value = match words {
             Some(words) => {
                 let mut options = Vec::new();
@@ -122,6 +126,7 @@ impl Walk<'_> {
             Value::Options(options) if options.is_empty() => Value::Unknown,
             value => value,
         };
+        self.note_printed(name, (first..self.script.commands.len()).collect());
         self.beside(format!("for {name}"));
         self.state.set(name, value.clone());
         self.repeated(|walk| {

@@ -34,6 +34,7 @@ pub(super) fn copy(walk: &mut Walk<'_>, call: &Call<'_>) {
         || target.text.ends_with('/')
         || matches!(target.text.as_str(), "." | "..");
     for source in sources {
+        walk.copy_content(source, &target);
         written(
             walk,
             call,

@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use super::Access;
 use super::arguments::{self, Arguments, Call};
+use super::printing::prints_settings;
 use super::programs::{self, Action};
 use super::redirect;
-use super::state::{Field, Input, Output, State, Value};
+use super::state::{Field, State, Value};
+use super::stream::{Redirected, Stream};
 use super::syntax::{Assignment, Redirect, Word};
 use super::walk::Walk;
 
@@ -26,12 +28,13 @@ impl Walk<'_> {
                 walk.state = start.clone();
             }
             let start = walk.script.commands.len();
+            walk.start = start;
             let mut fields = Vec::with_capacity(words.len());
             for word in words {
                 fields.extend(walk.fields(word));
             }
-            let redirected = walk.redirected(redirects);
-            if let Some(input) = redirected.input {
+            let mut redirected = walk.redirected(redirects);
+            if let Some(input) = redirected.input.take() {
                 walk.input = input;
             }
             let saved: Vec<_> = assignments.iter().map(|assignment| walk.assign_for(assignment)).collect();
@@ -47,7 +50,7 @@ impl Walk<'_> {
                 Some("export" | "declare" | "local" | "readonly" | "typeset")
             );
             let given = (!assigned.is_empty() && !declares).then(|| walk.state.give(assigned.clone()));
-            walk.run_fields(&fields);
+            walk.run_command(&fields, &redirected);
             if let Some(before) = given {
                 walk.state.environment = before;
             }
@@ -71,6 +74,7 @@ impl Walk<'_> {
             }
             if walk.choices.is_open() {
                 end = Some(walk.state.clone());
+                walk.blur();
             }
         });
     }
@@ -87,6 +91,21 @@ impl Walk<'_> {
             .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
             .collect();
         self.state.give(assigned.iter().cloned().chain(named));
+    }
+
+    /// Runs a command; what it prints goes to whoever gets it.
+    fn run_command(&mut self, fields: &[Field], redirected: &Redirected) {
+        if !redirected.leaves {
+            self.run_fields(fields);
+            let output = std::mem::take(&mut self.output);
+            self.print(fields.first().map_or("", |field| &field.text), output);
+            return;
+        }
+        let mut content = self.printing(|walk| walk.run_fields(fields));
+        content.add(std::mem::take(&mut self.output));
+        if let Some((file, appends)) = &redirected.output {
+            self.wrote(file, content, *appends, (self.pipeline..self.script.commands.len()).collect());
+        }
     }
 
     /// Adds to a command what is set and redirected for it.
@@ -140,10 +159,13 @@ impl Walk<'_> {
     }
 
     fn bare_redirects(&mut self, redirects: &[Redirect]) {
-        let redirected = self.redirected(redirects);
+        let mut redirected = self.redirected(redirects);
         if redirected.touched.is_empty() {
             return;
         }
+        // `$(< FILE)`.
+        let content = redirected.input.take().unwrap_or_default();
+        self.print("", content);
         let index = self.add_command(&[], redirected.to_file);
         for (access, field) in &redirected.touched {
             self.touch(*access, field, index);
@@ -153,17 +175,14 @@ impl Walk<'_> {
     /// Runs a command that is given by its words.
     pub(super) fn run_fields(&mut self, fields: &[Field]) {
         let Some(first) = fields.first() else { return };
-        self.output = Output::Unknown;
+        self.output = Stream::Unknown;
         if !self.work(16 * (fields.len() + self.state.environment.len())) {
             return;
         }
         let command = self.add_command(fields, self.redirected > 0);
         self.takes_input(&first.text);
         if !first.is_literal() {
-            // The command itself is what another one prints.
-            if let (Some(command), true) = (self.script.commands.last_mut(), first.text.starts_with("$(")) {
-                command.runs_unknown = true;
-            }
+            self.printed_command(fields);
             self.unknown_program(fields);
             return;
         }
@@ -180,19 +199,26 @@ impl Walk<'_> {
                 let call = Call { name: program.name, fields, arguments, command };
                 self.act(program, &call);
             }
-            None if is_function => {}
-            None => self.unknown_program(fields),
+            // What it prints is printed by the commands in it.
+            None if is_function => self.output = Stream::Nothing,
+            None => {
+                self.unknown_program(fields);
+                self.program_file(first, command);
+                if self.prints.is_some() && prints_settings(fields) {
+                    self.output = Stream::Nothing;
+                }
+            }
         }
     }
 
     /// What a client of a database gets on its standard input is run as its arguments are.
     fn takes_input(&mut self, program: &str) {
-        let Input::Text(text) = &self.input else { return };
+        let Stream::Text(printed) = &self.input else { return };
         let name = program.rsplit('/').next().unwrap_or(program);
         if DATABASES.contains(&name)
             && let Some(command) = self.script.commands.last_mut()
         {
-            command.input = Some(text.to_string());
+            command.input = Some(printed.text.text.clone());
         }
     }
 
@@ -213,6 +239,7 @@ impl Walk<'_> {
         let rest: Vec<String> = fields.iter().skip(1).map(Field::quoted).collect();
         self.script_text(&format!("{text} {}", rest.join(" ")));
         self.state.aliases = outer;
+        self.output = Stream::Nothing;
     }
 
     fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {

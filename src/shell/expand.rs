@@ -5,7 +5,8 @@ use super::beside;
 use super::braces::{self, PieceRef};
 use super::parameters::Found;
 use super::partial::Partial;
-use super::state::{Field, FieldKind, MAX_VALUE, Output, Value};
+use super::state::{Field, FieldKind, MAX_VALUE, Value};
+use super::stream::{self, Stream};
 use super::syntax::{List, Operation, Piece, Word};
 use super::walk::Walk;
 
@@ -127,6 +128,12 @@ impl Walk<'_> {
                         found => self.append(&mut partial, found, name, Quoting::Bare),
                     }
                 }
+                PieceRef::Whole(Piece::Substitution { list, text, quoted: false }) => {
+                    match self.substitution(list, text) {
+                        Some(printed) => self.printed_words(&printed, &mut partial, &mut fields),
+                        None => partial.unknown(&format!("$({text})"), Quoting::Bare),
+                    }
+                }
                 PieceRef::Whole(piece) => self.other(piece, &mut partial),
             }
         }
@@ -181,33 +188,22 @@ impl Walk<'_> {
     /// Substitutions and arithmetic.
     fn other(&mut self, piece: &Piece, partial: &mut Partial) {
         match piece {
-            Piece::Substitution { list, text, quoted } => {
-                let output = if self.choices.is_repeated {
-                    Output::Unknown
-                } else {
-                    let outer = std::mem::replace(&mut self.output, Output::Unknown);
-                    self.in_substitution(|walk| walk.list(list));
-                    let printed = std::mem::replace(&mut self.output, outer);
-                    if is_one_command(list) { printed } else { Output::Unknown }
-                };
-                match (text.as_str(), output) {
-                    ("pwd", _) => partial.plain("."),
-                    ("mktemp" | "mktemp -d", _) => partial.quoted("/tmp/tmp.mktemp"),
-                    (_, Output::Text(text)) if *quoted || !text.contains(char::is_whitespace) => {
-                        partial.quoted(text.trim_end_matches('\n'));
-                    }
-                    (text, _) => {
-                        let quoting = if *quoted { Quoting::Quoted } else { Quoting::Bare };
-                        partial.unknown(&format!("$({text})"), quoting);
-                    }
+            Piece::Substitution { list, text, quoted } => match self.substitution(list, text) {
+                Some(printed) => partial.value(&printed),
+                None => {
+                    let quoting = if *quoted { Quoting::Quoted } else { Quoting::Bare };
+                    partial.unknown(&format!("$({text})"), quoting);
                 }
-            }
-            Piece::Process(list) => {
+            },
+            Piece::Process { list, reads } => {
                 if !self.choices.is_repeated {
-                    self.output = Output::Unknown;
-                    self.in_substitution(|walk| walk.list(list));
-                    let printed = std::mem::replace(&mut self.output, Output::Unknown);
-                    self.process = if is_one_command(list) { printed } else { Output::Unknown };
+                    let outer = self.input.clone();
+                    // It gets what the command prints; only `tee` prints what it reads.
+                    if *reads && !matches!(outer, Stream::Text(_)) {
+                        self.input = Stream::Unknown;
+                    }
+                    self.process = self.printing(|walk| walk.in_substitution(|walk| walk.list(list)));
+                    self.input = outer;
                 }
                 partial.quoted("/dev/fd/63");
             }
@@ -224,6 +220,37 @@ impl Walk<'_> {
                 partial.unknown(text, Quoting::Glob);
             }
             Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { .. } => {}
+        }
+    }
+
+    /// What a substitution prints, where that is known.
+    fn substitution(&mut self, list: &List, text: &str) -> Option<Field> {
+        let output = match self.choices.printed(list) {
+            Some(output) => output.clone(),
+            None if self.choices.is_repeated => Stream::Unknown,
+            None => {
+                let output = self.printing(|walk| walk.in_substitution(|walk| walk.list(list)));
+                self.choices.remember(list, &output);
+                output
+            }
+        };
+        match text {
+            "pwd" => Some(Field::literal(".")),
+            "mktemp" | "mktemp -d" => Some(Field::literal("/tmp/tmp.mktemp")),
+            _ => output.exactly(),
+        }
+    }
+
+    /// What is printed without quotes is split, and may be patterns.
+    fn printed_words(&mut self, printed: &Field, partial: &mut Partial, fields: &mut Vec<Field>) {
+        if printed.is_literal() {
+            return self.unquoted(vec![printed.clone()], partial, fields);
+        }
+        for (index, word) in stream::split(printed, char::is_whitespace).iter().enumerate() {
+            if index > 0 {
+                fields.push(std::mem::take(partial).finish(true));
+            }
+            partial.value(word);
         }
     }
 
@@ -245,10 +272,6 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-fn is_one_command(list: &List) -> bool {
-    matches!(list.as_slice(), [item] if item.rest.is_empty() && item.first.len() == 1)
 }
 
 /// `"$@"`: one field per value; the first and the last stick to what is around them.

@@ -100,8 +100,9 @@ impl<'a> Lexer<'a> {
     }
 
     pub(super) fn process(&mut self, word: &mut Word) -> Result<(), Error> {
+        let reads = self.peek() == Some(b'>');
         self.at += 2;
-        word.push(Piece::Process(self.list_up_to(")")?));
+        word.push(Piece::Process { list: self.list_up_to(")")?, reads });
         Ok(())
     }
 

@@ -1,20 +1,45 @@
-//! Which commands print what others run as code.
+//! Which commands print what others run as code: through a variable, or through a file.
 
-use super::syntax::Assignment;
+use super::Base;
+use super::builtins::moved;
+use super::state::{Field, FieldKind};
+use super::stream::{Stream, Written};
+use super::syntax::{Assigned, Assignment, Piece};
 use super::walk::Walk;
 
-/// So many variables are remembered.
+/// So many variables are remembered, and so many files.
 const MAX_PRINTED: usize = 64;
+
+/// What prints nothing, so that the rest of what is printed beside it is known.
+const SILENT: &[&str] = &[
+    ":", "[", "cd", "chmod", "cp", "exit", "export", "false", "local", "ln", "mkdir", "mv", "read",
+    "readonly", "return", "rm", "set", "shift", "shopt", "sleep", "test", "touch", "trap", "true", "umask",
+    "unset", "wait",
+];
 
 impl Walk<'_> {
     /// Assigns, and remembers the commands that print the value.
     pub(super) fn assign_printed(&mut self, assignment: &Assignment) {
         let start = self.script.commands.len();
         self.assign(assignment);
-        let end = self.script.commands.len();
-        self.printed.retain(|(name, _)| *name != assignment.name);
-        if end > start && self.printed.len() < MAX_PRINTED {
-            self.printed.push((assignment.name.clone(), start..end));
+        let mut by: Vec<usize> = (start..self.script.commands.len()).collect();
+        if !self.printed.is_empty()
+            && let Assigned::Word(word) = &assignment.value
+        {
+            for piece in word {
+                let Piece::Parameter { name, .. } = piece else { continue };
+                let earlier = self.printed.iter().filter(|(known, _)| known == name);
+                by.extend(earlier.flat_map(|(_, by)| by));
+            }
+        }
+        self.note_printed(&assignment.name, by);
+    }
+
+    /// A variable holds what these commands print.
+    pub(super) fn note_printed(&mut self, variable: &str, by: Vec<usize>) {
+        self.printed.retain(|(name, _)| name != variable);
+        if !by.is_empty() && self.printed.len() < MAX_PRINTED {
+            self.printed.push((variable.to_owned(), by));
         }
     }
 
@@ -30,9 +55,83 @@ impl Walk<'_> {
             parts.into_iter().any(|part| part == name)
         };
         let printed = self.printed.iter().filter(|(name, _)| is_used(name));
-        let before: Vec<usize> = printed.flat_map(|(_, range)| range.clone()).collect();
+        let before: Vec<usize> = printed.flat_map(|(_, by)| by.clone()).collect();
         if start < own || !before.is_empty() {
             self.joined_with(before, start);
+        }
+    }
+
+    /// Runs something; what it prints.
+    pub(super) fn printing(&mut self, run: impl FnOnce(&mut Self)) -> Stream {
+        let outer = self.prints.replace(Stream::Nothing);
+        run(self);
+        std::mem::replace(&mut self.prints, outer).unwrap_or_default()
+    }
+
+    /// A command printed this.
+    pub(super) fn print(&mut self, name: &str, output: Stream) {
+        if self.prints.is_none() {
+            return;
+        }
+        if let Stream::Text(printed) = &output {
+            self.work(printed.text.text.len());
+        }
+        let Some(prints) = &mut self.prints else { return };
+        let is_silent = matches!(output, Stream::Unknown) && SILENT.contains(&name);
+        if !is_silent {
+            prints.add(output);
+        }
+    }
+
+    /// What was printed so far may have been printed in another way.
+    pub(super) fn blur(&mut self) {
+        if let Some(prints) = &mut self.prints {
+            prints.blur();
+        }
+    }
+
+    /// Remembers what is in a file that these commands wrote.
+    pub(super) fn wrote(&mut self, file: &Field, content: Stream, appends: bool, by: Vec<usize>) {
+        let path = self.path_of(file);
+        let has_room = self.files.len() < MAX_PRINTED;
+        match self.files.iter_mut().find(|written| written.path == path) {
+            Some(written) if appends => {
+                written.content.add(content);
+                written.by.extend(by);
+            }
+            Some(written) => {
+                written.content = content;
+                written.by = by;
+            }
+            None if has_room => {
+                self.files.push(Written { path, content, by });
+            }
+            None => {}
+        }
+    }
+
+    /// A file gets what was written to another one.
+    pub(super) fn copy_content(&mut self, from: &Field, to: &Field) {
+        let Some(written) = self.written(from) else { return };
+        let (content, by) = (written.content.clone(), written.by.clone());
+        self.wrote(to, content, false, by);
+    }
+
+    /// What was written to a file before.
+    pub(super) fn written(&self, file: &Field) -> Option<&Written> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let path = self.path_of(file);
+        self.files.iter().find(|written| written.path == path)
+    }
+
+    /// A file, however it is named from the current directory.
+    fn path_of(&self, file: &Field) -> String {
+        let base = self.state.bases.first().unwrap_or(&Base::Unknown);
+        match moved(base, file) {
+            Base::At(at) | Base::IfMissing { at, .. } if file.kind == FieldKind::Literal => at,
+            _ => file.text.clone(),
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use super::Access;
 use super::arguments::{self, Call};
-use super::state::{Field, Input};
+use super::code::is_wholly_unknown;
+use super::state::Field;
 use super::walk::Walk;
 
 /// `bash -c CODE`, `bash <<EOF`, `… | bash`, `bash FILE`.
 pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = without_plus(call.fields.get(1..).unwrap_or_default());
     let (options, length) = arguments::parse_up_to("-o= -O= --rcfile=r --init-file=r", &words, true);
-    let rest = words.get(length..).unwrap_or_default();
-    let rest = rest.split_first().filter(|(first, _)| first.text == "-").map_or(rest, |(_, rest)| rest);
+    let rest = without_dash(words.get(length..).unwrap_or_default());
     for file in options.values(&["--rcfile", "--init-file"]) {
         walk.reads(file, call.command);
     }
@@ -32,13 +32,22 @@ pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
         return;
     }
     match rest.first() {
-        Some(file) if is_input(file) => walk.code_from_input(call, true),
+        Some(file) if is_input(file) => walk.code_from_input(call.name, true),
         Some(file) if is_descriptor(file) => walk.code_from_process(call.name, true),
         Some(file) if !options.has(&["-s"]) => {
-            walk.reads(file, call.command);
-            walk.arguments_of_script(rest);
+            walk.script_file(file, call, true);
+            // Its arguments are like those of a program that we do not know.
+            walk.unknown_program(rest);
         }
-        _ => walk.code_from_input(call, true),
+        _ => walk.code_from_input(call.name, true),
+    }
+}
+
+/// `at` and `batch`: a shell runs their input later.
+pub(super) fn later(walk: &mut Walk<'_>, call: &Call<'_>) {
+    match call.arguments.value(&["-f"]) {
+        Some(file) => walk.script_file(file, call, true),
+        None => walk.code_from_input(call.name, true),
     }
 }
 
@@ -69,10 +78,11 @@ pub(super) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
         .cloned()
         .collect();
     for text in &code {
-        match text.holes.as_slice() {
-            // All of it is what another command prints, or what a variable holds.
-            [(part, _)] if part.len() == text.text.len() => walk.unknown_code(call.name, text.shown()),
-            _ => walk.inline_code(call.name, text.shown()),
+        // All of it is what another command prints, or what a variable holds.
+        if is_wholly_unknown(text) {
+            walk.unknown_code(call.name, text.shown());
+        } else {
+            walk.inline_code(call.name, text.shown());
         }
     }
     if call.arguments.has(&["-m"]) {
@@ -90,13 +100,13 @@ pub(super) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
             let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
             walk.inline_code(call.name, text.join(" "));
         }
-        Some(script) if is_input(script) => walk.code_from_input(call, false),
+        Some(script) if is_input(script) => walk.code_from_input(call.name, false),
         Some(script) if is_descriptor(script) => walk.code_from_process(call.name, false),
         Some(script) if script.text != "-" => {
-            walk.reads(script, call.command);
-            walk.arguments_of_script(operands);
+            walk.script_file(script, call, false);
+            walk.unknown_program(operands);
         }
-        _ => walk.code_from_input(call, false),
+        _ => walk.code_from_input(call.name, false),
     }
 }
 
@@ -130,33 +140,7 @@ pub(super) fn is_descriptor(file: &Field) -> bool {
     file.text.starts_with("/dev/fd/")
 }
 
-impl Walk<'_> {
-    /// A script file is not read; its arguments are like those of a program that we do not know.
-    fn arguments_of_script(&mut self, words: &[Field]) {
-        self.unknown_program(words);
-    }
-
-    pub(super) fn code_from_input(&mut self, call: &Call<'_>, is_shell: bool) {
-        let input = self.input.clone();
-        self.code_of(input, call.name, is_shell);
-    }
-
-    /// Code from the last process substitution.
-    pub(super) fn code_from_process(&mut self, interpreter: &str, is_shell: bool) {
-        let input = Input::from(self.process.clone());
-        self.code_of(input, interpreter, is_shell);
-    }
-
-    fn code_of(&mut self, input: Input, interpreter: &str, is_shell: bool) {
-        match input {
-            Input::Inherited => {}
-            Input::Text(text) if is_shell => self.subshell(|walk| {
-                walk.state = walk.state.child(Vec::new());
-                walk.input = Input::Inherited;
-                walk.script_text(&text);
-            }),
-            Input::Text(text) => self.inline_code(interpreter, text.to_string()),
-            Input::Files(_) | Input::Unknown => self.unknown_code(interpreter, String::new()),
-        }
-    }
+/// Without a `-` that ends the options, or stands for one.
+pub(super) fn without_dash(words: &[Field]) -> &[Field] {
+    words.split_first().filter(|(first, _)| first.text == "-").map_or(words, |(_, rest)| rest)
 }

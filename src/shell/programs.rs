@@ -10,7 +10,7 @@ use flags::{
 use super::Access::{self, Delete, MakeDirectory, Read, Write};
 use super::arguments::{Call, Flags};
 use super::walk::Walk;
-use super::{archives, builtins, copy, editors, git, interpreters, search, transfer, wrappers};
+use super::{archives, builtins, copy, editors, git, interpreters, printing, search, transfer, wrappers};
 
 #[derive(Clone, Copy)]
 pub(super) struct Program {
@@ -79,6 +79,7 @@ const PROGRAMS: &[Program] = &[
     row("alias", "", Action::Special(builtins::alias)),
     nothing("arch"),
     row("ash", "-c= -o=", Action::Special(interpreters::shell)),
+    row("at", "-f=r -q= -t=", Action::Special(interpreters::later)),
     row("awk", AWK, Action::Special(editors::awk)),
     row("b2sum", "", Action::Each(Read, 0)),
     row("base32", BASE32, Action::Each(Read, 0)),
@@ -88,6 +89,7 @@ const PROGRAMS: &[Program] = &[
     row("bash", "-c= -o=", Action::Special(interpreters::shell)),
     row("bat", BAT, Action::Each(Read, 0)),
     row("batcat", BAT, Action::Each(Read, 0)),
+    row("batch", "-f=r -q= -t=", Action::Special(interpreters::later)),
     nothing("bc"),
     nothing("bg"),
     nothing("bind"),
@@ -103,7 +105,7 @@ const PROGRAMS: &[Program] = &[
     row("bzip2", GZIP, Action::Special(archives::compress)),
     row("caffeinate", "", Action::Special(wrappers::wrapper)),
     nothing("cal"),
-    row("cat", "", Action::Special(builtins::cat)),
+    row("cat", "", Action::Special(printing::cat)),
     row("cd", "", Action::Special(builtins::cd)),
     row("chattr", "--reference=r", Action::Trees(Write, 1)).whole(&["--reference"]),
     row("chdir", "", Action::Special(builtins::cd)).named("cd"),
@@ -147,7 +149,7 @@ const PROGRAMS: &[Program] = &[
     nothing("disown"),
     row("doas", "", Action::Special(wrappers::wrapper)),
     nothing("du"),
-    row("echo", "-v=", Action::Special(builtins::echo)),
+    row("echo", "-v=", Action::Special(printing::echo)),
     row("ed", "-c= --cmd= -S=r -u= -s=r -w=w", Action::Special(editors::edit)),
     row("egrep", GREP, Action::Each(Read, 1)).whole(&["-e", "-f", "--regexp", "--file"]),
     row("elixir", "-r= -e= -d= -l= -f=r --eval=", Action::Special(interpreters::interpreter)),
@@ -178,7 +180,7 @@ const PROGRAMS: &[Program] = &[
     row("fold", "-w= -p= -g= --width= --prefix=", Action::Each(Read, 0)),
     nothing("free"),
     row("gawk", AWK, Action::Special(editors::awk)),
-    row("gcat", "", Action::Special(builtins::cat)).named("cat"),
+    row("gcat", "", Action::Special(printing::cat)).named("cat"),
     row("gcp", CP, Action::Special(copy::copy)).named("cp"),
     nothing("getconf"),
     nothing("getent"),
@@ -303,9 +305,9 @@ const PROGRAMS: &[Program] = &[
     nothing("port"),
     row("pr", "-h= -l= -o= -w= -W= --header= --length= --width=", Action::Each(Read, 0)),
     row("prettier", PRETTIER, Action::Special(editors::format)),
-    row("print", "-v=", Action::Special(builtins::echo)),
+    row("print", "-v=", Action::Special(printing::echo)),
     nothing("printenv"),
-    row("printf", "-v=", Action::Special(builtins::echo)),
+    row("printf", "-v=", Action::Special(printing::printf)),
     nothing("ps"),
     row("ptx", "", Action::Each(Read, 0)),
     row("pushd", "", Action::Special(builtins::cd)),
@@ -389,7 +391,7 @@ const PROGRAMS: &[Program] = &[
     row("tar", "", Action::Special(archives::tar)),
     row("taskset", "", Action::Special(wrappers::wrapper)),
     row("tclsh", "-r= -e= -d= -l= -f=r --eval=", Action::Special(interpreters::interpreter)),
-    row("tee", "-m= --mode=", Action::Each(Write, 0)),
+    row("tee", "", Action::Special(printing::tee)),
     nothing("test"),
     row("time", "", Action::Special(wrappers::wrapper)),
     row("timeout", "", Action::Special(wrappers::wrapper)),
@@ -409,7 +411,7 @@ const PROGRAMS: &[Program] = &[
     row("tsort", "", Action::Each(Read, 0)),
     row("tsx", NODE, Action::Special(interpreters::interpreter)),
     nothing("tty"),
-    nothing("type"),
+    row("type", "", Action::Special(printing::which)),
     row("typeset", "", Action::Special(builtins::declare)),
     nothing("ulimit"),
     nothing("umask"),
@@ -440,7 +442,7 @@ const PROGRAMS: &[Program] = &[
     row("wget", WGET, Action::Special(transfer::wget)),
     nothing("whatis"),
     nothing("whereis"),
-    nothing("which"),
+    row("which", "", Action::Special(printing::which)),
     nothing("who"),
     nothing("whoami"),
     row("wipe", "-n= -s= --iterations= --size=", Action::Each(Write, 0)),

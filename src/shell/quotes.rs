@@ -22,6 +22,28 @@ pub(super) fn ansi_c(text: &str) -> Option<(String, usize)> {
     None
 }
 
+/// A text with its escapes decoded, as `printf` and `echo -e` do it. In a text of `echo` a `0` comes before the digits.
+pub(super) fn decoded(text: &str, is_echo: bool) -> String {
+    let mut out = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((_, c)) = chars.next() {
+        match (c, chars.peek().map(|(_, next)| *next)) {
+            ('\\', Some('c')) => break,
+            ('\\', Some('0')) if is_echo => {
+                chars.next();
+                let value = digits(&mut chars, 8, 3, 0).0;
+                out.push((value & 0xff) as u8);
+            }
+            ('\\', Some(next)) => {
+                chars.next();
+                escape(next, &mut chars, &mut out);
+            }
+            (c, _) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 type Chars<'a> = std::iter::Peekable<std::str::CharIndices<'a>>;
 
 fn escape(next: char, chars: &mut Chars<'_>, out: &mut Vec<u8>) {

@@ -1,17 +1,11 @@
 //! Redirections, and what commands hand to each other through them.
 
 use super::Access;
-use super::state::{Field, FieldKind, Input};
-use super::syntax::{Redirect, Word};
+use super::interpreters::{is_descriptor, is_input};
+use super::state::{Field, FieldKind};
+use super::stream::{Redirected, Stream};
+use super::syntax::{Redirect, Redirection, Word};
 use super::walk::Walk;
-
-/// What the redirections of a command do, before it is known which command it is.
-#[derive(Debug, Default)]
-pub(super) struct Redirected {
-    pub(super) touched: Vec<(Access, Field)>,
-    pub(super) input: Option<Input>,
-    pub(super) to_file: bool,
-}
 
 /// A redirection as one would write it.
 pub(super) fn shown((access, field): &(Access, Field)) -> String {
@@ -22,45 +16,67 @@ impl Walk<'_> {
     pub(super) fn redirected(&mut self, redirects: &[Redirect]) -> Redirected {
         let mut found = Redirected::default();
         for redirect in redirects {
-            match redirect {
-                Redirect::Read(word) => {
+            let input = match &redirect.kind {
+                Redirection::Read(word) => {
                     let field = self.target(word);
+                    let content = self.content(&field);
                     found.touched.push((Access::Read, field));
-                    found.input = Some(Input::Unknown);
+                    content
                 }
-                Redirect::Write(word) => self.writes(word, &mut found),
-                Redirect::ReadWrite(word) => {
+                Redirection::Write { word, appends } => {
+                    self.writes(word, redirect.is_standard.then_some(*appends), &mut found);
+                    continue;
+                }
+                Redirection::ReadWrite(word) => {
                     let field = self.target(word);
+                    let content = self.content(&field);
                     found.touched.push((Access::Read, field));
-                    self.writes(word, &mut found);
+                    self.writes(word, None, &mut found);
+                    content
                 }
-                Redirect::Duplicate(word) => {
-                    let field = self.target(word);
-                    let is_descriptor = field.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-                    // `>&$fd` is a descriptor as well, though nobody knows.
-                    if field.kind == FieldKind::Unknown {
-                        found.to_file = true;
-                    } else if !is_descriptor {
-                        self.writes(word, &mut found);
-                    }
+                Redirection::Duplicate(word) => {
+                    self.duplicates(word, redirect.is_standard, &mut found);
+                    continue;
                 }
-                Redirect::Text(body) => {
-                    let field = body.get().map(|word| self.scalar(word));
-                    found.input = Some(match field {
-                        Some(field) if field.is_literal() => Input::Text(field.text.into()),
-                        Some(_) => Input::Unknown,
-                        None => Input::Text("".into()),
-                    });
+                Redirection::DuplicateInput(word) => match self.target(word).text.as_str() {
+                    "0" => continue,
+                    "-" => Stream::Nothing,
+                    _ => Stream::Unknown,
+                },
+                Redirection::Text(body) => {
+                    body.get().map_or(Stream::Nothing, |word| Stream::text(self.scalar(word)))
                 }
+            };
+            if redirect.is_standard {
+                found.input = Some(input);
             }
         }
         found
     }
 
-    fn writes(&mut self, word: &Word, found: &mut Redirected) {
+    /// `>&WORD`.
+    fn duplicates(&mut self, word: &Word, is_standard: bool, found: &mut Redirected) {
+        let field = self.target(word);
+        let is_descriptor = field.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        // `>&$fd` is a descriptor as well, though nobody knows.
+        if field.kind == FieldKind::Unknown {
+            found.to_file = true;
+        } else if is_descriptor {
+            found.leaves |= is_standard && field.text != "1";
+        } else {
+            self.writes(word, is_standard.then_some(false), found);
+        }
+    }
+
+    /// Writes to a file: the standard output, if it is known whether that is appended.
+    fn writes(&mut self, word: &Word, output: Option<bool>, found: &mut Redirected) {
         let field = self.target(word);
         found.to_file |=
             !matches!(field.text.as_str(), "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty");
+        if let Some(appends) = output.filter(|_| field.text != "/dev/stdout") {
+            found.leaves = true;
+            found.output = Some((field.clone(), appends));
+        }
         found.touched.push((Access::Write, field));
     }
 
@@ -73,10 +89,26 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn redirects_of_compound(&mut self, redirects: &[Redirect]) {
+    /// What a command reads from a file.
+    pub(super) fn content(&self, file: &Field) -> Stream {
+        if is_input(file) {
+            return self.input.clone();
+        }
+        if is_descriptor(file) {
+            return self.process.clone();
+        }
+        match self.written(file) {
+            Some(written) => written.content.clone(),
+            None => Stream::File,
+        }
+    }
+
+    /// The redirections of a command that is not simple: what becomes of its output.
+    pub(super) fn redirects_of_compound(&mut self, redirects: &[Redirect]) -> Redirected {
         let mut all = Vec::new();
         self.each_choice(|walk| all.push(walk.redirected(redirects)));
-        for redirected in all {
+        let mut last = Redirected::default();
+        for mut redirected in all {
             if !redirected.touched.is_empty() {
                 let command = self.add_command(&[], redirected.to_file);
                 if let Some(command) = self.script.commands.get_mut(command) {
@@ -87,9 +119,11 @@ impl Walk<'_> {
                 }
             }
             self.redirected += usize::from(redirected.to_file);
-            if let Some(input) = redirected.input {
+            if let Some(input) = redirected.input.take() {
                 self.input = input;
             }
+            last = redirected;
         }
+        last
     }
 }

@@ -1,7 +1,8 @@
 //! `find` and `fd`.
 
 use super::arguments::Call;
-use super::state::{Field, FieldKind, Output};
+use super::state::{Field, FieldKind};
+use super::stream::Stream;
 use super::walk::Walk;
 use super::wrappers::{found, replaced};
 use super::{Access, Target};
@@ -68,8 +69,8 @@ pub(super) fn find(walk: &mut Walk<'_>, call: &Call<'_>) {
         .collect();
     let name = names.first().copied().filter(|_| !has_alternative && names.len() == 1);
     let targets: Vec<Target> = roots.iter().map(|root| below(root, name)).collect();
-    walk.output = Output::Files(targets.clone());
-    actions(walk, call, expression, &targets);
+    let runs = actions(walk, call, expression, &targets);
+    walk.output = if runs { Stream::Unknown } else { Stream::Files(targets) };
 }
 
 /// What a search from a root finds.
@@ -86,8 +87,10 @@ fn below(root: &Field, name: Option<&Field>) -> Target {
     }
 }
 
-fn actions(walk: &mut Walk<'_>, call: &Call<'_>, expression: &[Field], targets: &[Target]) {
+/// What it does to what it finds; whether it runs a command for that.
+fn actions(walk: &mut Walk<'_>, call: &Call<'_>, expression: &[Field], targets: &[Target]) -> bool {
     let mut at = 0;
+    let mut runs = false;
     while let Some(field) = expression.get(at) {
         at += 1;
         match field.text.as_str() {
@@ -113,21 +116,20 @@ fn actions(walk: &mut Walk<'_>, call: &Call<'_>, expression: &[Field], targets: 
                     walk.deeper(|walk| walk.run_fields(&fields));
                 }
                 at += length + 1;
+                runs = true;
             }
             test if VALUED.contains(&test) || NAMES.contains(&test) => at += 1,
             _ => {}
         }
     }
+    runs
 }
 
 /// `fd PATTERN ROOTS -x COMMAND`.
 pub(super) fn fd(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let runs = |field: &Field| matches!(field.text.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
-    let Some(at) = words.iter().position(runs) else {
-        walk.output = Output::Unknown;
-        return;
-    };
+    let Some(at) = words.iter().position(runs) else { return };
     let command: Vec<Field> = words.get(at + 1..).unwrap_or_default().to_vec();
     let by = Field::unknown("what was found");
     let has_mark = command.iter().any(|word| word.text.contains("{}"));

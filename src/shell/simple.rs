@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::lexer::{Heredoc, Lexer, is_operator};
-use super::syntax::{Assigned, Assignment, Command, Error, Kind, Piece, Redirect, Word};
+use super::syntax::{Assigned, Assignment, Command, Error, Kind, Piece, Redirect, Redirection, Word};
 
 /// Builtins whose arguments are assignments.
 const DECLARING: &[&str] = &["export", "declare", "local", "readonly", "typeset"];
@@ -146,25 +146,34 @@ impl Lexer<'_> {
         if is_process || !(operator.starts_with(['<', '>']) || rest.starts_with("&>")) {
             return Ok(None);
         }
-        self.at += rest.len() - operator.len();
+        let descriptor = rest.get(..rest.len() - operator.len()).unwrap_or_default();
+        self.at += descriptor.len();
+        let is_standard = match operator.starts_with('<') {
+            true => matches!(descriptor, "" | "0"),
+            false => matches!(descriptor, "" | "1"),
+        };
+        Ok(self.redirection()?.map(|kind| Redirect { kind, is_standard }))
+    }
+
+    fn redirection(&mut self) -> Result<Option<Redirection>, Error> {
         if self.eat("<<<") {
             let word = self.target()?;
-            return Ok(Some(Redirect::Text(Rc::new(OnceCell::from(word)))));
+            return Ok(Some(Redirection::Text(Rc::new(OnceCell::from(word)))));
         }
         if self.eat("<<") {
             return self.announce().map(Some);
         }
-        type Make = fn(Word) -> Redirect;
+        type Make = fn(Word) -> Redirection;
         let operators: [(&str, Make); 9] = [
-            ("&>>", Redirect::Write),
-            ("&>", Redirect::Write),
-            (">>", Redirect::Write),
-            (">|", Redirect::Write),
-            (">&", Redirect::Duplicate),
-            ("<&", Redirect::Duplicate),
-            ("<>", Redirect::ReadWrite),
-            (">", Redirect::Write),
-            ("<", Redirect::Read),
+            ("&>>", |word| Redirection::Write { word, appends: true }),
+            ("&>", |word| Redirection::Write { word, appends: false }),
+            (">>", |word| Redirection::Write { word, appends: true }),
+            (">|", |word| Redirection::Write { word, appends: false }),
+            (">&", Redirection::Duplicate),
+            ("<&", Redirection::DuplicateInput),
+            ("<>", Redirection::ReadWrite),
+            (">", |word| Redirection::Write { word, appends: false }),
+            ("<", Redirection::Read),
         ];
         for (operator, make) in operators {
             if self.eat(operator) {
@@ -183,7 +192,7 @@ impl Lexer<'_> {
     }
 
     /// `<<` was read; its body starts after the line.
-    fn announce(&mut self) -> Result<Redirect, Error> {
+    fn announce(&mut self) -> Result<Redirection, Error> {
         let strips_tabs = self.eat("-");
         let delimiter = self.target()?;
         let is_quoted = !matches!(delimiter.as_slice(), [Piece::Plain(_)]);
@@ -196,7 +205,7 @@ impl Lexer<'_> {
         }
         let body = Rc::new(OnceCell::new());
         self.heredocs.push(Heredoc { delimiter: text, is_quoted, strips_tabs, body: Rc::clone(&body) });
-        Ok(Redirect::Text(body))
+        Ok(Redirection::Text(body))
     }
 
     /// The bodies that start here, after a line break.

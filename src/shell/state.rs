@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::syntax::Command;
-use super::{Base, Quoting, Target};
+use super::{Base, Quoting};
 
 /// One word after all expansions.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -133,14 +133,19 @@ impl State {
         }
     }
 
-    /// The state of a new shell in the same directory.
+    /// The state of a new shell in the same directory. Which variables it gets is not followed; those that are set here are not
+    /// what they are outside of the whole command.
     pub(super) fn child(&self, positional: Vec<Field>) -> State {
-        State {
+        let mut child = State {
             bases: self.bases.clone(),
             positional: Some(Rc::new(positional)),
             environment: Rc::clone(&self.environment),
             ..State::new()
+        };
+        for (name, _) in self.variables.iter().filter(|(name, _)| **name != *"IFS") {
+            child.set(name, Value::Unknown);
         }
+        child
     }
 
     /// Gives programs further variables, as `NAME=value`; what they were given before.
@@ -288,32 +293,4 @@ fn union(mut mine: Vec<Base>, theirs: Vec<Base>) -> Vec<Base> {
         }
     }
     if mine.len() > MAX_BASES { vec![Base::Unknown] } else { mine }
-}
-
-/// What a command reads from its standard input.
-#[derive(Clone, Debug)]
-pub(super) enum Input {
-    Inherited,
-    Text(Rc<str>),
-    /// One file per line.
-    Files(Vec<Target>),
-    Unknown,
-}
-
-/// What a command prints.
-#[derive(Clone, Debug)]
-pub(super) enum Output {
-    Text(Rc<str>),
-    Files(Vec<Target>),
-    Unknown,
-}
-
-impl From<Output> for Input {
-    fn from(output: Output) -> Input {
-        match output {
-            Output::Text(text) => Input::Text(text),
-            Output::Files(files) => Input::Files(files),
-            Output::Unknown => Input::Unknown,
-        }
-    }
 }

@@ -80,13 +80,25 @@ pub(super) enum Assigned {
 }
 
 #[derive(Debug)]
-pub(super) enum Redirect {
+pub(super) struct Redirect {
+    pub(super) kind: Redirection,
+    /// Whether it is about the standard input or output, and not about another descriptor.
+    pub(super) is_standard: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Redirection {
     Read(Word),
-    Write(Word),
+    Write {
+        word: Word,
+        appends: bool,
+    },
     /// `<>`.
     ReadWrite(Word),
     /// `>&WORD`: a file descriptor, or a file.
     Duplicate(Word),
+    /// `<&WORD`.
+    DuplicateInput(Word),
     /// `<<` and `<<<`: what the command gets on its standard input. The body of a here-document is known a line later.
     Text(Rc<OnceCell<Word>>),
 }
@@ -110,7 +122,10 @@ pub(super) enum Piece {
         text: String,
     },
     /// `<(…)` and `>(…)`.
-    Process(List),
+    Process {
+        list: List,
+        reads: bool,
+    },
     /// A number.
     Arithmetic(Word),
     /// A pattern of `extglob`.

@@ -47,6 +47,7 @@ fn shown_doubt(doubt: &Doubt) -> String {
         Doubt::TooLong => "too long".to_owned(),
         Doubt::TooDeep => "too deep".to_owned(),
         Doubt::InlineCode { interpreter, text, .. } => format!("code {interpreter}: {text}"),
+        Doubt::UnknownScript { interpreter, .. } => format!("script {interpreter}"),
         Doubt::UnknownProgram { words, .. } => format!("program {}", words.join(" ")),
     }
 }

@@ -3,6 +3,7 @@
 use super::Access;
 use super::arguments::Call;
 use super::state::{Field, FieldKind};
+use super::stream::Stream;
 use super::walk::Walk;
 
 pub(super) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
@@ -37,7 +38,7 @@ pub(super) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
             Some(directory) => inside(directory, file),
             None => file.clone(),
         };
-        walk.touch(Access::Write, &file, call.command);
+        fetched(walk, call, &file);
     }
     let keeps_names =
         arguments.has(&["-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"]);
@@ -56,7 +57,7 @@ pub(super) fn wget(walk: &mut Walk<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
     if let Some(file) = arguments.value(&["-O", "--output-document"]) {
         if file.text != "-" {
-            walk.touch(Access::Write, &file.clone(), call.command);
+            fetched(walk, call, file);
         }
         return;
     }
@@ -83,7 +84,13 @@ fn downloaded(walk: &mut Walk<'_>, call: &Call<'_>, url: &Field, directory: Opti
         _ => Field::literal(name),
     };
     let file = directory.map_or_else(|| file.clone(), |directory| inside(directory, &file));
-    walk.touch(Access::Write, &file, call.command);
+    fetched(walk, call, &file);
+}
+
+/// A file whose content comes from elsewhere.
+fn fetched(walk: &mut Walk<'_>, call: &Call<'_>, file: &Field) {
+    walk.touch(Access::Write, file, call.command);
+    walk.wrote(file, Stream::Unknown, false, vec![call.command]);
 }
 
 fn inside(directory: &Field, file: &Field) -> Field {

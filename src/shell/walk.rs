@@ -1,10 +1,10 @@
 //! Walks through a script in the order in which it would run, and collects what it does.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use super::choices::Choices;
-use super::state::{Field, Input, Output, State};
+use super::state::{Field, State};
+use super::stream::{Redirected, Stream, Written};
 use super::syntax::{Command, Item, Join, Kind, List, Pipeline};
 use super::{Doubt, MAX_DEPTH, Script, parser};
 
@@ -19,14 +19,21 @@ pub(super) struct Walk<'a> {
     pub(super) depth: usize,
     pub(super) choices: Choices,
     /// What the command reads from, and what is known of what it prints.
-    pub(super) input: Input,
-    pub(super) output: Output,
+    pub(super) input: Stream,
+    pub(super) output: Stream,
     /// The same of the last process substitution.
-    pub(super) process: Output,
+    pub(super) process: Stream,
+    /// What was printed so far, where a command or a file gets it.
+    pub(super) prints: Option<Stream>,
     /// How many redirections to a file are around the command.
     pub(super) redirected: usize,
     /// The commands that printed what a variable holds.
-    pub(super) printed: Vec<(String, Range<usize>)>,
+    pub(super) printed: Vec<(String, Vec<usize>)>,
+    /// The files that were written.
+    pub(super) files: Vec<Written>,
+    /// Where the substitutions of the command at hand start, and its pipeline.
+    pub(super) start: usize,
+    pub(super) pipeline: usize,
     /// The functions that were defined, with the state there.
     pub(super) defined: Vec<(Rc<Command>, State)>,
     called: Vec<Rc<Command>>,
@@ -41,11 +48,15 @@ pub(super) fn run(list: &List, home: Option<&str>) -> Script {
         state: State::new(),
         depth: 0,
         choices: Choices::default(),
-        input: Input::Inherited,
-        output: Output::Unknown,
-        process: Output::Unknown,
+        input: Stream::Inherited,
+        output: Stream::Nothing,
+        process: Stream::Unknown,
+        prints: None,
         redirected: 0,
         printed: Vec::new(),
+        files: Vec::new(),
+        start: 0,
+        pipeline: 0,
         defined: Vec::new(),
         called: Vec::new(),
         work: 0,
@@ -69,20 +80,6 @@ impl Walk<'_> {
 
     pub(super) fn doubt(&mut self, doubt: Doubt) {
         self.script.doubts.push(doubt);
-    }
-
-    /// Code whose effects are not known.
-    pub(super) fn inline_code(&mut self, interpreter: &str, text: String) {
-        let bases = self.state.bases.clone();
-        self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
-    }
-
-    /// Code that the last command runs, and that is not known.
-    pub(super) fn unknown_code(&mut self, interpreter: &str, text: String) {
-        if let Some(command) = self.script.commands.last_mut() {
-            command.runs_unknown = true;
-        }
-        self.inline_code(interpreter, text);
     }
 
     /// A program that is not known, with its arguments.
@@ -126,6 +123,9 @@ impl Walk<'_> {
                 self.state.merge(&state);
             }
         }
+        if !item.rest.is_empty() {
+            self.blur();
+        }
         self.state.settle();
         for state in &skipped {
             self.state.merge(state);
@@ -133,19 +133,26 @@ impl Walk<'_> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
+        let start = self.script.commands.len();
+        let around = std::mem::replace(&mut self.pipeline, start);
         if let [command] = pipeline.as_slice() {
             self.command(command);
-            return;
+        } else {
+            self.piped(pipeline);
+            self.joined(start);
         }
+        self.pipeline = around;
+    }
+
+    fn piped(&mut self, pipeline: &Pipeline) {
         let outer = self.input.clone();
-        let start = self.script.commands.len();
-        for command in pipeline {
-            self.output = Output::Unknown;
-            self.subshell(|walk| walk.command(command));
-            self.input = std::mem::replace(&mut self.output, Output::Unknown).into();
+        if let Some((last, others)) = pipeline.split_last() {
+            for command in others {
+                self.input = self.printing(|walk| walk.subshell(|walk| walk.command(command)));
+            }
+            self.subshell(|walk| walk.command(last));
         }
         self.input = outer;
-        self.joined(start);
     }
 
     /// The commands from here on hand their output to each other.
@@ -180,13 +187,20 @@ impl Walk<'_> {
         let input = self.input.clone();
         let redirected = self.redirected;
         let start = self.script.commands.len();
-        if !command.redirects.is_empty() {
-            self.redirects_of_compound(&command.redirects);
-        }
+        let around = match command.redirects.as_slice() {
+            [] => Redirected::default(),
+            redirects => self.redirects_of_compound(redirects),
+        };
         let body = self.script.commands.len();
-        self.compound(&command.kind);
+        if around.leaves {
+            let content = self.printing(|walk| walk.compound(&command.kind));
+            if let Some((file, appends)) = &around.output {
+                self.wrote(file, content, *appends, (self.pipeline..self.script.commands.len()).collect());
+            }
+        } else {
+            self.compound(&command.kind);
+        }
         self.ran(start, body);
-        self.output = Output::Unknown;
         self.input = input;
         self.redirected = redirected;
     }

@@ -1,10 +1,13 @@
 //! Programs that run another command, which is given by their own arguments.
 
-use super::arguments::{self, Call};
+use super::arguments::{self, Arguments, Call};
 use super::builtins::moved;
-use super::state::{Field, FieldKind, Input};
+use super::interpreters::without_dash;
+use super::quotes::decoded;
+use super::state::{Field, FieldKind};
+use super::stream::{self, Stream};
 use super::walk::Walk;
-use super::{Access, Target};
+use super::{Access, Quoting, Target};
 
 /// The flags of a program that runs the rest of its words, and how many operands come before that.
 const WRAPPERS: &[(&str, &str, usize)] = &[
@@ -42,10 +45,18 @@ pub(super) fn wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let Some((_, flags, operands)) = WRAPPERS.iter().find(|(name, ..)| *name == call.name) else { return };
     let (arguments, length) = arguments::parse_up_to(flags, words, true);
+    let rest = words.get(length + operands..).unwrap_or_default();
     if call.name == "command" && arguments.has(&["-v", "-V"]) {
+        if let [name] = rest {
+            walk.output = Stream::text(name.clone());
+        }
         return;
     }
-    let rest = words.get(length + operands..).unwrap_or_default();
+    // Without a command it is a shell.
+    if rest.is_empty() && (call.name == "chroot" || arguments.has(&["-s", "-i", "--shell", "--login"])) {
+        walk.code_from_input(call.name, true);
+        return;
+    }
     // Some take variables before the command.
     let assigned = rest.iter().take_while(|field| call.name == "sudo" && is_assignment(field)).count();
     let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
@@ -72,7 +83,7 @@ pub(super) fn env(walk: &mut Walk<'_>, call: &Call<'_>) {
     let (arguments, length) = arguments::parse_up_to(flags, words, true);
     let rest = words.get(length..).unwrap_or_default();
     // `-` alone is `-i`.
-    let rest = rest.split_first().filter(|(first, _)| first.text == "-").map_or(rest, |(_, rest)| rest);
+    let rest = without_dash(rest);
     let assigned = rest.iter().take_while(|field| is_assignment(field)).count();
     let (assigned, rest) = rest.split_at_checked(assigned).unwrap_or((&[], rest));
     walk.subshell(|walk| {
@@ -109,7 +120,8 @@ pub(super) fn text_wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
         rest if matches!(call.name, "watch" | "flock") => {
             walk.wrap(call.command, |walk| walk.run_fields(rest));
         }
-        _ => walk.unknown_program(call.fields),
+        // Another user's shell.
+        _ => walk.code_from_input(call.name, true),
     }
 }
 
@@ -126,23 +138,23 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: &Call<'_>) {
         Some(at) => rest.split_at_checked(at).unwrap_or((rest, &[])),
         None => (rest, &[][..]),
     };
-    let more = match (&walk.input, listed) {
-        (_, [_, listed @ ..]) => listed.to_vec(),
-        (Input::Text(text), _) if !arguments.has(&["-a", "--arg-file"]) => {
-            text.split_whitespace().map(Field::literal).collect()
-        }
-        (Input::Files(files), _) => files.iter().map(found).collect(),
-        _ => vec![Field::unknown("the arguments of xargs")],
-    };
     let uses_placeholder =
         placeholder.filter(|mark| rest.iter().any(|field| field.text.contains(mark.as_str())));
-    walk.input = Input::Unknown;
+    let more = match (&walk.input, listed) {
+        (_, [_, listed @ ..]) => listed.to_vec(),
+        _ if arguments.has(&["-a", "--arg-file"]) => vec![Field::unknown(GIVEN)],
+        (input, _) => given(input, &arguments, uses_placeholder.is_some()),
+    };
+    walk.input = Stream::Unknown;
     match uses_placeholder {
         Some(mark) => {
+            let mut output = Stream::Nothing;
             for field in &more {
                 let fields: Vec<Field> = rest.iter().map(|word| replaced(word, &mark, field)).collect();
                 walk.wrap(call.command, |walk| walk.run_fields(&fields));
+                output.add(std::mem::take(&mut walk.output));
             }
+            walk.output = output;
         }
         None => {
             let fields: Vec<Field> = rest.iter().cloned().chain(more).collect();
@@ -151,10 +163,43 @@ pub(super) fn xargs(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
+/// What is not known of the arguments of `xargs`.
+const GIVEN: &str = "the arguments of xargs";
+
+/// The words that are given on the standard input: lines, where each takes the position of a placeholder.
+fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
+    let printed = match input {
+        Stream::Text(printed) => printed,
+        Stream::Files(files) => return files.iter().map(found).collect(),
+        _ => return vec![Field::unknown(GIVEN)],
+    };
+    let delimiter =
+        arguments.value(&["-d", "--delimiter"]).and_then(|field| decoded(&field.text, false).chars().next());
+    let mut words = match delimiter {
+        _ if arguments.has(&["-0", "--null"]) => stream::split(&printed.text, |c| c == '\0'),
+        Some(delimiter) => stream::split(&printed.text, |c| c == delimiter),
+        None if by_lines => stream::split(&printed.text, |c| c == '\n'),
+        None => stream::split(&printed.text, char::is_whitespace),
+    };
+    if printed.and_more {
+        words.push(Field::unknown(GIVEN));
+    }
+    words
+}
+
 /// A word with a placeholder replaced by what it stands for.
 pub(super) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {
     if !word.text.contains(mark) {
         return word.clone();
+    }
+    if word.kind == FieldKind::Literal && by.kind == FieldKind::Unknown {
+        let by = if by.holes.is_empty() {
+            Field { holes: vec![(0..by.text.len(), Quoting::Quoted)], ..by.clone() }
+        } else {
+            by.clone()
+        };
+        let parts: Vec<Field> = word.text.split(mark).map(Field::literal).collect();
+        return stream::joined_by(&parts, &by);
     }
     let kind = match (word.kind, by.kind) {
         (_, FieldKind::Tree) if word.text == mark => FieldKind::Tree,
@@ -183,15 +228,6 @@ impl Walk<'_> {
         let runs_another = self.script.commands.len() > before;
         if let Some(command) = self.script.commands.get_mut(command) {
             command.wraps |= runs_another;
-        }
-    }
-
-    /// Runs a word as a script of its own.
-    pub(super) fn code(&mut self, code: &Field, interpreter: &str) {
-        if code.kind == FieldKind::Unknown {
-            self.unknown_code(interpreter, code.text.clone());
-        } else {
-            self.script_text(&code.shown());
         }
     }
 }

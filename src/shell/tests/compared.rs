@@ -2,7 +2,7 @@
 
 use rable::{Node, NodeKind};
 
-use super::super::syntax::{Assigned, Command, Kind, List, Piece, Redirect, Word};
+use super::super::syntax::{Assigned, Command, Kind, List, Piece, Redirect, Redirection, Word};
 use super::*;
 
 /// Simple commands with words, without those in the words of expansions and here-documents, which rable does not parse.
@@ -48,18 +48,19 @@ fn count_command(command: &Command) -> usize {
 }
 
 fn count_redirect(redirect: &Redirect) -> usize {
-    match redirect {
-        Redirect::Read(word)
-        | Redirect::Write(word)
-        | Redirect::ReadWrite(word)
-        | Redirect::Duplicate(word) => count_word(word),
-        Redirect::Text(_) => 0,
+    match &redirect.kind {
+        Redirection::Read(word)
+        | Redirection::Write { word, .. }
+        | Redirection::ReadWrite(word)
+        | Redirection::Duplicate(word)
+        | Redirection::DuplicateInput(word) => count_word(word),
+        Redirection::Text(_) => 0,
     }
 }
 
 fn count_word(word: &Word) -> usize {
     let counts = word.iter().map(|piece| match piece {
-        Piece::Substitution { list, .. } | Piece::Process(list) => count(list),
+        Piece::Substitution { list, .. } | Piece::Process { list, .. } => count(list),
         _ => 0,
     });
     counts.sum()

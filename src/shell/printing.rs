@@ -1,0 +1,171 @@
+//! Programs whose output is known: those that print their arguments, and those that hand on what they read.
+
+use super::Access;
+use super::arguments::Call;
+use super::quotes::decoded;
+use super::state::{Field, FieldKind, Value};
+use super::stream::{self, Stream};
+use super::walk::Walk;
+
+/// `echo`, and `print` of other shells.
+pub(super) fn echo(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let mut words = call.fields.get(1..).unwrap_or_default();
+    let (mut decodes, mut breaks) = (None, true);
+    while let Some((first, rest)) = words.split_first() {
+        let Some(flags) = first.text.strip_prefix('-').filter(|flags| is_flags(flags)) else { break };
+        for flag in flags.chars() {
+            match flag {
+                'e' => decodes = Some(true),
+                'E' | 'r' => decodes = Some(false),
+                _ => breaks = false,
+            }
+        }
+        words = rest;
+    }
+    if walk.prints.is_none() {
+        return;
+    }
+    let end = if breaks { "\n" } else { "" };
+    let raw = with_end(stream::joined(words, " "), end);
+    let has_escapes = raw.text.contains('\\');
+    let escaped: Vec<Field> = if has_escapes { words.iter().map(escaped).collect() } else { Vec::new() };
+    let plain = if has_escapes { with_end(stream::joined(&escaped, " "), end) } else { raw.clone() };
+    walk.output = Stream::text(if decodes == Some(true) { plain.clone() } else { raw });
+    // Some shells decode without being asked.
+    if has_escapes && decodes.is_none() {
+        walk.output.add(Stream::text(plain));
+        walk.output.blur();
+    }
+}
+
+fn is_flags(flags: &str) -> bool {
+    !flags.is_empty() && flags.bytes().all(|flag| matches!(flag, b'n' | b'e' | b'E' | b'r'))
+}
+
+fn with_end(mut text: Field, end: &str) -> Field {
+    text.text.push_str(end);
+    text
+}
+
+/// A word with its escapes decoded, as far as that is possible.
+fn escaped(word: &Field) -> Field {
+    match word.kind {
+        FieldKind::Literal => Field::literal(decoded(&word.text, true)),
+        _ => word.clone(),
+    }
+}
+
+pub(super) fn printf(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    let variable = call.arguments.value(&["-v"]).map(|field| field.text.clone());
+    let words = if variable.is_some() { &call.arguments.operands } else { words };
+    let words = match words.split_first() {
+        Some((first, rest)) if first.text == "--" => rest,
+        _ => words,
+    };
+    if walk.prints.is_none() && variable.is_none() {
+        return;
+    }
+    let text = words.split_first().and_then(|(format, values)| formatted(format, values));
+    match (variable, text) {
+        (Some(name), Some(text)) if text.is_literal() => walk.state.set(&name, Value::Options(vec![text])),
+        (Some(name), _) => walk.state.set(&name, Value::Unknown),
+        (None, text) => walk.output = text.map_or(Stream::Unknown, Stream::text),
+    }
+}
+
+/// What `printf` prints; nothing where the format has more than strings and numbers.
+fn formatted(format: &Field, values: &[Field]) -> Option<Field> {
+    if !format.is_literal() {
+        return None;
+    }
+    let mut parts: Vec<Field> = Vec::new();
+    let mut values = values.iter();
+    loop {
+        let before = values.len();
+        let mut rest = format.text.as_str();
+        while let Some((text, conversion)) = rest.split_once('%') {
+            parts.push(Field::literal(decoded(text, false)));
+            let width =
+                conversion.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | ' '));
+            let kind = width.chars().next()?;
+            match kind {
+                '%' => parts.push(Field::literal("%")),
+                's' | 'd' | 'i' | 'u' | 'q' => parts.extend(values.next().cloned()),
+                'b' => parts.extend(values.next().map(escaped)),
+                _ => return None,
+            }
+            rest = width.get(kind.len_utf8()..)?;
+        }
+        parts.push(Field::literal(decoded(rest, false)));
+        // The format is used again for what is left.
+        if values.len() == 0 || values.len() == before {
+            return Some(stream::joined(&parts, ""));
+        }
+    }
+}
+
+pub(super) fn cat(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let operands = &call.arguments.operands;
+    for operand in operands {
+        walk.reads(operand, call.command);
+    }
+    if operands.is_empty() {
+        walk.output = walk.input.clone();
+        return;
+    }
+    let mut output = Stream::Nothing;
+    for operand in operands {
+        output.add(if operand.text == "-" { walk.input.clone() } else { walk.content(operand) });
+    }
+    // With numbers or marks it is another text.
+    if call.arguments.flags.is_empty() || !matches!(output, Stream::Text(_)) {
+        walk.output = output;
+    }
+}
+
+pub(super) fn tee(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let input = walk.input.clone();
+    let appends = call.arguments.has(&["-a", "--append"]);
+    for file in &call.arguments.operands {
+        walk.touch(Access::Write, file, call.command);
+        walk.wrote(file, input.clone(), appends, (walk.pipeline..call.command + 1).collect());
+    }
+    walk.output = input;
+}
+
+/// `which NAME`: the program that it names.
+pub(super) fn which(walk: &mut Walk<'_>, call: &Call<'_>) {
+    if let [name] = call.arguments.operands.as_slice()
+        && name.is_literal()
+    {
+        walk.output = Stream::text(name.clone());
+    }
+}
+
+/// Programs that print settings for a shell to evaluate, and the first word that asks for them.
+const SETTINGS: &[(&[&str], &[&str])] = &[
+    (&["dircolors", "keychain", "ssh-agent"], &[]),
+    (&["asdf", "atuin", "fnm", "mise", "opam", "starship", "zoxide"], &["activate", "env", "init"]),
+    (&["goenv", "jenv", "nodenv", "pyenv", "rbenv"], &["init", "virtualenv-init"]),
+    (&["direnv"], &["export", "hook"]),
+    (&["brew"], &["shellenv"]),
+    (&["conda", "mamba", "micromamba"], &["shell", "shell.bash", "shell.posix", "shell.zsh"]),
+    (&["docker-machine", "luarocks", "minikube"], &["completion", "docker-env", "env", "path"]),
+    (
+        &[
+            "argocd", "docker", "flux", "gh", "glab", "helm", "k3d", "kind", "kubectl", "npm", "oc", "pip",
+            "pnpm", "poetry", "rustup", "uv",
+        ],
+        &["completion", "completions", "generate-shell-completion"],
+    ),
+];
+
+/// Whether a command prints settings for a shell, which is what it is for.
+pub(super) fn prints_settings(words: &[Field]) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let is_asked = |(programs, asking): &&(&[&str], &[&str])| {
+        programs.contains(&word(0)) && (asking.is_empty() || asking.contains(&word(1)))
+    };
+    SETTINGS.iter().any(|row| is_asked(&row))
+}
