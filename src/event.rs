@@ -183,7 +183,7 @@ events! {
     Elicitation          "elicitation"          "mcp_server_name"   Other            WhenUsed     -;
     ElicitationResult    "elicitationResult"    "mcp_server_name"   Other            WhenUsed     -;
     ConfigChange         "configChange"         "source"            Other            WhenUsed     -;
-    InstructionsLoaded   "instructionsLoaded"   "memory_type"       Other            WhenUsed     -;
+    InstructionsLoaded   "instructionsLoaded"   "load_reason"       Other            WhenUsed     -;
     CwdChanged           "cwdChanged"           "new_cwd"           Other            WhenUsed     -;
     FileChanged          "fileChanged"          (file "file_path")  Other            WithCommands -;
     DirectoryAdded       "directoryAdded"       "source"            Other            WhenUsed     -;

@@ -131,12 +131,6 @@ impl Pattern {
         &*self.0 == "*"
     }
 
-    /// Whether it is without glob characters.
-    #[must_use]
-    pub(crate) fn is_literal(&self) -> bool {
-        matches!(self.form(), Form::Literal)
-    }
-
     /// The same as alternatives of a regular expression: names, and where the glob has them `.*` and `.`. None for a class, an
     /// escape, nested braces, and for what matches everything.
     #[must_use]

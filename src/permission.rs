@@ -94,6 +94,9 @@ fn undecidable(rules: &Rules, examined: &Examined<'_>) -> Option<String> {
     if deadline::is_over() {
         return Some(format!("the rules could not be compared: {}", deadline::exceeded()));
     }
+    if let Some(field) = rules.deny.iter().find_map(|rule| rule.lacks(examined)) {
+        return Some(format!("its `{field}` is missing or cannot be read, so what it does is not known"));
+    }
     if let Some((script, _)) = &examined.script {
         if let Some(why) = command::unreadable(script) {
             return Some(why);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::regex_text::RegexText;
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
-use crate::dialect::claude::fields;
+use crate::dialect::claude::{fields, watched};
 use crate::event::{EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
 
@@ -260,6 +260,19 @@ impl EventConfig {
             .any(|command| [command.on_failure, command.on_timeout].contains(&Some(Reaction::Block)))
     }
 
+    /// What Claude Code does not watch of a pattern of files, and why. Where others name files, `*` stands for those.
+    fn unwatched(&self, pattern: &Pattern) -> Option<(String, &'static str)> {
+        let is_watched = |one: &Pattern| watched::paths(one.as_str()).iter().any(Result::is_ok);
+        if pattern.is_wildcard() {
+            let names_none = !self.entries().iter().any(|(one, _)| is_watched(one));
+            return names_none
+                .then(|| ("no file is watched".into(), "Claude Code watches the files that patterns name"));
+        }
+        let unwatched = watched::paths(pattern.as_str()).into_iter().find_map(Result::err)?;
+        let why = "Claude Code watches files and folders by name, and no pattern without one";
+        Some((format!("`{unwatched}` is not watched"), why))
+    }
+
     pub(super) fn warnings(&self, event: EventKind, found: &mut Vec<Remark>) {
         let section = event.row().section;
         if !event.is_known() {
@@ -276,9 +289,11 @@ impl EventConfig {
             if commands.is_empty() {
                 found.push(Remark::new(keys, format!("{section}: `{pattern}` has no commands")));
             }
-            if matches!(event.row().subject, Subject::File(_)) && !pattern.is_literal() {
-                let remark = Remark::new(keys, format!("{section}: Claude Code watches files by name"));
-                found.push(remark.because(format!("none is called `{pattern}`")).help("list the names"));
+            if matches!(event.row().subject, Subject::File(_)) {
+                found.extend(self.unwatched(pattern).map(|(what, why)| {
+                    let help = "name the files, or start with a folder: `src/**/*.rs`";
+                    Remark::new(keys, format!("{section}: {what}")).because(why).help(help)
+                }));
             }
             for (index, command) in commands.iter().enumerate() {
                 let of = |key: &str, title: String| {

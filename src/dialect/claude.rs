@@ -18,6 +18,7 @@ pub(crate) mod prompt;
 pub(crate) mod sample;
 pub(crate) mod tools;
 pub mod transcript;
+pub(crate) mod watched;
 
 /// Reads and checks the payload of the event that was called.
 ///

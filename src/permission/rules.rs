@@ -8,6 +8,7 @@ use crate::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
 use crate::dialect::claude::notation::{Input, ToolPattern};
+use crate::dialect::claude::tools;
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, GlobError, Kind};
 use crate::guard::{CommandPattern, Origin, Sources, Touch, Whom};
@@ -297,6 +298,25 @@ impl Rule {
         let pattern = self.command_pattern(examined.request)?;
         let why = command::could_deny(pattern, script, examined.request.ground.home)?;
         Some(format!("{why}, and `{}` could match it", self.written))
+    }
+
+    /// The field of the input that it compares and that is no text, as only another client sends it.
+    pub(super) fn lacks(&self, examined: &Examined<'_>) -> Option<&'static str> {
+        let request = examined.request;
+        let malformed = || tools::malformed(request.tool, request.input);
+        let (field, is_compared) = match &self.compared {
+            Compared::Nothing | Compared::Domain(_) => return None,
+            Compared::Command(_) => (malformed()?.0, self.tool.names(request.tool)),
+            // What a shell command does to files is compared whatever tool the rule names.
+            Compared::File { .. } => {
+                let (field, access) = malformed()?;
+                (field, access.is_none() || self.tool.names(request.tool))
+            }
+            Compared::Field { name, .. } => {
+                (*name, field(request, name).is_none() && self.tool.names(request.tool))
+            }
+        };
+        (is_compared && self.whom.is(request.agent)).then_some(field)
     }
 
     pub(super) fn compares_commands(&self, request: &Request<'_>) -> bool {

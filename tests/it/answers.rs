@@ -77,7 +77,7 @@ fn every_event_is_logged_with_what_identifies_it() {
     Processing Elicitation hook: session_id=4a39d010-decb-40ee-b70f-d7abe0d39a12, mcp_server_name=asker
     Processing ElicitationResult hook: session_id=4a39d010-decb-40ee-b70f-d7abe0d39a12, mcp_server_name=asker
     Processing ConfigChange hook: session_id=87c20bb5-7423-4887-8c16-51eb0130203f, source=local_settings
-    Processing InstructionsLoaded hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, memory_type=Project
+    Processing InstructionsLoaded hook: session_id=fd39dcb0-097c-4273-b1a4-8dabe21ae3e6, load_reason=session_start
     Processing CwdChanged hook: session_id=902a7009-a10f-4cda-9aec-4ad18e7d8dcd, new_cwd=/home/user/project/sub
     Processing FileChanged hook: session_id=c7316aec-d6ff-44a0-9535-b0d69d9f89bc, file_path=/home/user/project/.envrc
     Processing DirectoryAdded hook: session_id=35700a5e-0680-4128-ac96-dec5717f3faa, source=slash_command

@@ -225,7 +225,7 @@ fn events_lists_what_each_can_do() {
     Elicitation          elicitation          mcp_server_name                  it is declined
     ElicitationResult    elicitationResult    mcp_server_name                  it is declined
     ConfigChange         configChange         source                           it does not happen
-    InstructionsLoaded   instructionsLoaded   memory_type                      -
+    InstructionsLoaded   instructionsLoaded   load_reason                      -
     CwdChanged           cwdChanged           new_cwd                          -
     FileChanged          fileChanged          file_path, by gitignore's rules  -
     DirectoryAdded       directoryAdded       source                           -

@@ -19,6 +19,7 @@ const LAYERS: &[&str] = &[
     "dialect::claude::notation",
     "dialect::claude::prompt",
     "dialect::claude::tools",
+    "dialect::claude::watched",
     "types",
     "agent",
     "config",

@@ -253,3 +253,21 @@ fn what_an_outer_layer_denies_by_default_no_inner_one_allows() {
     let project = bash("permissionRequest: {default: deny}", "git status");
     denied(&project.file(".conclaude.local.yaml", allow).run());
 }
+
+#[test]
+fn a_request_whose_input_cannot_be_read_is_left_to_the_user_where_a_rule_compares_it() {
+    let config = "permissionRequest: {default: allow, deny: ['Bash(rm *)', 'Edit(//etc/**)', 'Agent(coder)']}";
+    let left = |tool: &str, input: Value| {
+        let answer = request(config, tool, input.clone()).run();
+        assert_eq!((answer.code, &*answer.stdout), (Some(0), ""), "{tool} {input}");
+        assert!(answer.stderr.contains("is missing or cannot be read"), "{tool} {input}: {}", answer.stderr);
+    };
+    left("Bash", json!({"command": ["rm", "-rf", "x"]}));
+    left("Bash", json!({}));
+    left("Bash", json!("rm -rf x"));
+    left("Write", json!({"file_path": ["/etc/passwd"]}));
+    left("Write", json!({}));
+    left("Agent", json!({"prompt": "do it"}));
+    allowed(&request(config, "WebSearch", json!({})).run());
+    allowed(&request("permissionRequest: {default: allow, deny: ['WebFetch(domain:x.org)']}", "Bash", json!({})).run());
+}

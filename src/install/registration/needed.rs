@@ -1,7 +1,7 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{ConclaudeConfig, DesConfig, EventConfig, Patterns};
-use crate::dialect::claude::{fields, tools};
+use crate::dialect::claude::{fields, tools, watched};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
@@ -88,8 +88,9 @@ pub(crate) fn in_order(registrations: Vec<Registration>) -> Vec<Registration> {
 
 /// What the event is registered for; none for everything.
 fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notified: bool) -> Option<String> {
-    // Notifications are about everything.
-    if is_notified {
+    let is_watching = matches!(event.row().subject, Subject::File(_));
+    // Notifications are about everything; but without a list of files Claude Code watches none.
+    if is_notified && !is_watching {
         return None;
     }
     let ours: Vec<String> = match event {
@@ -109,8 +110,10 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
         Subject::Field("tool_name") => {
             patterns().map(|(pattern, _)| pattern.alternatives()).collect::<Option<Vec<_>>>()?.concat()
         }
-        // It is also the list of files that Claude Code watches.
-        Subject::File(_) => patterns().map(|(pattern, _)| pattern.as_str().to_owned()).collect(),
+        Subject::File(_) => {
+            let paths = patterns().flat_map(|(pattern, _)| watched::paths(pattern.as_str()));
+            paths.filter_map(Result::ok).flatten().collect()
+        }
         _ => Vec::new(),
     };
     let mut names: Vec<String> = Vec::new();
@@ -120,17 +123,17 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             names.push(name);
         }
     }
-    (!names.is_empty()).then(|| joined(&names, event))
+    if is_watching {
+        return watched::matcher(&names);
+    }
+    (!names.is_empty()).then(|| joined(&names))
 }
 
 /// Claude Code reads a matcher of names alone as a list of them, and any other as a regular expression that may match anywhere.
-fn joined(names: &[String], event: EventKind) -> String {
+fn joined(names: &[String]) -> String {
     let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     let list = names.join("|");
-    match event.row().subject {
-        Subject::Field(_) if !names.iter().all(is_name) => format!("^({list})$"),
-        _ => list,
-    }
+    if names.iter().all(is_name) { list } else { format!("^({list})$") }
 }
 
 /// What Claude Code gives every event, whatever the config: the commands' own limits are what counts, and a committed

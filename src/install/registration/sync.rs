@@ -5,7 +5,8 @@ use std::cell::LazyCell;
 use super::found::{Found, covers, locations, satisfies};
 use super::needed::needed;
 use crate::config::ConclaudeConfig;
-use crate::event::EventKind;
+use crate::dialect::claude::watched;
+use crate::event::{EventKind, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{self, IF_TRUSTED, Line, Registration};
 
@@ -97,7 +98,7 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
     if let Some(flaw) = here.iter().find_map(|(_, one)| one.flaw) {
         return Some(format!("the registration of {name} does not work: {flaw}"));
     }
-    let matchers: Vec<Option<&str>> = here.iter().map(|(_, one)| one.matcher.as_deref()).collect();
+    let matchers: Vec<Option<&str>> = here.iter().map(|(_, one)| one.matcher.as_deref()).filter(|one| is_alive(need.event, *one)).collect();
     if !covers(&matchers, need.matcher.as_deref()) {
         let has = first.matcher.as_deref().unwrap_or_default();
         let wants = need.matcher.as_deref().unwrap_or("all");
@@ -109,6 +110,11 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
     }
     let limit = here.iter().map(|(_, one)| one.timeout).max().filter(|limit| *limit < need.timeout)?;
     Some(format!("Claude Code gives {name} {limit} s, but {} s should be registered", need.timeout))
+}
+
+/// Whether Claude Code does anything with a matcher. One for files to watch may be of an earlier version.
+fn is_alive(event: EventKind, matcher: Option<&str>) -> bool {
+    !matches!(event.row().subject, Subject::File(_)) || matcher.is_none_or(watched::is_sound)
 }
 
 /// What the parts of a config need at an event.

@@ -106,6 +106,13 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     );
     has("permissionRequest: {commands: {Bash: [{run: x}]}}", "PermissionRequest: Bash");
     has("fileChanged: {commands: {.envrc: [{run: x}], .env: [{run: x}]}}", "FileChanged: .envrc|.env");
+    has("fileChanged: {commands: {.envrc: [{run: x}], '*.rs': [{run: x}]}}", "FileChanged: .envrc");
+    has("fileChanged: {commands: {'{.envrc,.env}': [{run: x}]}}", "FileChanged: .envrc|.env");
+    has("fileChanged: {commands: {'src/**/*.rs': [{run: x}], '*': [{run: x}]}}", "FileChanged: ./src|.*");
+    has(
+        "notifications: {enabled: true}\nfileChanged: {commands: {.envrc: [{run: x}]}}",
+        "FileChanged: .envrc",
+    );
     has("messageDisplay: {commands: [{run: x}]}", "MessageDisplay");
     has("worktreeCreate: {commands: [{run: x}]}", "WorktreeCreate");
     has("goalReached: {commands: [{run: x}]}", "GoalReached");
@@ -214,6 +221,18 @@ fn a_registration_in_a_file_that_claude_code_ignores_does_not_count() {
     assert!(locations(std::slice::from_ref(&ignored)).is_empty());
     let user = file(Scope::User, "u", needed(&config(""), PROGRAM, Scope::User));
     assert_eq!(out_of_sync(&[ignored, user], &config("")), []);
+}
+
+#[test]
+fn a_matcher_that_watches_nothing_is_noticed() {
+    let watching = config("des: {enabled: false}\nfileChanged: {commands: {.envrc: [{run: x}]}}");
+    let mut old = needed(&watching, PROGRAM, Scope::Local);
+    let of_files = old.iter_mut().find(|one| one.event == EventKind::FileChanged).unwrap();
+    of_files.matcher = Some(".envrc|*.rs".into());
+    assert_eq!(
+        lines(out_of_sync(&one_file(old), &watching)),
+        [r#"FileChanged is registered for ".envrc|*.rs", but needed for ".envrc" → conclaude install --local"#]
+    );
 }
 
 #[test]

@@ -272,13 +272,13 @@ fn what_a_command_prints_is_context_where_claude_can_be_given_some() {
       |
       = help: remove `files`
 
-    warning: fileChanged: Claude Code watches files by name
+    warning: fileChanged: `*.ts` is not watched
      --> [ROOT]/.conclaude.yaml:3:26
       |
     3 | fileChanged: {commands: {'*.ts': [{run: x}]}}
-      |                          ^^^^^^ none is called `*.ts`
+      |                          ^^^^^^ Claude Code watches files and folders by name, and no pattern without one
       |
-      = help: list the names
+      = help: name the files, or start with a folder: `src/**/*.rs`
 
     warning: postToolUse: `eslint {files}` has `{files}` but no `files`
      --> [ROOT]/.conclaude.yaml:4:32
