@@ -256,7 +256,8 @@ fn what_an_outer_layer_denies_by_default_no_inner_one_allows() {
 
 #[test]
 fn a_request_whose_input_cannot_be_read_is_left_to_the_user_where_a_rule_compares_it() {
-    let config = "permissionRequest: {default: allow, deny: ['Bash(rm *)', 'Edit(//etc/**)', 'Agent(coder)']}";
+    let config =
+        "permissionRequest: {default: allow, deny: ['Bash(rm *)', 'Edit(//etc/**)', 'Agent(coder)']}";
     let left = |tool: &str, input: Value| {
         let answer = request(config, tool, input.clone()).run();
         assert_eq!((answer.code, &*answer.stdout), (Some(0), ""), "{tool} {input}");
@@ -269,5 +270,8 @@ fn a_request_whose_input_cannot_be_read_is_left_to_the_user_where_a_rule_compare
     left("Write", json!({}));
     left("Agent", json!({"prompt": "do it"}));
     allowed(&request(config, "WebSearch", json!({})).run());
-    allowed(&request("permissionRequest: {default: allow, deny: ['WebFetch(domain:x.org)']}", "Bash", json!({})).run());
+    allowed(
+        &request("permissionRequest: {default: allow, deny: ['WebFetch(domain:x.org)']}", "Bash", json!({}))
+            .run(),
+    );
 }

@@ -67,7 +67,10 @@ mod tests {
     #[test]
     fn what_can_be_watched_of_a_pattern() {
         let of = |pattern: &str| -> Vec<String> {
-            paths(pattern).into_iter().map(|one| one.map_or_else(|no| format!("no {no}"), |paths| paths.join(" "))).collect()
+            paths(pattern)
+                .into_iter()
+                .map(|one| one.map_or_else(|no| format!("no {no}"), |paths| paths.join(" ")))
+                .collect()
         };
         assert_eq!(of(".envrc"), [".envrc"]);
         assert_eq!(of("{.envrc,.env.{a,b}}"), ["no {.envrc,.env.{a,b}}"], "nested braces");

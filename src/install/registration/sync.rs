@@ -98,7 +98,8 @@ fn wrong(need: &Registration, here: &[(Scope, &Registration)]) -> Option<String>
     if let Some(flaw) = here.iter().find_map(|(_, one)| one.flaw) {
         return Some(format!("the registration of {name} does not work: {flaw}"));
     }
-    let matchers: Vec<Option<&str>> = here.iter().map(|(_, one)| one.matcher.as_deref()).filter(|one| is_alive(need.event, *one)).collect();
+    let matchers: Vec<Option<&str>> =
+        here.iter().map(|(_, one)| one.matcher.as_deref()).filter(|one| is_alive(need.event, *one)).collect();
     if !covers(&matchers, need.matcher.as_deref()) {
         let has = first.matcher.as_deref().unwrap_or_default();
         let wants = need.matcher.as_deref().unwrap_or("all");

@@ -231,7 +231,9 @@ fn a_matcher_that_watches_nothing_is_noticed() {
     of_files.matcher = Some(".envrc|*.rs".into());
     assert_eq!(
         lines(out_of_sync(&one_file(old), &watching)),
-        [r#"FileChanged is registered for ".envrc|*.rs", but needed for ".envrc" → conclaude install --local"#]
+        [
+            r#"FileChanged is registered for ".envrc|*.rs", but needed for ".envrc" → conclaude install --local"#
+        ]
     );
 }
 
