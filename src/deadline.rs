@@ -22,14 +22,24 @@ pub(crate) fn start() {
 
 /// In a debug build tests choose it: neither a loaded nor a quick machine may change what they see.
 #[cfg(debug_assertions)]
-fn limit() -> Duration {
-    let chosen = std::env::var("TEST_LIMIT_OF_CONCLAUDE").ok().and_then(|seconds| seconds.parse().ok());
-    chosen.map_or(LIMIT, Duration::from_secs)
+fn chosen() -> Option<Duration> {
+    let seconds = std::env::var("TEST_LIMIT_OF_CONCLAUDE").ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
 }
 
 #[cfg(not(debug_assertions))]
-const fn limit() -> Duration {
-    LIMIT
+const fn chosen() -> Option<Duration> {
+    None
+}
+
+fn limit() -> Duration {
+    chosen().unwrap_or(LIMIT)
+}
+
+/// How long to wait for what another process writes: so long, or longer where a test chose that.
+#[must_use]
+pub(crate) fn at_least(wait: Duration) -> Duration {
+    chosen().map_or(wait, |chosen| wait.max(chosen))
 }
 
 fn left() -> Option<Duration> {

@@ -184,7 +184,7 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
         return None;
     }
     log::debug(|| format!("waiting for the agent's prompt in {}", own.display()));
-    let over = Instant::now() + deadline::at_most(TRANSCRIPT_WAIT);
+    let over = Instant::now() + deadline::at_most(deadline::at_least(TRANSCRIPT_WAIT));
     let mut prompt = None;
     while prompt.is_none() && Instant::now() < over {
         std::thread::sleep(Duration::from_millis(20));

@@ -67,14 +67,12 @@ fn no_pattern_takes_long() {
     assert!(matches(&"{a,aa}".repeat(150), Kind::Name, &"a".repeat(200)));
     assert_eq!(Glob::new("*", Kind::Name).unwrap().matches(&"a".repeat(5_000)), None);
     assert!(Glob::new(&format!("[{}]", "b".repeat(2_000)), Kind::Name).is_err());
-    let start = std::time::Instant::now();
+    let before = crate::cases::processor_time();
     let class = format!("**/*[{}]", "b".repeat(1_000));
     assert!(!matches(&class, Kind::Path, &"a".repeat(4_096)));
     assert!(!matches(&"*?".repeat(512), Kind::Path, &format!("{}/", "a".repeat(4_095))));
-    assert!(
-        start.elapsed() < std::time::Duration::from_secs(20),
-        "generous, for a debug build on a busy machine"
-    );
+    let took = crate::cases::processor_time() - before;
+    assert!(took < std::time::Duration::from_secs(20), "{took:?}");
 }
 
 /// What `globset` answers.

@@ -4,6 +4,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use crate::deadline;
 use crate::dialect::claude::Answer;
 use crate::event::EventKind;
 
@@ -39,7 +40,7 @@ pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, String> {
     // Claude Code waits for the end of a session, and nobody sees an error there.
     let wait =
         if event == EventKind::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
-    read(wait)
+    read(deadline::at_least(wait))
 }
 
 /// Reads one JSON value from stdin.

@@ -274,8 +274,8 @@ fn a_transcript_in_another_format_is_not_waited_for() {
         assert!(!stderr.contains("waiting"), "{client}: {stderr}");
         assert!(stderr.contains("debug: the agent's prompt was not found"), "{client}: {stderr}");
     }
-    let late = Test::stop().env("CONCLAUDE_LOG", "debug").file("main.jsonl", "{}\n").run().silent();
-    late.stderr_has("debug: waiting for the agent's prompt");
+    let late = Test::stop().env("CONCLAUDE_LOG", "debug").env("TEST_LIMIT_OF_CONCLAUDE", "3");
+    late.file("main.jsonl", "{}\n").run().silent().stderr_has("debug: waiting for the agent's prompt");
 }
 
 #[test]

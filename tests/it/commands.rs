@@ -4,8 +4,6 @@ mod folders;
 mod machine;
 mod output;
 
-use std::time::{Duration, Instant};
-
 use insta::assert_snapshot;
 
 use crate::common::desktop::Desktop;
@@ -77,14 +75,14 @@ fn what_cannot_be_started_is_logged_and_the_rest_runs() {
 // Scenario: All commands complete despite individual failures
 #[test]
 fn all_commands_are_attempted() {
-    let done = one("{run: 'echo 1 >> ran.txt; exit 1'}\n      - {run: 'echo 2 >> ran.txt; kill -9 $$'}\n      - {run: 'echo 3 >> ran.txt; sleep 60', timeout: 1, onTimeout: warn}\n      - {run: echo 4 >> ran.txt}").run();
-    assert_eq!(done.read("ran.txt"), "1\n2\n3\n4\n");
+    let done = one("{run: 'echo 1 >> ran.txt; exit 1'}\n      - {run: 'echo 2 >> ran.txt; kill -9 $$'}\n      - {run: sleep 60, timeout: 1, onTimeout: warn}\n      - {run: echo 4 >> ran.txt}").run();
+    assert_eq!(done.read("ran.txt"), "1\n2\n4\n");
     let message = done.message();
     assert_snapshot!(message, @"
     conclaude: SubagentStop of coder (a1b2c3)
     ⚠ `echo 1 >> ran.txt; exit 1` exited with code 1
     ⚠ `echo 2 >> ran.txt; kill -9 $$` was killed by signal 9
-    ⚠ `echo 3 >> ran.txt; sleep 60` timed out after 1 s and was terminated
+    ⚠ `sleep 60` timed out after 1 s and was terminated
     ");
 }
 
@@ -112,15 +110,14 @@ fn another_shell_can_be_picked() {
 
 #[test]
 fn a_background_child_that_keeps_the_pipe_does_not_hold_the_hook() {
-    let started = Instant::now();
-    let message = one(&format!("{{run: 'echo before; {LEAVES_A_CHILD}', showStdout: true}}")).run().message();
-    assert_snapshot!(message, @"
+    let done = one(&format!("{{run: 'echo before; {LEAVES_A_CHILD}', showStdout: true}}")).run();
+    assert_snapshot!(done.message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ✓ echo before; for i in $(seq 1000); do [ -e .conclaude.yaml ] || break; sleep 0.1 …
+    ✓ echo before; for i in $(seq 3000); do [ -e .conclaude.yaml ] || exit; sleep 0.1; …
       before
       after
     ");
-    assert!(started.elapsed() < Duration::from_secs(60), "it waited for the child");
+    assert!(!done.has("late"), "it waited for the child");
 }
 
 #[test]

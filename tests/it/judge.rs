@@ -22,7 +22,7 @@ fn says(text: &str) -> String {
 
 fn stop(url: &str, more: &str) -> Test {
     let config =
-        format!("des:\n  scope: off\n  judge:\n    prompt: Are the tests real?\n    timeout: 5\n{more}");
+        format!("des:\n  scope: off\n  judge:\n    prompt: Are the tests real?\n    timeout: 300\n{more}");
     Test::gated_stop(&done())
         .config(&config)
         .payload("last_assistant_message", "All green.")
@@ -243,7 +243,7 @@ fn the_judge_of_the_call_is_asked_about_the_criteria_of_the_call() {
     let api = api("200 OK", says("{\"continue\": false, \"error\": \"it greets in English\"}"));
     let mut step = todo();
     step["task_specification"]["acceptance_criteria"] = json!(["greets in French"]);
-    let config = "des: {scope: off, judge: {prompt: Is it done?, timeout: 5}}";
+    let config = "des: {scope: off, judge: {prompt: Is it done?, timeout: 300}}";
     let test = Test::stop().config(config).step(&step).committed().call_agent(MARKERS).run().again();
     // In its worktree the agent writes the step as it likes, and the config loses its judge.
     let test = test.agent_files(MARKERS).config("des: {scope: off}");

@@ -121,8 +121,8 @@ fn a_phantom_stop_notifies_nobody() {
 
 /// A stop that is notified, at a bus with this address.
 fn at_bus(address: &str) -> Test {
-    let test =
-        Test::stop().config("notifications: {enabled: true, hooks: ['*']}").env("CONCLAUDE_LOG", "debug");
+    let test = Test::stop().config("notifications: {enabled: true, hooks: ['*']}");
+    let test = test.env("CONCLAUDE_LOG", "debug").env("CONCLAUDE_NOTIFY_WAIT_MS", "10000");
     if address.is_empty() { test } else { test.env("DBUS_SESSION_BUS_ADDRESS", address) }
 }
 
@@ -150,12 +150,12 @@ fn a_bus_that_never_answers_does_not_hang_the_hook() {
     let path = folder.path().join("bus");
     // It accepts connections, in its backlog, and says nothing.
     let _silent = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    assert_snapshot!(logged(at_bus(&format!("unix:path={}", path.display()))), @"conclaude: debug: no notification: no answer within 100 ms");
+    let test = at_bus(&format!("unix:path={}", path.display())).without_env("CONCLAUDE_NOTIFY_WAIT_MS");
+    assert_snapshot!(logged(test), @"conclaude: debug: no notification: no answer within 100 ms");
 }
 
 #[test]
 fn a_bus_without_a_notification_server_is_not_a_failure() {
     let desktop = Desktop::without_server();
-    let test = at_bus(desktop.address()).env("CONCLAUDE_NOTIFY_WAIT_MS", "10000");
-    assert_snapshot!(logged(test), @"conclaude: debug: no notification: The name org.freedesktop.Notifications was not provided by any .service files");
+    assert_snapshot!(logged(at_bus(desktop.address())), @"conclaude: debug: no notification: The name org.freedesktop.Notifications was not provided by any .service files");
 }

@@ -2,7 +2,6 @@
 //! got meanwhile for one of the command's.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -140,10 +139,9 @@ fn a_timeout_terminates_the_group() {
 fn a_timeout_kills_what_ignores_it() {
     let sleep = unique(300);
     let script = format!("trap '' TERM; echo before; while :; do sleep {sleep}; done");
-    let started = Instant::now();
-    let shown = shown(with_timeout(&script));
-    assert!(shown.contains("timed out after 1 s") && shown.ends_with("  before"), "{shown}");
-    assert!(started.elapsed() < Duration::from_secs(60));
+    // Time enough for `before` on a busy machine.
+    let shown = shown(hook(json!([{"run": script, "timeout": 3, "onTimeout": "warn"}])));
+    assert_eq!(shown, format!("⚠ `{script}` timed out after 3 s and was terminated\n  before"));
     assert_eq!(running(&sleep), Vec::<String>::new());
 }
 
@@ -154,23 +152,25 @@ fn a_timeout_finds_what_left_the_group_and_what_was_orphaned() {
     let script =
         format!("(setsid sleep {sleep} &) ; (env -i setsid sleep {sleep} &) ; kill -STOP $$; sleep {sleep}");
     let shown = shown(with_timeout(&script));
-    assert!(shown.contains("timed out after 1 s"), "{shown}");
+    assert_eq!(shown, format!("⚠ `{script}` timed out after 1 s and was terminated"));
     assert_eq!(running(&sleep), Vec::<String>::new());
 }
 
 #[test]
 fn children_left_behind_live_on_and_do_not_hold_us() {
-    let sleep = unique(120);
+    let sleep = unique(600);
     let script = format!("echo before; sleep {sleep} & echo after");
-    let started = Instant::now();
     let shown = shown(hook(json!([{"run": script}, {"run": "sleep 60", "timeout": 1, "onTimeout": "warn"}])));
     assert_eq!(
         shown,
         format!("✓ {script}\n  before\n  after\n⚠ `sleep 60` timed out after 1 s and was terminated")
     );
-    assert!(started.elapsed() < Duration::from_secs(60), "the child kept the pipe, and us");
     let left = running(&sleep);
-    assert_eq!(left.len(), 1, "nor does the timeout of a later command touch it");
+    assert_eq!(
+        left.len(),
+        1,
+        "it is alive, so nobody waited for it; nor does the timeout of a later command touch it"
+    );
     assert!(Command::new("kill").args(left).status().unwrap().success());
 }
 
@@ -230,7 +230,7 @@ fn a_timeout_finds_what_a_nested_conclaude_left_behind() {
     let script =
         format!("cd inner && CLAUDE_PROJECT_DIR=$PWD {} SubagentStop && sleep 300", binary().display());
     let shown = shown(with_timeout(&script).file("inner/.conclaude.yaml", inner.to_string()));
-    assert!(shown.contains("timed out after 1 s"), "{shown}");
+    assert_eq!(shown, format!("⚠ `{script}` timed out after 1 s and was terminated"));
     assert_eq!(running(&sleep), Vec::<String>::new());
 }
 

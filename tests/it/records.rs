@@ -165,7 +165,7 @@ fn a_command_of_the_local_layer_names_that_file() {
 
 #[test]
 fn a_timeout_says_so() {
-    let config = "subagentStop: {commands: {coder: [{run: 'sleep 30', timeout: 1}]}}\n";
+    let config = "subagentStop: {commands: {coder: [{run: 'sleep 60', timeout: 1}]}}\n";
     let answer = Test::stop().config(config).run();
     answer.blocked();
     let command = &answer.audit().pop().unwrap()["commands"][0];

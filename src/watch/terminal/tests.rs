@@ -21,7 +21,7 @@ fn in_a_terminal(test: &str) -> (String, String, String) {
     let program = std::env::current_exe().unwrap();
     let name = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
     let script = format!(
-        "stty -a >before; echo shell; {TAKES}=1 '{}' --exact {name} --nocapture >out 2>err </dev/tty >/dev/tty; stty -a >after; touch done; sleep 60",
+        "stty -a >before; echo shell; {TAKES}=1 '{}' --exact {name} --nocapture >out 2>err </dev/tty >/dev/tty; stty -a >after; touch done; sleep 600",
         program.display()
     );
     let tmux = |arguments: &[&str]| {
@@ -39,7 +39,7 @@ fn in_a_terminal(test: &str) -> (String, String, String) {
 }
 
 fn wait_for(path: &Path) {
-    let over = Instant::now() + Duration::from_secs(50);
+    let over = Instant::now() + Duration::from_mins(5);
     while !path.exists() {
         assert!(Instant::now() < over, "{} does not appear", path.display());
         std::thread::sleep(Duration::from_millis(20));

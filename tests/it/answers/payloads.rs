@@ -61,7 +61,7 @@ fn a_large_payload_is_refused_though_it_is_complete() {
 
 #[test]
 fn a_session_end_whose_payload_never_ends_is_answered() {
-    let test = Test::event("SessionEnd");
+    let test = Test::event("SessionEnd").env("TEST_LIMIT_OF_CONCLAUDE", "0");
     let mut child = test.command().spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
@@ -117,12 +117,11 @@ fn a_pipe_that_never_closes_does_not_hang_the_hook() {
 
 #[test]
 fn a_payload_that_never_ends_is_refused_at_the_deadline() {
-    let test = Test::stop();
-    let mut child = test.command().spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
-    let output = child.wait_with_output().unwrap();
-    drop(stdin);
+    let test = Test::stop().env("TEST_LIMIT_OF_CONCLAUDE", "0");
+    let (stdin, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"{\"session_id\": \"s").unwrap();
+    let output = test.command().stdin(stdin).output().unwrap();
+    drop(writer);
     assert_eq!(output.status.code(), Some(1));
     assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"conclaude: the payload on stdin did not end within 5 s (17 bytes came)");
 }

@@ -1,5 +1,7 @@
 //! Signals, and machines on which something is missing or forbidden.
 
+use std::time::{Duration, Instant};
+
 use super::*;
 
 /// Whether any living process has this word in its command line.
@@ -16,7 +18,7 @@ fn is_running(word: &str) -> bool {
 fn wait_for(what: &str, condition: impl Fn() -> bool) {
     let started = Instant::now();
     while !condition() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(started.elapsed() < Duration::from_mins(5), "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

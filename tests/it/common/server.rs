@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// Long enough for any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A request as it came.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::environment::{binary, isolate, scratch, state_home};
 
 /// How long something may take on a busy machine.
-const LIMIT: Duration = Duration::from_secs(50);
+const LIMIT: Duration = Duration::from_mins(5);
 
 /// A terminal that lives as long as this value.
 pub(crate) struct Tmux {
@@ -27,7 +27,7 @@ impl Tmux {
         let tmux = Tmux { root: root.to_owned(), folder: scratch() };
         let here = tmux.folder.path().display();
         let script = format!(
-            "{shell}cd '{}'; stty -a >{here}/before; echo 'the shell before'; sh -c 'echo $$ >{here}/pid; exec {} {arguments}'; code=$?; stty -a >{here}/after; echo \"exit $code\"; sleep 60",
+            "{shell}cd '{}'; stty -a >{here}/before; echo 'the shell before'; sh -c 'echo $$ >{here}/pid; exec {} {arguments}'; code=$?; stty -a >{here}/after; echo \"exit $code\"; sleep 600",
             root.display(),
             binary().display()
         );
