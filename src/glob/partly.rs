@@ -1,6 +1,7 @@
 //! Whether a glob could match a text of which parts are not known.
 
-use super::{Glob, Op, States};
+use super::program::Op;
+use super::states::States;
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug)]
@@ -50,83 +51,67 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_/~@.-:+%=,^#".contains(c)
 }
 
-impl Glob {
-    /// Whether some text matches that differs from this one in its unknown parts.
-    #[must_use]
-    pub(crate) fn could_match(&self, parts: &[Part<'_>]) -> bool {
-        let program = self.program();
-        let mut now = States::new(program.len());
-        now.add(program, 0);
-        // The states before the last blank.
-        let mut before_blank = Vec::new();
-        for part in parts {
-            match part {
-                Part::Text(text) => {
-                    for c in text.chars() {
-                        if c == ' ' {
-                            before_blank.clone_from(&now.list);
-                        }
-                        now = now.after(program, c);
+/// Whether a program takes some text that differs from this one in its unknown parts.
+pub(super) fn could_match(program: &[Op], parts: &[Part<'_>]) -> bool {
+    let mut now = States::start(program);
+    let mut spare = States::new(program.len());
+    // The states before the last blank.
+    let mut before_blank = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => {
+                for c in text.chars() {
+                    if c == ' ' {
+                        before_blank.clone_from(&now.list);
                     }
-                }
-                Part::Unknown(hole) => {
-                    now.fill(program, *hole);
-                    if *hole == Hole::Words {
-                        before_blank.iter().for_each(|at| now.add(program, *at));
+                    if !now.advance(&mut spare, program, c) {
+                        break;
                     }
                 }
             }
-            if now.list.is_empty() {
-                return false;
+            Part::Unknown(hole) => {
+                fill(&mut now, program, *hole);
+                if *hole == Hole::Words {
+                    before_blank.iter().for_each(|at| now.add(program, *at));
+                }
             }
         }
-        now.list.iter().any(|at| matches!(program.get(*at), Some(Op::End)))
+        if now.list.is_empty() {
+            return false;
+        }
     }
+    now.has_end(program)
 }
 
-impl States {
-    fn after(&self, program: &[Op], c: char) -> States {
-        let mut next = States::new(program.len());
-        for at in &self.list {
-            match program.get(*at) {
-                Some(Op::Many { slash }) if *slash || c != '/' => next.add(program, *at),
-                Some(op) if op.takes(c) => next.add(program, at + 1),
-                _ => {}
-            }
+/// Adds the states behind anything that a hole may be.
+fn fill(states: &mut States, program: &[Op], hole: Hole) {
+    let mut open = Vec::new();
+    for at in states.list.clone() {
+        match program.get(at) {
+            Some(Op::Char(c)) if !hole.may_start_with(*c) => {}
+            Some(Op::Char(_) | Op::Any { .. } | Op::Class { .. }) => open.push(at + 1),
+            Some(Op::Many { .. }) => open.push(at),
+            _ => {}
         }
-        next
     }
-
-    /// Adds the states behind anything that a hole may be.
-    fn fill(&mut self, program: &[Op], hole: Hole) {
-        let mut open = Vec::new();
-        for at in self.list.clone() {
-            match program.get(at) {
-                Some(Op::Char(c)) if !hole.may_start_with(*c) => {}
-                Some(Op::Char(_) | Op::Any { .. } | Op::Class { .. }) => open.push(at + 1),
-                Some(Op::Many { .. }) => open.push(at),
-                _ => {}
-            }
+    let mut inside = States::new(program.len());
+    open.iter().for_each(|at| inside.add(program, *at));
+    let mut done = 0;
+    while let Some(at) = inside.list.get(done).copied() {
+        done += 1;
+        match program.get(at) {
+            Some(Op::Char(c)) if hole.may_hold(program, at, *c) => inside.add(program, at + 1),
+            Some(Op::Any { .. } | Op::Class { .. }) => inside.add(program, at + 1),
+            _ => {}
         }
-        let mut inside = States::new(program.len());
-        open.iter().for_each(|at| inside.add(program, *at));
-        let mut done = 0;
-        while let Some(at) = inside.list.get(done).copied() {
-            done += 1;
-            match program.get(at) {
-                Some(Op::Char(c)) if hole.may_hold(program, at, *c) => inside.add(program, at + 1),
-                Some(Op::Any { .. } | Op::Class { .. }) => inside.add(program, at + 1),
-                _ => {}
-            }
-        }
-        inside.list.iter().for_each(|at| self.add(program, *at));
     }
+    inside.list.iter().for_each(|at| states.add(program, *at));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::glob::Kind;
+    use crate::glob::{Glob, Kind};
 
     fn could(pattern: &str, parts: &[Part<'_>]) -> bool {
         Glob::new(pattern, Kind::Name).unwrap().could_match(parts)
