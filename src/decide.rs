@@ -188,7 +188,7 @@ pub(crate) fn decide(
                 )
             }
         }
-        Blocking::Stop if wants_block => {
+        Blocking::Stop(_) if wants_block => {
             let count = count();
             let counted = count.as_ref().ok().copied();
             Decided { count: counted, ..at_limit(plan, outcomes, is_first_stop, count) }

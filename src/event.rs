@@ -1,9 +1,64 @@
-//! The table of hook events: one row says what conclaude needs to know of an event. What a client does at it is in the
-//! client's dialect.
+//! What conclaude knows of a hook event: the columns of the table of events. The table itself, one row each, is in the dialect
+//! of the client whose events they are.
 
-use std::fmt;
+pub use crate::dialect::claude::events::{ALL, EventKind, names};
 
-use crate::text::nearest;
+/// A row of the table: everything that differs from event to event.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The name in the payload and on the command line.
+    pub name: &'static str,
+    /// The key of its section in the config: the name in camelCase.
+    pub section: &'static str,
+    /// What the patterns of its section are compared with.
+    pub subject: Subject,
+    /// What the compared field may be.
+    pub(crate) values: Values,
+    pub payload: Shape,
+    /// What its payload holds beside the common fields.
+    pub(crate) fields: &'static [Field],
+    /// Whether it may come from inside a subagent.
+    pub(crate) in_agents: bool,
+    /// What a block of it does.
+    pub(crate) blocking: Blocking,
+    /// Whether the client shows its `systemMessage` to the user, on the main thread.
+    pub(crate) is_shown: bool,
+    /// Whether `additionalContext` reaches the model. At a stop it would make the agent go on.
+    pub(crate) takes_context: bool,
+    /// Whether another client that runs our hooks reads a failure of it as a denial.
+    pub(crate) failure_denies: bool,
+    /// Which files it is about, for `files` of its commands.
+    pub(crate) changes: Changes,
+    pub registered: Registered,
+    /// The seconds that the client gives a hook without `timeout`.
+    pub(crate) default_timeout: u64,
+    /// The most seconds that it gives one.
+    pub(crate) max_timeout: u64,
+    /// Notifications about it obey `showSystemEvents`.
+    pub system: bool,
+}
+
+impl Row {
+    /// An event of which nothing is known but that commands may run at it: what a row does not say.
+    pub(crate) const UNKNOWN: Row = Row {
+        name: "",
+        section: "",
+        subject: Subject::Nothing,
+        values: Values::Any,
+        payload: Shape::Other,
+        fields: &[],
+        in_agents: false,
+        blocking: Blocking::Never,
+        is_shown: false,
+        takes_context: false,
+        failure_denies: false,
+        changes: Changes::Named,
+        registered: Registered::WhenUsed,
+        default_timeout: 600,
+        max_timeout: 3_600,
+        system: false,
+    };
+}
 
 /// What the patterns of an event's section are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,25 +73,92 @@ pub enum Subject {
     Nothing,
 }
 
-/// What a block of an event does in the client. Which it is, the client's dialect says (`EventKind::blocking`).
+/// The values of the field that patterns are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    Any,
+    /// These, and others.
+    Known(&'static [&'static str]),
+    /// These and no others.
+    Only(&'static [&'static str]),
+}
+
+/// A field of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub(crate) name: &'static str,
+    /// An example, if the client always sends the field.
+    pub(crate) example: Option<Example>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Example {
+    Text(&'static str),
+    Number(u32),
+    Flag(bool),
+    List,
+    Map,
+    /// The session's current directory.
+    Cwd,
+}
+
+/// A field that the client always sends, with an example.
+pub(crate) const fn always(name: &'static str, example: Example) -> Field {
+    Field { name, example: Some(example) }
+}
+
+/// A field that is not always there.
+pub(crate) const fn maybe(name: &'static str) -> Field {
+    Field { name, example: None }
+}
+
+/// What a block of an event does in the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocking {
     /// Nothing that is answered holds the client up.
     Never,
     /// It makes an agent continue, so it is counted: nothing else would end it.
-    Stop,
+    Stop(Counted),
     /// It keeps the tool from being used.
     Tool,
     /// It refuses the permission.
     Permission,
-    /// It keeps from happening what the event announces.
-    Action,
+    /// It keeps from happening what the event announces: what whoever is refused reads, and what comes of it.
+    Action { says: &'static str, effect: &'static str },
     /// It shows the reason to the model beside the tool's result.
     Feedback,
     /// It shows the reason to the model and nothing more: a block would end the agent's turn here, without the checks of its stop.
     Context,
     /// It keeps a worktree from being made, whose path is the answer otherwise.
     Worktree,
+}
+
+/// Whose blocks are counted: no more than `maxBlocks` stand in the way of a stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The subagent.
+    Agent,
+    /// The main thread.
+    Main,
+    /// The subagent from inside which the event comes, else the one that this field names.
+    Teammate(&'static str),
+    /// The task whose id is in this field, which is not completed.
+    Task(&'static str),
+}
+
+/// Which files an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// The one that the payload names as `file_path`, if it does.
+    Named,
+    /// What its tool writes.
+    Tool,
+    /// What the tools in this list write.
+    Tools(&'static str),
+    /// What the agent wrote until its stop.
+    Agent,
+    /// What the main thread wrote since the last prompt.
+    SincePrompt,
 }
 
 /// When an event is registered with the client.
@@ -65,246 +187,4 @@ pub enum Shape {
     UserPromptSubmit,
     Stop,
     Other,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub struct Row {
-    /// The name in the payload and on the command line.
-    pub name: &'static str,
-    /// The key of its section in the config.
-    pub section: &'static str,
-    /// What the patterns of its section are compared with.
-    pub subject: Subject,
-    pub payload: Shape,
-    pub registered: Registered,
-    /// Notifications about it obey `showSystemEvents`.
-    pub system: bool,
-}
-
-macro_rules! subject {
-    (-) => {
-        Subject::Nothing
-    };
-    (agent) => {
-        Subject::Agent
-    };
-    ((file $field:literal)) => {
-        Subject::File($field)
-    };
-    ($field:literal) => {
-        Subject::Field($field)
-    };
-}
-
-macro_rules! flag {
-    (-) => {
-        false
-    };
-    ($set:ident) => {
-        true
-    };
-}
-
-macro_rules! events {
-    ($($name:ident $section:literal $subject:tt $payload:ident $registered:ident $system:tt;)*) => {
-        /// A hook event of Claude Code.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum EventKind {
-            $($name,)*
-            /// One that a newer client has: its commands run, and nothing else is known of it.
-            Future(&'static Row),
-        }
-
-        /// All known events, in the order of the table.
-        pub const ALL: &[EventKind] = &[$(EventKind::$name),*];
-
-        impl EventKind {
-            #[must_use]
-            pub fn row(self) -> &'static Row {
-                match self {
-                    $(EventKind::$name => const { &Row {
-                        name: stringify!($name),
-                        section: $section,
-                        subject: subject!($subject),
-                        payload: Shape::$payload,
-                        registered: Registered::$registered,
-                        system: flag!($system),
-                    } },)*
-                    EventKind::Future(row) => row,
-                }
-            }
-
-            /// The event with exactly this name.
-            #[must_use]
-            pub fn named(name: &str) -> Option<EventKind> {
-                match name {
-                    $(stringify!($name) => Some(EventKind::$name),)*
-                    _ => None,
-                }
-            }
-
-            /// The event with exactly this section in the config.
-            #[must_use]
-            pub(crate) fn of_section(section: &str) -> Option<EventKind> {
-                match section {
-                    $($section => Some(EventKind::$name),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-events! {
-//  name                 section                compared            payload          registered   notified
-    SessionStart         "sessionStart"         "source"            Other            Always       system;
-    PreToolUse           "preToolUse"           "tool_name"         PreToolUse       WithGates    -;
-    PostToolUse          "postToolUse"          "tool_name"         PostToolUse      ToDeliver    -;
-    UserPromptSubmit     "userPromptSubmit"     -                   UserPromptSubmit ToDeliver    system;
-    SubagentStart        "subagentStart"        agent               SubagentStart    WithGates    system;
-    SubagentStop         "subagentStop"         agent               SubagentStop     WithGates    system;
-    Stop                 "stop"                 -                   Stop             ToDeliver    -;
-    SessionEnd           "sessionEnd"           "reason"            Other            Always       system;
-    PostToolUseFailure   "postToolUseFailure"   "tool_name"         Other            WhenUsed     -;
-    PostToolBatch        "postToolBatch"        -                   Other            WhenUsed     -;
-    PermissionRequest    "permissionRequest"    "tool_name"         Other            WhenUsed     -;
-    PermissionDenied     "permissionDenied"     "tool_name"         Other            WhenUsed     -;
-    UserPromptExpansion  "userPromptExpansion"  "command_name"      Other            WhenUsed     -;
-    Setup                "setup"                "trigger"           Other            WhenUsed     -;
-    StopFailure          "stopFailure"          "error"             Other            WhenUsed     -;
-    Notification         "notification"         "notification_type" Other            WhenUsed     system;
-    PreCompact           "preCompact"           "trigger"           Other            WhenUsed     system;
-    PostCompact          "postCompact"          "trigger"           Other            WhenUsed     -;
-    PreModelSwitch       "preModelSwitch"       "to_model"          Other            WhenUsed     -;
-    PostModelSwitch      "postModelSwitch"      "to_model"          Other            WhenUsed     -;
-    TaskCreated          "taskCreated"          "task_subject"      Other            WhenUsed     -;
-    TaskCompleted        "taskCompleted"        "task_subject"      Other            WhenUsed     -;
-    TeammateIdle         "teammateIdle"         "teammate_name"     Other            WhenUsed     -;
-    Elicitation          "elicitation"          "mcp_server_name"   Other            WhenUsed     -;
-    ElicitationResult    "elicitationResult"    "mcp_server_name"   Other            WhenUsed     -;
-    ConfigChange         "configChange"         "source"            Other            WhenUsed     -;
-    InstructionsLoaded   "instructionsLoaded"   "load_reason"       Other            WhenUsed     -;
-    CwdChanged           "cwdChanged"           "new_cwd"           Other            WhenUsed     -;
-    FileChanged          "fileChanged"          (file "file_path")  Other            WithCommands -;
-    DirectoryAdded       "directoryAdded"       "source"            Other            WhenUsed     -;
-    WorktreeCreate       "worktreeCreate"       -                   Other            WithCommands -;
-    WorktreeRemove       "worktreeRemove"       -                   Other            WithCommands -;
-    MessageDisplay       "messageDisplay"       -                   Other            WithCommands -;
-}
-
-impl EventKind {
-    /// The event's name, as the client spells it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-}
-
-impl fmt::Display for EventKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The names of all events.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.iter().map(|event| event.name())
-}
-
-/// Names of events are no longer than this.
-const MAX_NAME: usize = 40;
-
-impl EventKind {
-    /// The event with this name, which this version may not know: one that only looks like a known name is none.
-    #[must_use]
-    pub fn named_or_future(name: &str) -> Option<EventKind> {
-        EventKind::named(name).or_else(|| {
-            let section = in_camel_case(name)?;
-            EventKind::future(name, &section)
-        })
-    }
-
-    /// The event of this section, which this version may not know: one that only looks like a known section is none.
-    #[must_use]
-    pub(crate) fn of_section_or_future(section: &str) -> Option<EventKind> {
-        EventKind::of_section(section).or_else(|| {
-            let first = section.chars().next().filter(char::is_ascii_lowercase)?;
-            let name = format!("{}{}", first.to_ascii_uppercase(), section.get(1..)?);
-            EventKind::future(&name, section)
-        })
-    }
-
-    fn future(name: &str, section: &str) -> Option<EventKind> {
-        let is_name = name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let sections = ALL.iter().map(|event| event.row().section);
-        if !is_name || nearest(section, sections).is_some() {
-            return None;
-        }
-        // A process handles one event, and a config names few.
-        Some(EventKind::Future(Box::leak(Box::new(Row {
-            name: name.to_owned().leak(),
-            section: section.to_owned().leak(),
-            subject: Subject::Nothing,
-            payload: Shape::Other,
-            registered: Registered::WhenUsed,
-            system: false,
-        }))))
-    }
-
-    #[must_use]
-    pub fn is_known(self) -> bool {
-        !matches!(self, EventKind::Future(_))
-    }
-}
-
-/// The section of an event: its name, which starts with a capital, in camelCase.
-fn in_camel_case(name: &str) -> Option<String> {
-    let first = name.chars().next().filter(char::is_ascii_uppercase)?;
-    Some(format!("{}{}", first.to_ascii_lowercase(), name.get(1..)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_33_events_are_known_by_name() {
-        assert_eq!(ALL.len(), 33);
-        for event in ALL {
-            assert_eq!(EventKind::named(event.name()), Some(*event));
-        }
-    }
-
-    #[test]
-    fn names_are_compared_exactly() {
-        assert_eq!(EventKind::named("subagentstop"), None);
-        assert_eq!(EventKind::named("SubagentStop "), None);
-        assert_eq!(EventKind::named(""), None);
-    }
-
-    #[test]
-    fn an_event_of_a_newer_client_has_a_name_and_a_section() {
-        let event = EventKind::named_or_future("GoalReached").unwrap();
-        assert_eq!((event.name(), event.row().section), ("GoalReached", "goalReached"));
-        assert_eq!(EventKind::of_section_or_future("goalReached"), Some(event));
-        assert!(!event.is_known());
-        assert_eq!(EventKind::named_or_future("Stop"), Some(EventKind::Stop));
-        for name in ["SubagentStpo", "subagentStop", "Goal Reached", "", "Ünit", &"A".repeat(41)] {
-            assert_eq!(EventKind::named_or_future(name), None, "{name:?}");
-        }
-        for section in ["subagentStopp", "GoalReached", "x-anchors", ""] {
-            assert_eq!(EventKind::of_section_or_future(section), None, "{section:?}");
-        }
-    }
-
-    #[test]
-    fn a_section_is_the_name_in_camel_case() {
-        for event in ALL {
-            let section = event.row().section;
-            let (first, rest) = event.name().split_at(1);
-            assert_eq!(section, first.to_lowercase() + rest);
-            assert_eq!(EventKind::of_section(section), Some(*event));
-        }
-        assert_eq!(EventKind::of_section("SubagentStop"), None);
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::config::Reaction;
-use crate::event::{Blocking, EventKind};
+use crate::event::{Blocking, Counted};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Command, Gate, Plan, Untrusted, Written};
 use crate::text::{clean, clean_line, count, indent, visible};
@@ -138,17 +138,10 @@ pub(crate) fn deny_reason(plan: &Plan, outcomes: &[Outcome]) -> String {
 /// What is shown where something is blocked that is neither a stop nor a tool.
 #[must_use]
 pub(crate) fn refusal(plan: &Plan, outcomes: &[Outcome]) -> String {
-    let what = match plan.event {
-        EventKind::UserPromptSubmit => "conclaude blocks this prompt",
-        EventKind::UserPromptExpansion => "conclaude blocks this slash command",
-        EventKind::PreCompact => "conclaude blocks the compaction",
-        EventKind::PreModelSwitch => "conclaude blocks the switch to another model",
-        EventKind::TaskCreated => "conclaude blocks this task",
-        EventKind::ConfigChange => "conclaude blocks this change of the settings",
-        EventKind::Elicitation => "conclaude declines this question",
-        EventKind::ElicitationResult => "conclaude blocks this answer",
-        EventKind::PermissionRequest => "conclaude denies this permission",
-        EventKind::WorktreeCreate => "conclaude: the worktree is not created",
+    let what = match plan.event.blocking() {
+        Blocking::Action { says, .. } => says,
+        Blocking::Permission => "conclaude denies this permission",
+        Blocking::Worktree => "conclaude: the worktree is not created",
         _ => "conclaude: after this tool call",
     };
     let fix = match plan.event.blocking() {
@@ -167,12 +160,12 @@ pub(crate) fn ask_reason(outcomes: &[Outcome]) -> String {
 /// What a blocked agent reads.
 #[must_use]
 pub(crate) fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
-    let (who, then) = match (plan.event, &plan.agent) {
-        (EventKind::TaskCompleted, _) => {
+    let (who, then) = match (plan.event.blocking(), &plan.agent) {
+        (Blocking::Stop(Counted::Task(_)), _) => {
             ("this task may not be completed yet".to_owned(), "complete it again")
         }
         // A caller sees the last message alone: "done, fixed the lint" would be all that is left of the report.
-        (EventKind::SubagentStop, Some(agent)) => (
+        (Blocking::Stop(Counted::Agent), Some(agent)) => (
             format!("{} may not stop yet", agent_name(agent)),
             "give your complete report again: your caller sees only your last message",
         ),

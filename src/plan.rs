@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::config::{GateConfig, Reaction};
+use crate::dialect::claude::modes;
 use crate::event::EventKind;
 use crate::pattern::PatternError;
 
@@ -117,9 +118,6 @@ impl Untrusted {
     }
 }
 
-/// Modes in which the client does not ask the user.
-const NOBODY_ASKED: [&str; 2] = ["dontAsk", "bypassPermissions"];
-
 /// Makes the plan.
 ///
 /// # Errors
@@ -164,8 +162,7 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         untrusted,
         violations: des.on_violation.unwrap_or(Reaction::Block),
         max_blocks,
-        can_ask: !NOBODY_ASKED
-            .contains(&facts.event.payload.base().permission_mode.as_deref().unwrap_or_default()),
+        can_ask: modes::can_ask(facts.event.payload.base().permission_mode.as_deref()),
         warnings,
         subject,
         unmatched,

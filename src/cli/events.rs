@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
 use super::table;
-use crate::event::{ALL, Blocking, EventKind, Registered, Subject};
+use crate::event::{ALL, Blocking, Counted, EventKind, Registered, Subject};
 use crate::exit::Exit;
 use crate::plan::environment;
 
@@ -114,20 +114,16 @@ fn compares(event: EventKind) -> Option<&'static str> {
 
 /// What a failure that blocks does.
 fn block(event: EventKind) -> Option<&'static str> {
-    match (event.blocking(), event) {
-        (Blocking::Never, _) => None,
-        (_, EventKind::TaskCompleted) => Some("the task stays open, up to maxBlocks"),
-        (Blocking::Stop, _) => Some("the agent goes on, up to maxBlocks"),
-        (Blocking::Tool, _) => Some("the tool is denied"),
-        (Blocking::Permission, _) => Some("the permission is denied"),
-        (Blocking::Action, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion) => {
-            Some("the prompt is rejected")
-        }
-        (Blocking::Action, EventKind::Elicitation | EventKind::ElicitationResult) => Some("it is declined"),
-        (Blocking::Action, _) => Some("it does not happen"),
-        (Blocking::Feedback | Blocking::Context, _) => Some("Claude reads why"),
-        (Blocking::Worktree, _) => Some("the worktree is not created"),
-    }
+    Some(match event.blocking() {
+        Blocking::Never => return None,
+        Blocking::Stop(Counted::Task(_)) => "the task stays open, up to maxBlocks",
+        Blocking::Stop(_) => "the agent goes on, up to maxBlocks",
+        Blocking::Tool => "the tool is denied",
+        Blocking::Permission => "the permission is denied",
+        Blocking::Action { effect, .. } => effect,
+        Blocking::Feedback | Blocking::Context => "Claude reads why",
+        Blocking::Worktree => "the worktree is not created",
+    })
 }
 
 /// When the event is registered with Claude Code.

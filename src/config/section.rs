@@ -9,7 +9,7 @@ use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::regex_text::RegexText;
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::{fields, watched};
-use crate::event::{EventKind, Subject};
+use crate::event::{Changes, EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
 
 /// The maximum number of patterns of a section: each is compared at each event.
@@ -108,11 +108,9 @@ impl JsonSchema for FileList {
 
 /// Whether the event tells which files changed.
 fn names_files(event: EventKind) -> bool {
-    let of_agent =
-        [EventKind::Stop, EventKind::SubagentStop, EventKind::TeammateIdle, EventKind::PostToolBatch];
-    of_agent.contains(&event)
+    event.row().changes != Changes::Named
         || !event.is_known()
-        || fields::own(event).iter().any(|field| ["tool_name", "file_path"].contains(field))
+        || fields::own(event).any(|field| field == fields::FILE_PATH)
 }
 
 /// The start of a script.

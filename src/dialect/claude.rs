@@ -10,8 +10,9 @@ use crate::exit::Exit;
 use crate::text::{LIMIT, clean, head_and_tail};
 use crate::types::{Event, PayloadError};
 
-mod abilities;
+pub mod events;
 pub mod fields;
+pub(crate) mod modes;
 pub(crate) mod names;
 pub(crate) mod notation;
 pub(crate) mod prompt;
@@ -166,7 +167,9 @@ impl Answer {
             Blocking::Context => Answer::context(event, reason),
             // Whatever is on stdout would be the path.
             Blocking::Worktree => Answer { exit: Exit::Blocked, stdout: String::new(), stderr: fit(reason) },
-            Blocking::Never | Blocking::Stop | Blocking::Action | Blocking::Feedback => Answer::block(reason),
+            Blocking::Never | Blocking::Stop(_) | Blocking::Action { .. } | Blocking::Feedback => {
+                Answer::block(reason)
+            }
         }
     }
 

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::des::paths;
+use crate::dialect::claude::fields::FILE_PATH;
 use crate::dialect::claude::tools::{self, Use};
-use crate::event::{EventKind, Subject};
+use crate::event::Changes;
 use crate::file_pattern::Location;
 use crate::files::expand_home;
 use crate::log;
@@ -45,21 +46,21 @@ fn named(event: &Event, agent: Option<&Agent>) -> (Vec<String>, bool) {
             Vec::new()
         })
     };
-    match event.kind {
-        EventKind::Stop => (written(&expand_home(event.payload.transcript_path()), true), true),
-        EventKind::SubagentStop | EventKind::TeammateIdle => {
+    match event.kind.row().changes {
+        Changes::SincePrompt => (written(&expand_home(event.payload.transcript_path()), true), true),
+        Changes::Agent => {
             let own = agent.and_then(|agent| agent.transcript.as_deref()).map(expand_home);
             (own.map(|path| written(&path, false)).unwrap_or_default(), true)
         }
-        EventKind::PostToolBatch => {
-            let calls = fields.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+        Changes::Tools(list) => {
+            let calls = fields.get(list).and_then(Value::as_array).into_iter().flatten();
             (calls.filter_map(Value::as_object).flat_map(of_tool).collect(), false)
         }
-        kind => match (kind.row().subject, fields.get("file_path").and_then(Value::as_str)) {
-            (Subject::Field("tool_name"), _) => (of_tool(fields), false),
-            (_, Some(path)) => (vec![path.to_owned()], false),
-            _ => (Vec::new(), false),
-        },
+        Changes::Tool => (of_tool(fields), false),
+        Changes::Named => {
+            let path = fields.get(FILE_PATH).and_then(Value::as_str);
+            (path.map(str::to_owned).into_iter().collect(), false)
+        }
     }
 }
 
@@ -80,7 +81,8 @@ fn home() -> Option<String> {
 
 fn locate(event: &Event, work: &Path, name: &str) -> Location {
     // By the time of a stop the session's folder may be another one.
-    let cwd = if event.kind == EventKind::Stop { work } else { Path::new(event.payload.cwd()) };
+    let cwd =
+        if event.kind.row().changes == Changes::SincePrompt { work } else { Path::new(event.payload.cwd()) };
     let real = paths::real_path(&cwd.join(name));
     let relative = paths::relative(work, cwd, name);
     Location { absolute: real.to_string_lossy().into_owned(), relative, is_directory: false }

@@ -15,9 +15,8 @@ use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig, Lost, O
 use crate::decide::{Cause, Count};
 use crate::des::call::Call;
 use crate::des::markers;
-use crate::dialect::claude::fields;
 use crate::error::{HookError, Result};
-use crate::event::{EventKind, Subject};
+use crate::event::{Blocking, Counted, EventKind, Subject};
 use crate::export::background;
 use crate::file_pattern::Location;
 use crate::git::WorkTree;
@@ -205,14 +204,12 @@ impl<'a> Context<'a> {
     /// Whose blocks are counted, where a stop can be blocked.
     pub(super) fn stopping(&self) -> Option<Agent> {
         let field = |name: &str| self.event.fields.get(name).and_then(Value::as_str).unwrap_or_default();
-        match self.kind() {
-            EventKind::SubagentStop => self.agent.clone(),
-            EventKind::Stop => Some(Agent::named(MAIN_THREAD)),
-            EventKind::TeammateIdle => {
-                Some(self.caller.clone().unwrap_or_else(|| Agent::named(field("teammate_name"))))
-            }
-            EventKind::TaskCompleted => Some(Agent::named(format!("task {}", field("task_id")))),
-            _ => None,
+        let Blocking::Stop(stopping) = self.kind().blocking() else { return None };
+        match stopping {
+            Counted::Agent => self.agent.clone(),
+            Counted::Main => Some(Agent::named(MAIN_THREAD)),
+            Counted::Teammate(name) => Some(self.caller.clone().unwrap_or_else(|| Agent::named(field(name)))),
+            Counted::Task(id) => Some(Agent::named(format!("task {}", field(id)))),
         }
     }
 
@@ -273,7 +270,7 @@ impl<'a> Context<'a> {
 
 /// The subagent from inside which an event comes that is not its own.
 fn caller(event: &Event) -> Option<Agent> {
-    if event.kind.row().subject == Subject::Agent || fields::agent(event.kind).is_empty() {
+    if event.kind.row().subject == Subject::Agent || !event.kind.row().in_agents {
         return None;
     }
     let field = |name: &str| event.fields.get(name)?.as_str().filter(|text| !text.trim().is_empty());

@@ -35,7 +35,7 @@ pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
 /// From here on the plan says whether a panic must block.
 pub(super) fn plan_is_known(plan: &Plan, is_first_stop: bool) {
     let may_block = match plan.event.blocking() {
-        Blocking::Stop => is_first_stop,
+        Blocking::Stop(_) => is_first_stop,
         Blocking::Never => false,
         _ => true,
     };

@@ -37,10 +37,9 @@ fn put(mut stream: impl Write, text: &str) -> std::io::Result<()> {
 /// # Errors
 /// Says why there is none, for the user.
 pub(super) fn payload(event: EventKind) -> Result<Vec<u8>, String> {
-    // Claude Code waits for the end of a session, and nobody sees an error there.
-    let wait =
-        if event == EventKind::SessionEnd { Duration::from_millis(500) } else { Duration::from_secs(5) };
-    read(deadline::at_least(wait))
+    // Half of the time that Claude Code gives a hook by itself, so that the answer is ours.
+    let given = Duration::from_secs(event.row().default_timeout);
+    read(deadline::at_least((given / 2).min(Duration::from_secs(5))))
 }
 
 /// Reads one JSON value from stdin.

@@ -61,14 +61,12 @@ pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> 
 
 /// The answer to an event that failed. Where another client would read a failure as a denial, it is only shown.
 pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
-    match event {
-        EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit => {
-            log::warn(|| error.to_string());
-            let message = event.is_shown().then(|| format!("conclaude: {error}"));
-            Ok(HookResult { message, ..HookResult::success() })
-        }
-        _ => Err(error),
+    if !event.row().failure_denies {
+        return Err(error);
     }
+    log::warn(|| error.to_string());
+    let message = event.is_shown().then(|| format!("conclaude: {error}"));
+    Ok(HookResult { message, ..HookResult::success() })
 }
 
 /// A tool is denied. At a stop it is an error: nothing would bound a block of an agent that nobody can count.

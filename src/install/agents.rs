@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::scope::Scope;
+use crate::dialect::claude::modes;
 use crate::dialect::claude::tools::can_write;
 use crate::files;
 use crate::root::claude_folder;
@@ -72,7 +73,7 @@ fn agent(text: &str) -> Option<Agent> {
     let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty())?;
     let denied = tools(lines, "disallowedTools").unwrap_or_default();
     let has_tools = can_write(tools(lines, "tools").as_deref(), &denied);
-    let plans = value(lines, "permissionMode").is_some_and(|(mode, _)| mode == "plan");
+    let plans = value(lines, "permissionMode").is_some_and(|(mode, _)| !modes::may_write(mode));
     Some(Agent { name, can_write: has_tools && !plans })
 }
 

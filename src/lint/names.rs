@@ -122,8 +122,8 @@ fn quoted(names: &[&str]) -> String {
 
 /// `agent` where only the main thread, or only a subagent, comes.
 fn thread(event: EventKind, glob: &str) -> Option<Wrong> {
-    let is_of_subagents = matches!(event, EventKind::SubagentStart | EventKind::SubagentStop);
-    let is_of_main = event.is_known() && fields::agent(event).is_empty();
+    let is_of_subagents = event.row().subject == Subject::Agent;
+    let is_of_main = !event.row().in_agents;
     let (why, help) = match matches(glob, MAIN) {
         true if is_of_subagents && is_literal(glob) => {
             (format!("{event} is about subagents alone"), "remove `agent`")

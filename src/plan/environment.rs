@@ -132,11 +132,11 @@ pub(crate) fn variable(field: &str) -> Option<String> {
 
 /// The variables of an event, without those that every event has.
 pub(crate) fn of_event(event: EventKind) -> Vec<String> {
-    let mut names: Vec<String> = fields::own(event).iter().filter_map(|field| variable(field)).collect();
+    let mut names: Vec<String> = fields::own(event).filter_map(variable).collect();
     if fields::has_tool(event) {
         names.extend([format!("{PREFIX}FILE_PATH"), format!("{PREFIX}COMMAND")]);
     }
-    if !fields::agent(event).is_empty() {
+    if event.row().in_agents {
         let agent = ["AGENT_ID", "SUBAGENT_NAME", "SUBAGENT_TYPE", "AGENT_TRANSCRIPT_PATH"];
         names.extend(agent.into_iter().chain(AGENT_ALIASES).map(|name| format!("{PREFIX}{name}")));
     }

@@ -14,8 +14,9 @@ const LAYERS: &[&str] = &[
     "file_pattern",
     "shell",
     "event",
-    "dialect::claude::abilities",
+    "dialect::claude::events",
     "dialect::claude::fields",
+    "dialect::claude::modes",
     "dialect::claude::notation",
     "dialect::claude::prompt",
     "dialect::claude::tools",
@@ -93,6 +94,8 @@ struct Module {
     names: BTreeMap<String, String>,
     /// The paths of those lines that are not `pub`: whoever passes a name on does not use it.
     imported: Vec<String>,
+    /// The types that it has `impl` blocks for, those of traits aside, with the methods in each.
+    methods: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Module {
@@ -106,6 +109,7 @@ impl Module {
             defined: BTreeSet::new(),
             names: BTreeMap::new(),
             imported: Vec::new(),
+            methods: methods_in(&text),
         };
         let mut rest = text.as_str();
         while !rest.is_empty() {
@@ -145,6 +149,49 @@ impl Module {
             self.names.insert(name, path);
         }
     }
+}
+
+/// The methods of each type in a file, without those of traits.
+fn methods_in(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut current = None;
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("impl") {
+            let named = without_generics(rest).trim();
+            let end = named.find(|c: char| !(c.is_alphanumeric() || "_:".contains(c))).unwrap_or(named.len());
+            let is_of_trait = named.contains(" for ");
+            current = (!is_of_trait && !named.is_empty()).then(|| named[..end].to_owned());
+            if let Some(name) = &current {
+                found.entry(name.clone()).or_default();
+            }
+        } else if line == "}" {
+            current = None;
+        } else if let (Some(name), true) = (&current, line.starts_with("    ")) {
+            let (_, item) = without_visibility(line.trim_start());
+            let item =
+                ["const ", "async "].iter().fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
+            let method = item.strip_prefix("fn ").filter(|_| !line.starts_with("     "));
+            let method = method.and_then(|item| item.split(['(', '<']).next());
+            found.entry(name.clone()).or_default().extend(method.map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// What follows the `<…>` that an item starts with.
+fn without_generics(rest: &str) -> &str {
+    let mut depth = 0;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return rest[at..].trim_start_matches('>');
+        }
+    }
+    rest
 }
 
 /// Whether an item is public to anybody, and the item without that.
@@ -278,6 +325,15 @@ fn layer(module: &str) -> usize {
     index
 }
 
+/// The file that defines a type, as it is written in a module; none for types of other crates.
+fn type_module(modules: &Modules, module: &str, written: &str) -> Option<String> {
+    if modules[module].defined.contains(written) {
+        return Some(module.to_owned());
+    }
+    let (at, parts) = start(modules, module, written)?;
+    defining(modules, at, &parts)
+}
+
 /// The files that one uses.
 fn used_by(modules: &Modules, name: &str) -> BTreeSet<String> {
     let module = &modules[name];
@@ -286,7 +342,26 @@ fn used_by(modules: &Modules, name: &str) -> BTreeSet<String> {
         let (at, parts) = start(modules, name, path)?;
         defining(modules, at, &parts)
     });
+    let targets = targets.chain(called_methods(modules, name));
     targets.filter(|target| target != name).collect()
+}
+
+/// The files that define methods for a type of this one, which it calls: no `use` line names them.
+fn called_methods<'a>(modules: &'a Modules, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    let code = &modules[name].code;
+    let own: BTreeSet<&String> = modules[name].methods.values().flatten().collect();
+    let is_called = move |method: &&String| {
+        let calls = [format!(".{method}("), format!("::{method}("), format!("::{method})")];
+        !own.contains(method) && calls.iter().any(|call| code.contains(call))
+    };
+    modules.iter().filter(move |(other, _)| *other != name).filter_map(move |(other, module)| {
+        let mut of_types = module.methods.iter();
+        let is_used = of_types.any(|(written, methods)| {
+            type_module(modules, other, written).is_some_and(|defined| defined == name)
+                && methods.iter().any(|method| is_called(&method))
+        });
+        is_used.then(|| other.clone())
+    })
 }
 
 fn uses(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
@@ -324,6 +399,39 @@ fn no_modules_use_each_other_in_a_circle() {
         circles.extend(uses.keys().filter(|module| is_reached_again(module, &uses)).cloned());
     }
     assert_eq!(circles, Vec::<String>::new());
+}
+
+/// Methods that are written in another folder than their type's: nobody finds them there. Only less may be here.
+const SCATTERED: &[&str] = &[];
+
+#[test]
+fn methods_are_written_beside_their_type() {
+    let modules = modules(&source("src"));
+    let mut wrong = Vec::new();
+    for (name, module) in &modules {
+        for written in module.methods.keys() {
+            let defined = type_module(&modules, name, written);
+            if let Some(defined) = defined.filter(|defined| !is_within(name, defined)) {
+                wrong.push(format!("{name} has methods of {defined}::{written}"));
+            }
+        }
+    }
+    assert_eq!(wrong, SCATTERED);
+}
+
+#[test]
+fn a_call_of_a_method_in_another_file_is_a_use_of_it() {
+    let files = [
+        ("", "mod a;"),
+        ("a", "mod child;\npub struct Kind;\nfn own(kind: &Kind) { kind.count(); }"),
+        (
+            "a::child",
+            "use super::Kind;\nimpl<'a> Kind<'a> {\n    pub(super) const fn count(&self) {}\n}\nimpl Copy for Kind {}",
+        ),
+    ];
+    let modules: Modules = files.iter().map(|(name, text)| ((*name).to_owned(), Module::of(text))).collect();
+    assert_eq!(used_by(&modules, "a").into_iter().collect::<Vec<_>>(), ["a::child"]);
+    assert_eq!(used_by(&modules, "a::child").into_iter().collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]

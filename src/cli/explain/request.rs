@@ -9,7 +9,7 @@ use super::event;
 use crate::dialect::claude::fields;
 use crate::dialect::claude::sample::{AGENT, Sample};
 use crate::dialect::claude::tools;
-use crate::event::{EventKind, Subject};
+use crate::event::{Changes, EventKind, Subject};
 use crate::files;
 
 /// A payload is never this large.
@@ -151,7 +151,7 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
     )?;
     let mut notes = Vec::new();
     let of_agent = event.row().subject == Subject::Agent;
-    if request.agent.is_some() && fields::agent(event).is_empty() {
+    if request.agent.is_some() && !event.row().in_agents {
         let hint = if event == EventKind::Stop { "; SubagentStop is the stop of an agent" } else { "" };
         return Err(error(format!("{event} comes from the main thread: --agent has no meaning there{hint}")));
     }
@@ -186,7 +186,7 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
 
 /// Whether the event is about what an agent changed until then.
 fn is_stop(event: EventKind) -> bool {
-    matches!(event, EventKind::Stop | EventKind::SubagentStop | EventKind::TeammateIdle)
+    matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
 }
 
 /// The tool and its input.
@@ -240,7 +240,9 @@ fn other_fields(event: EventKind, request: &Request) -> io::Result<Map<String, V
     match request.file.as_slice() {
         _ if is_batch || is_stop(event) => Ok(Map::new()),
         [] => Ok(Map::new()),
-        [file] if fields::own(event).contains(&"file_path") => Ok(one("file_path", file)),
+        [file] if fields::own(event).any(|field| field == fields::FILE_PATH) => {
+            Ok(one(fields::FILE_PATH, file))
+        }
         _ => Err(error(format!("{event} is not about a file: --file has no meaning there"))),
     }
 }

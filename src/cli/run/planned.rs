@@ -164,7 +164,7 @@ fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec
         payload.insert("prompt".into(), NOBODY.into());
     }
     if event.row().subject == Subject::Agent || agent.is_some() {
-        if fields::agent(event).is_empty() {
+        if !event.row().in_agents {
             return Err(io::Error::other(format!(
                 "{event} never comes from a subagent: leave --agent out, or name another event"
             )));

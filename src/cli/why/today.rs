@@ -130,7 +130,7 @@ impl<'a> Known<'a> {
         }
         Ok(Known {
             event,
-            agent: text(record, "agent").filter(|_| !fields::agent(event).is_empty()),
+            agent: text(record, "agent").filter(|_| event.row().in_agents),
             tool: name,
             input,
             cwd,

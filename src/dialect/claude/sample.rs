@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::fields;
-use crate::event::{EventKind, Subject};
+use crate::event::{EventKind, Example, Subject};
 
 /// The agent where an event needs one and none is named.
 pub(crate) const AGENT: &str = "general-purpose";
@@ -37,7 +37,7 @@ impl Sample<'_> {
         put("hook_event_name", self.event.name().into());
         let of_agent = self.event.row().subject == Subject::Agent;
         let agent = self.agent.or(of_agent.then_some(AGENT));
-        if let Some(agent) = agent.filter(|_| !fields::agent(self.event).is_empty()) {
+        if let Some(agent) = agent.filter(|_| self.event.row().in_agents) {
             put("agent_id", AGENT_ID.into());
             put("agent_type", agent.into());
         }
@@ -46,7 +46,9 @@ impl Sample<'_> {
         }
         if fields::has_tool(self.event) {
             put("permission_mode", "default".into());
-            put("tool_name", self.tool.unwrap_or("Bash").into());
+            if let Some(tool) = self.tool {
+                put("tool_name", tool.into());
+            }
             put("tool_input", Value::Object(self.tool_input.clone()));
         }
         payload.extend(self.fields.clone());
@@ -55,64 +57,18 @@ impl Sample<'_> {
 }
 
 /// The fields of the event that Claude Code always sends.
-fn own(event: EventKind, cwd: &str) -> Vec<(&'static str, Value)> {
-    let fields: &[(&'static str, &str)] = match event {
-        EventKind::PreToolUse => &[("tool_use_id", "toolu_sample")],
-        EventKind::PostToolUse => {
-            return vec![
-                ("tool_use_id", "toolu_sample".into()),
-                ("tool_response", json!({})),
-                ("duration_ms", 1.into()),
-            ];
-        }
-        EventKind::PostToolUseFailure => &[("tool_use_id", "toolu_sample"), ("error", "Exit code 1")],
-        EventKind::PostToolBatch => return vec![("tool_calls", json!([]))],
-        EventKind::PermissionRequest => return vec![("permission_suggestions", json!([]))],
-        EventKind::PermissionDenied => &[("tool_use_id", "toolu_sample"), ("reason", "denied")],
-        EventKind::UserPromptSubmit => &[("permission_mode", "default"), ("prompt", "a prompt")],
-        EventKind::UserPromptExpansion => {
-            &[("expansion_type", "slash_command"), ("command_name", "a-command"), ("prompt", "/a-command")]
-        }
-        EventKind::SessionStart => &[("source", "startup")],
-        EventKind::SessionEnd => &[("reason", "other")],
-        EventKind::Setup => &[("trigger", "init")],
-        EventKind::SubagentStop | EventKind::Stop => {
-            return vec![
-                ("permission_mode", "default".into()),
-                ("stop_hook_active", false.into()),
-                ("last_assistant_message", "All done.".into()),
-                ("background_tasks", json!([])),
-            ];
-        }
-        EventKind::StopFailure => &[("error", "unknown")],
-        EventKind::Notification => {
-            &[("message", "Claude needs your permission"), ("notification_type", "permission_prompt")]
-        }
-        EventKind::PreCompact | EventKind::PostCompact => &[("trigger", "manual")],
-        EventKind::PreModelSwitch | EventKind::PostModelSwitch => {
-            &[("from_model", "a-model"), ("to_model", "another-model"), ("source", "command")]
-        }
-        EventKind::TaskCreated | EventKind::TaskCompleted => &[("task_id", "1"), ("task_subject", "A task")],
-        EventKind::TeammateIdle => &[("teammate_name", "teammate"), ("team_name", "team")],
-        EventKind::Elicitation => {
-            &[("mcp_server_name", "server"), ("message", "A question?"), ("mode", "form")]
-        }
-        EventKind::ElicitationResult => {
-            &[("mcp_server_name", "server"), ("mode", "form"), ("action", "accept")]
-        }
-        EventKind::ConfigChange => &[("source", "project_settings"), ("file_path", ".claude/settings.json")],
-        EventKind::InstructionsLoaded => {
-            &[("file_path", "CLAUDE.md"), ("memory_type", "Project"), ("load_reason", "session_start")]
-        }
-        EventKind::CwdChanged => return vec![("old_cwd", cwd.into()), ("new_cwd", cwd.into())],
-        EventKind::FileChanged => &[("file_path", "a-file"), ("event", "change")],
-        EventKind::DirectoryAdded => &[("directory", "/tmp"), ("source", "slash_command")],
-        EventKind::WorktreeCreate => &[("name", "a-worktree")],
-        EventKind::WorktreeRemove => &[("worktree_path", "/tmp/a-worktree")],
-        EventKind::MessageDisplay => &[("delta", "A message.")],
-        EventKind::SubagentStart | EventKind::Future(_) => &[],
-    };
-    fields.iter().map(|(name, value)| (*name, Value::from(*value))).collect()
+fn own(event: EventKind, cwd: &str) -> impl Iterator<Item = (&'static str, Value)> {
+    event.row().fields.iter().filter_map(move |field| {
+        let value = match field.example? {
+            Example::Text(text) => text.into(),
+            Example::Number(number) => number.into(),
+            Example::Flag(flag) => flag.into(),
+            Example::List => json!([]),
+            Example::Map => json!({}),
+            Example::Cwd => cwd.into(),
+        };
+        Some((field.name, value))
+    })
 }
 
 #[cfg(test)]

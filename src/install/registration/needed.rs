@@ -1,7 +1,7 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{ConclaudeConfig, DesConfig, EventConfig, Patterns};
-use crate::dialect::claude::{fields, tools, watched};
+use crate::dialect::claude::{tools, watched};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
@@ -50,7 +50,7 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
 /// Whether commands of the event may have something to show that nobody sees there. After a session's end nobody would see it
 /// later, either.
 fn is_unseen(event: EventKind) -> bool {
-    let is_seen = event.is_shown() && fields::agent(event).is_empty();
+    let is_seen = event.is_shown() && !event.row().in_agents;
     !is_seen && event != EventKind::SessionEnd
 }
 
@@ -136,16 +136,10 @@ fn joined(names: &[String]) -> String {
     if names.iter().all(is_name) { list } else { format!("^({list})$") }
 }
 
-/// What Claude Code gives every event, whatever the config: the commands' own limits are what counts, and a committed
+/// As much as Claude Code gives the event, whatever the config: the commands' own limits are what counts, and a committed
 /// registration must not change with them.
-const GENEROUS: u64 = 3_600;
-
 pub(super) fn timeout(event: EventKind) -> u64 {
-    match event {
-        // Claude Code gives it no more.
-        EventKind::SessionEnd => 60,
-        _ => GENEROUS,
-    }
+    event.row().max_timeout
 }
 
 /// The events of subagents are registered in one way, whatever the config.

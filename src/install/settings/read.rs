@@ -61,7 +61,7 @@ fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Regi
         event,
         matcher: matcher.map(str::to_owned),
         command: command.to_owned(),
-        timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or_else(|| default_timeout(event)),
+        timeout: hook.get("timeout").and_then(Value::as_u64).unwrap_or(event.row().default_timeout),
         status: hook.get("statusMessage").and_then(Value::as_str).map(str::to_owned),
         flaw: flaw(hook, event),
     })
@@ -71,15 +71,6 @@ fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Regi
 pub(super) fn calls_us(command: &str, event: &str) -> bool {
     let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
     words.windows(2).any(|pair| pair == ["conclaude", event])
-}
-
-/// What Claude Code gives a hook without `timeout`.
-fn default_timeout(event: EventKind) -> u64 {
-    match event {
-        EventKind::UserPromptSubmit => 30,
-        EventKind::SessionEnd => 1,
-        _ => 600,
-    }
 }
 
 /// What Claude Code does with the entry that keeps it from working.
