@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Trail;
+use super::trail::Trail;
 use crate::{files, store};
 
 /// All anchors have the same length, so that one is written over another.

@@ -6,8 +6,10 @@ use std::io;
 use serde_json::{Map, Value};
 
 use super::lines::MAX_LINE_BYTES;
+use super::record::Record;
+use super::trace::TraceParent;
+use super::trail::{LOCK_WAIT, Trail};
 use super::writer::Writer;
-use super::{LOCK_WAIT, Record, TraceParent, Trail};
 use crate::{files, store};
 
 /// Longer texts are cut.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::Trail;
 use super::lines::MAX_LINE_BYTES;
+use super::trail::Trail;
 use crate::{files, store};
 
 /// The field of a record that was queued first.

@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::anchor::Anchor;
 use super::chain::{Chain, Link};
 use super::lines::Lines;
-use super::{Filter, Trail};
+use super::query::Filter;
+use super::trail::Trail;
 
 /// A record as it was found.
 #[derive(Clone, Debug, PartialEq)]

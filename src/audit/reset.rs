@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use super::append::body_of;
 use super::chain::RESET;
+use super::record::Record;
+use super::trail::{ARCHIVE, Trail};
 use super::writer::Writer;
-use super::{ARCHIVE, Record, Trail};
 use crate::store;
 
 impl Trail {

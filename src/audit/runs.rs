@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::chain::Link;
 use super::lines::Lines;
-use super::{ARCHIVE, Trail, name_of};
+use super::trail::{ARCHIVE, Trail, name_of};
 use crate::{files, store};
 
 /// The event of the records that prove a phase.
@@ -82,6 +82,12 @@ impl Trail {
             io::Error::other(format!("record {} of the audit trail {what}", at.seq))
         };
         found.map(Some).ok_or_else(gone)
+    }
+
+    /// The trails that were before this one, oldest first: `audit reset` moved them away.
+    pub(crate) fn earlier(&self) -> Vec<Trail> {
+        let folders = self.archives().into_iter().rev().filter(|folder| files::is_real_folder(folder));
+        folders.map(|folder| Trail { folder, ..self.clone() }).collect()
     }
 
     /// The trails that were moved away, newest first.

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::chain::Link;
 use super::lines::MAX_LINE_BYTES;
 use super::pending::MAX_BATCH_BYTES;
-use super::{Trail, name_of};
+use super::trail::{TRUNCATED, Trail, name_of};
 use crate::files;
 
 /// How much of a file is read for its last record: nearly always the first is enough, however long the trail is.
@@ -105,7 +105,7 @@ impl Trail {
 
     fn quarantine(&self, mut truncated: Vec<u8>) -> io::Result<()> {
         truncated.push(b'\n');
-        let path = self.folder.join(super::TRUNCATED);
+        let path = self.folder.join(TRUNCATED);
         files::no_links().append(true).create(true).open(path)?.write_all(&truncated)
     }
 }

@@ -1,10 +1,12 @@
 use std::fs;
-
+use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::chain::{GENESIS, Link, hash_of};
+use super::trail::Outside;
 use super::*;
 use crate::files;
 
@@ -324,7 +326,7 @@ fn filters_and_counts() {
     assert_eq!(n(Filter { step: some("01"), ..Filter::default() }), 1);
     assert_eq!(n(Filter { event: some("subagentstop"), ..Filter::default() }), 3);
     assert_eq!(n(Filter { decision: some("blocked"), ..Filter::default() }), 1);
-    let now = Timestamp::now();
+    let now = jiff::Timestamp::now();
     assert_eq!(n(Filter { since: Some(now - jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 3);
     assert_eq!(n(Filter { since: Some(now + jiff::SignedDuration::from_hours(1)), ..Filter::default() }), 0);
     let mut stats = Stats::default();

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::anchor::Anchor;
 use super::chain::{Chain, Link};
 use super::lines::Lines;
-use super::{TRUNCATED, Trail, UNANCHORED};
+use super::trail::{TRUNCATED, Trail, UNANCHORED};
 use crate::text::clean_line;
 
 /// How many warnings there are of one kind.

@@ -8,7 +8,7 @@ use super::chain::{GENESIS, hash_of};
 use super::pending::{QUEUED, Queued, take_batch};
 use super::runs::Pointer;
 use super::tail::Tail;
-use super::{Trail, UNANCHORED, file_name};
+use super::trail::{Trail, UNANCHORED, file_name};
 use crate::log;
 
 impl Trail {

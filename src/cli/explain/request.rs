@@ -167,9 +167,9 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
     };
     let cwd = folder(request)?;
     given.extend(request.permission_mode.clone().map(|mode| ("permission_mode".to_owned(), mode.into())));
-    if event == EventKind::PostToolBatch {
+    if let Changes::Tools(list) = event.row().changes {
         let (tool, input) = self::tool(event, request)?;
-        given.insert("tool_calls".into(), json!([{"tool_name": tool, "tool_input": input}]));
+        given.insert(list.into(), json!([{"tool_name": tool, "tool_input": input}]));
     }
     let sample = Sample {
         event,
@@ -229,7 +229,7 @@ fn one(field: &str, value: &str) -> Map<String, Value> {
 
 /// The fields of an event without a tool.
 fn other_fields(event: EventKind, request: &Request) -> io::Result<Map<String, Value>> {
-    let is_batch = event == EventKind::PostToolBatch;
+    let is_batch = matches!(event.row().changes, Changes::Tools(_));
     if !is_batch && (request.tool.is_some() || request.command.is_some()) {
         let hint = "; PreToolUse and PostToolUse have one";
         return Err(error(format!("{event} has no tool: --tool and --command have no meaning there{hint}")));

@@ -376,30 +376,4 @@ mod tests {
         }
         assert_eq!(EventKind::of_section("SubagentStop"), None);
     }
-
-    #[test]
-    fn these_events_can_be_blocked() {
-        let can = ALL.iter().filter(|event| event.blocking() != Blocking::Never);
-        let names: Vec<String> = can.map(|event| format!("{event}: {:?}", event.blocking())).collect();
-        insta::assert_snapshot!(names.join("\n"), @"
-        PreToolUse: Tool
-        PostToolUse: Feedback
-        UserPromptSubmit: Action
-        SubagentStop: Stop
-        Stop: Stop
-        PostToolUseFailure: Feedback
-        PostToolBatch: Context
-        PermissionRequest: Permission
-        UserPromptExpansion: Action
-        PreCompact: Action
-        PreModelSwitch: Action
-        TaskCreated: Action
-        TaskCompleted: Stop
-        TeammateIdle: Stop
-        Elicitation: Action
-        ElicitationResult: Action
-        ConfigChange: Action
-        WorktreeCreate: Worktree
-        ");
-    }
 }
