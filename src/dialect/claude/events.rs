@@ -51,8 +51,8 @@ const fn not_done(says: &'static str) -> Blocking {
     Blocking::Action { says, effect: "it does not happen" }
 }
 
-/// Beside it a call has an input; [`super::sample`] knows a tool that fits it.
-const TOOL_NAME: Field = always("tool_name", Text("Bash"));
+/// It is always there, and so is the tool's input: a sample has both together.
+const TOOL_NAME: Field = maybe("tool_name");
 
 const MODEL_SWITCH: &[Field] = &[
     always("from_model", Text("a-model")),

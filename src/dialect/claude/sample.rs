@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fields;
+use super::{fields, tools};
 use crate::event::{EventKind, Example, Subject};
 
 /// The agent where an event needs one and none is named.
@@ -46,9 +46,7 @@ impl Sample<'_> {
         }
         if fields::has_tool(self.event) {
             put("permission_mode", "default".into());
-            if let Some(tool) = self.tool {
-                put("tool_name", tool.into());
-            }
+            put("tool_name", self.tool.unwrap_or(tools::SHELL).into());
             put("tool_input", Value::Object(self.tool_input.clone()));
         }
         payload.extend(self.fields.clone());
