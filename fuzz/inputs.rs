@@ -55,7 +55,7 @@ pub(super) fn transcript(bytes: &[u8]) {
     let _ = transcript::call_of(path, None, Some("coder"));
     let _ = (transcript::last_time(path), transcript::is_foreign(path), transcript::writes(path));
     let _ = transcript::worked_since(path, "2026-01-01T00:00:00.000Z");
-    let mut stream = transcript::stream::Stream::of(bytes);
+    let mut stream = transcript::stream::Stream::of(bytes, path);
     let read = stream.each(|entry| {
         let _ = (entry.prompt(), entry.calls().count());
         entry.results().for_each(|result| drop((result.answer(100), result.is_denied_by_hook())));

@@ -74,7 +74,9 @@ fn of_source(
     let found = if path.is_dir() {
         sessions::in_folder(path)
     } else if path.exists() {
-        vec![sessions::of_file(path)]
+        let session = sessions::of_file(path);
+        // A file that was copied has another name than its session.
+        vec![SessionFiles { id: session.start().session_id.unwrap_or(session.id.clone()), ..session }]
     } else {
         let is_meant = |session: &SessionFiles| session.id.starts_with(source);
         let own: Vec<SessionFiles> = of_project().into_iter().filter(is_meant).collect();
@@ -221,17 +223,29 @@ fn replay(replayer: &Replayer, thread: &Thread, since: Option<Timestamp>, read: 
     walk.seen.not_replayed.unknown_agents =
         u64::from(thread.agent.as_ref().is_some_and(|agent| agent.kind.is_none()));
     let done = files::open_regular(&thread.path).and_then(|file| {
-        let mut stream = Stream::of(Counted { file, read });
+        let mut stream = Stream::of(Counted { file, read }, &thread.path);
         let done = stream.each(|entry| {
             walk.entry(entry);
             Ok(())
         });
         walk.seen.counts = std::mem::take(&mut stream.counts);
+        walk.seen.counts.add(&stream.at_end());
+        walk.ends_in_gap = stream.has_gap();
         done
     });
-    if let Err(error) = done {
+    let path = thread.path.display();
+    let problem = match done {
+        Err(error) => Some(format!("{path} cannot be read: {error}")),
+        Ok(()) if walk.seen.counts.bytes == 0 && thread.size == 0 => Some(format!("{path} is empty")),
+        Ok(()) if walk.seen.counts.has_nothing() => {
+            Some(format!("{path} is no transcript: none of its lines can be read"))
+        }
+        Ok(()) => None,
+    };
+    if let Some(problem) = problem {
         walk.seen.unreadable = 1;
-        walk.seen.problem(format!("{} cannot be read: {error}", thread.path.display()));
+        walk.seen.unreadable_sessions = u64::from(thread.agent.is_none());
+        walk.seen.problem(problem);
     }
     walk.finish()
 }

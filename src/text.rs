@@ -5,7 +5,9 @@ use crate::order::sorted;
 mod clean;
 
 pub use clean::clean;
-pub(crate) use clean::{clean_line, escaped_json, is_invisible, pictured, revealed, visible};
+pub(crate) use clean::{
+    clean_line, escaped_json, is_invisible, pictured, printable, printable_line, revealed, visible,
+};
 
 /// Claude Code cuts strings at 10,000 characters; we stay below, and report ourselves what is left out.
 pub(crate) const LIMIT: usize = 9_000;

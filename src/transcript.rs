@@ -10,6 +10,7 @@ use crate::files;
 
 mod calls;
 mod changes;
+pub mod counts;
 mod ending;
 pub mod identity;
 mod lines;

@@ -39,7 +39,7 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
             };
             let own = change.value().trim_end_matches(['\r', '\n']);
             let line = revealed(own);
-            is_exact &= clean(&line) == own;
+            is_exact &= line == own && (out.keeps_tags() || clean(&line) == own);
             writeln!(out, "{style}{}{line}{style:#}", change.tag())?;
             if !change.value().ends_with('\n') {
                 writeln!(out, "\\ No newline at end of file")?;
@@ -47,10 +47,8 @@ pub(super) fn print(out: &mut Out<'_>, path: &Path, before: &str, after: &str) -
         }
     }
     if !is_exact {
-        writeln!(
-            out,
-            "note: ‹ stands for the bracket of a tag, \\u{{…}} for a character that cannot be seen"
-        )?;
+        let tags = if out.keeps_tags() { "" } else { "‹ stands for the bracket of a tag, " };
+        writeln!(out, "note: {tags}\\u{{…}} for a character that cannot be seen")?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::Style;
 use serde::Serialize;
 
-use crate::text::{clean, escaped_json};
+use crate::text::{clean, escaped_json, printable};
 
 thread_local! {
     /// What is being formatted at this moment is ours.
@@ -65,19 +65,30 @@ impl fmt::Display for Coloured<'_> {
     }
 }
 
+/// A text of others in which every visible character counts, such as a line of a diff: its tags stay, also where a model may read it.
+pub(super) struct Exact<'a>(pub(super) &'a str);
+
+impl fmt::Display for Exact<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ours(|| f.write_str(&printable(self.0)))
+    }
+}
+
 /// One of our streams. Colours are removed where it does not show them.
 pub(super) struct Out<'a> {
     to: Box<dyn Write + 'a>,
+    /// Who reads it is no model, for which tags would mean something.
+    keeps_tags: bool,
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is what all others use instead")]
 impl Out<'_> {
     pub(super) fn stdout() -> Out<'static> {
-        Out { to: Box::new(anstream::stdout()) }
+        Out { to: Box::new(anstream::stdout()), keeps_tags: io::stdout().is_terminal() }
     }
 
     pub(super) fn stderr() -> Out<'static> {
-        Out { to: Box::new(anstream::stderr()) }
+        Out { to: Box::new(anstream::stderr()), keeps_tags: io::stderr().is_terminal() }
     }
 
     /// Whether stdout is a terminal.
@@ -100,14 +111,19 @@ impl Out<'_> {
 impl<'a> Out<'a> {
     #[cfg(test)]
     pub(super) fn to(text: &'a mut Vec<u8>) -> Out<'a> {
-        Out { to: Box::new(anstream::StripStream::new(text)) }
+        Out { to: Box::new(anstream::StripStream::new(text)), keeps_tags: false }
     }
 
     /// What `write!` and `writeln!` call.
     pub(super) fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
         let mut parts = Parts(Vec::new());
         fmt::Write::write_fmt(&mut parts, message).map_err(io::Error::other)?;
-        self.to.write_all(parts.cleaned().as_bytes())
+        self.to.write_all(parts.cleaned(self.keeps_tags).as_bytes())
+    }
+
+    /// Whether tags of others are shown as they are.
+    pub(super) fn keeps_tags(&self) -> bool {
+        self.keeps_tags
     }
 
     /// A value as JSON, in which nothing is dangerous to a terminal or a model.
@@ -146,8 +162,12 @@ impl fmt::Write for Parts {
 }
 
 impl Parts {
-    fn cleaned(self) -> String {
-        let part = |(is_ours, text): (bool, String)| if is_ours { text } else { closed(clean(&text)) };
+    fn cleaned(self, keeps_tags: bool) -> String {
+        let part = |(is_ours, text): (bool, String)| match is_ours {
+            true => text,
+            false if keeps_tags => printable(&text),
+            false => closed(clean(&text)),
+        };
         self.0.into_iter().map(part).collect()
     }
 }
@@ -172,7 +192,7 @@ mod tests {
     fn cleaned(message: fmt::Arguments<'_>) -> String {
         let mut parts = Parts(Vec::new());
         fmt::Write::write_fmt(&mut parts, message).unwrap();
-        parts.cleaned()
+        parts.cleaned(false)
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(super) struct Request {
     /// Compare with this file and what it extends, instead of the project's config with all its layers
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Only what happened since this time (2026-01-31T12:00:00Z) or in the last 30m, 12h or 7d
+    /// Only what happened since this date or time (2026-01-31, 2026-01-31T12:00:00Z, yesterday) or in the last 30m, 12h or 7d
     #[arg(long, value_parser = since)]
     since: Option<Timestamp>,
     /// Print JSON
@@ -88,7 +88,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let replayed = Replayed {
         replayer: &replayer,
         seen: &seen,
-        sessions: replay::count(&sessions),
+        sessions: replay::count(&sessions).saturating_sub(seen.unreadable_sessions),
         transcripts: threads.len() as u64,
         seconds: started.elapsed().as_secs_f64(),
         untrusted,

@@ -17,13 +17,13 @@ pub(super) struct Request {
     /// Only this session; the start of its id is enough
     #[arg(long, conflicts_with = "since")]
     session: Option<String>,
-    /// Only what happened since this time (2026-01-31T12:00:00Z) or in the last 30m, 12h or 7d
+    /// Only what happened since this date or time (2026-01-31, 2026-01-31T12:00:00Z, yesterday) or in the last 30m, 12h or 7d
     #[arg(long, value_parser = since)]
     since: Option<Timestamp>,
     /// The file to write. Without it the report goes to stdout; a page, on a terminal, to .conclaude/report.html
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The format; without it, what the name of the file says, else html
+    /// The format; without it, what the name of the file says (.html, .md, .json)
     #[arg(long, value_enum)]
     format: Option<Format>,
 }
@@ -39,17 +39,27 @@ enum Format {
 }
 
 impl Request {
-    fn format(&self) -> Format {
-        let extension = self.output.as_deref().and_then(Path::extension).and_then(|name| name.to_str());
-        self.format.unwrap_or(match extension {
-            Some("md" | "markdown") => Format::Md,
-            Some("json") => Format::Json,
-            _ => Format::Html,
-        })
+    /// What is asked for, or what the name of the file says.
+    fn format(&self) -> io::Result<Format> {
+        let Some(path) = self.output.as_deref().filter(|_| self.format.is_none()) else {
+            return Ok(self.format.unwrap_or(Format::Html));
+        };
+        let extension = path.extension().and_then(|name| name.to_str()).map(str::to_ascii_lowercase);
+        match extension.as_deref() {
+            Some("html" | "htm") => Ok(Format::Html),
+            Some("md" | "markdown") => Ok(Format::Md),
+            Some("json") => Ok(Format::Json),
+            _ => Err(io::Error::other(format!(
+                "{} says not what to write: name it .html, .md or .json, or add --format html, md or json{}",
+                path.display(),
+                if extension.as_deref() == Some("pdf") { " (a browser prints the page as PDF)" } else { "" }
+            ))),
+        }
     }
 }
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
+    let format = request.format()?;
     let root = super::root()?;
     let loaded = load::all(&root, Patterns::All);
     for error in &loaded.errors {
@@ -68,12 +78,12 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     if report.is_empty() {
         return Ok(super::fail(&nothing(&scope)));
     }
-    let text = match request.format() {
+    let text = match format {
         Format::Html => report::page(&report)?,
         Format::Md => report::markdown(&report),
         Format::Json => serde_json::to_string(&report)? + "\n",
     };
-    write(request, &root.folder, &report, &text)
+    write(request, format, &root.folder, &report, &text)
 }
 
 fn nothing(scope: &Scope<'_>) -> String {
@@ -92,8 +102,7 @@ fn nothing(scope: &Scope<'_>) -> String {
     )
 }
 
-fn write(request: &Request, root: &Path, report: &Report, text: &str) -> io::Result<Exit> {
-    let format = request.format();
+fn write(request: &Request, format: Format, root: &Path, report: &Report, text: &str) -> io::Result<Exit> {
     let mut out = Out::stdout();
     let path = match &request.output {
         Some(path) => path.clone(),

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::out::{Out, Paint};
+use super::out::{Exact, Out, Paint};
 use crate::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
 use crate::exit::Exit;
 use crate::files;
@@ -146,9 +146,9 @@ fn print(out: &mut Out<'_>, suite: &Suite) -> io::Result<()> {
         writeln!(out, "  {BAD}✗{BAD:#} {} (line {})", case.name, case.line)?;
         for line in &case.difference {
             match line.chars().next() {
-                Some('-') => writeln!(out, "      {BAD}{line}{BAD:#}")?,
-                Some('+') => writeln!(out, "      {GOOD}{line}{GOOD:#}")?,
-                _ => writeln!(out, "      {line}")?,
+                Some('-') => writeln!(out, "      {BAD}{}{BAD:#}", Exact(line))?,
+                Some('+') => writeln!(out, "      {GOOD}{}{GOOD:#}", Exact(line))?,
+                _ => writeln!(out, "      {}", Exact(line))?,
             }
         }
     }

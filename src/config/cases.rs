@@ -37,6 +37,7 @@ fn schema() -> &'static Value {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TestFile {
     /// The cases, each by itself.
+    #[schemars(length(min = 1))]
     pub(crate) cases: Vec<Located<Case>>,
 }
 
@@ -104,7 +105,7 @@ impl TestFile {
             InvalidFile { path, text, tree: &tree, first }.explain_by(schema(), "the file")
         };
         let file = TestFile::deserialize(&tree).map_err(|error| explain(Some(&error)))?;
-        if file.cases.iter().any(|case| case.value.expect.is_empty()) {
+        if file.cases.is_empty() || file.cases.iter().any(|case| case.value.expect.is_empty()) {
             return Err(explain(None));
         }
         Ok(file)

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::Target;
 use super::state::StateFile;
 use crate::audit::Trail;
+use crate::config::Signal;
 use crate::{log, process};
 
 /// The option of `audit export` that makes it the other process.
@@ -20,22 +21,24 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 pub(crate) const GATHER: Duration = Duration::from_millis(500);
 
 thread_local! {
-    /// The project and the endpoint that have something to send.
-    static DUE: RefCell<Option<(PathBuf, String)>> = const { RefCell::new(None) };
+    /// The project that has something to send, and where to; without headers.
+    static DUE: RefCell<Option<(PathBuf, Target)>> = const { RefCell::new(None) };
 }
 
 /// There is a record that this endpoint does not have.
-pub(crate) fn note(root: &Path, endpoint: &str) {
-    DUE.set(Some((root.to_owned(), endpoint.to_owned())));
+pub(crate) fn note(root: &Path, endpoint: &str, signals: Vec<Signal>) {
+    let target = Target { base: endpoint.to_owned(), headers: Vec::new(), signals };
+    DUE.set(Some((root.to_owned(), target)));
 }
 
 /// Starts the process, if there is something to send, nobody sends already, and the endpoint did not fail a moment ago.
 pub(crate) fn start() {
-    let Some((root, endpoint)) = DUE.take() else { return };
-    let target = Target { base: endpoint, headers: Vec::new(), signals: Vec::new() };
+    let Some((root, target)) = DUE.take() else { return };
     let trail = Trail::of(&root, None);
     let is_free = |file: &StateFile| {
-        file.read().is_due(Timestamp::now()) && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
+        let (state, now) = (file.read(), Timestamp::now());
+        let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now));
+        is_due && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
     };
     // Whoever sends looks for more when it is done: what was recorded before this check is sent.
     if !StateFile::of(&trail, &target).is_ok_and(|file| is_free(&file)) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::attributes::{list, reasons, rule_part, text};
 use crate::audit::{Entry, TraceParent};
-use crate::text::clean_line;
+use crate::text::printable_line;
 
 const COLUMNS: [&str; 23] = [
     "seq",
@@ -99,7 +99,7 @@ fn of_reasons(record: &Value, part: impl Fn(&Value) -> String) -> String {
 /// Text of others: in one line, without what is invisible, and never a formula, which a spreadsheet would run when the file is
 /// opened.
 fn plain(text: &str) -> String {
-    let text = clean_line(text);
+    let text = printable_line(text);
     if text.trim_start().starts_with(FORMULA) { format!("'{text}") } else { text }
 }
 
@@ -125,6 +125,12 @@ mod tests {
             serde_json::json!({ "seq": 7, "event": "a,b", "agent": "say \"hi\"", "reason": "one\ntwo" });
         assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,one two,,,,,,,,0,,\r\n");
         assert_eq!(Csv::heading().matches(',').count(), COLUMNS.len() - 1);
+    }
+
+    #[test]
+    fn tags_are_in_the_file_as_they_were_and_controls_are_not() {
+        let record = serde_json::json!({ "reason": "<b>\u{1b}[2J</b>\u{200b}" });
+        assert_eq!(line(record).split(',').nth(12).unwrap(), "<b></b>");
     }
 
     #[test]

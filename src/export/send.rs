@@ -21,10 +21,12 @@ const MAX_PAUSE: Duration = Duration::from_secs(8);
 const MAX_SAID: usize = 300;
 
 /// Why records were not accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) what: String,
     pub(crate) is_transient: bool,
+    /// Nobody answered at all.
+    pub(super) is_unreachable: bool,
     /// The collector asked to wait.
     pub(super) retry_after: Option<SignedDuration>,
     pub(super) is_too_large: bool,
@@ -38,7 +40,6 @@ pub(super) fn send(
     retry_for: Duration,
 ) -> Result<String, Refused> {
     let give_up = Instant::now() + retry_for;
-    let mut pause = MIN_PAUSE;
     let mut attempts = 1_u32;
     loop {
         // The last attempt is not cut so short that it cannot succeed.
@@ -47,17 +48,27 @@ pub(super) fn send(
             Ok(answer) => return Ok(answer),
             Err(refused) => refused,
         };
-        let asked = refused.retry_after.and_then(|wait| Duration::try_from(wait).ok());
         let left = give_up.saturating_duration_since(Instant::now());
-        let is_over = !refused.is_transient || left.is_zero() || asked.is_some_and(|asked| asked > left);
-        // The last pause is shorter, so that the last attempt is made when the time is over, and not before.
-        if is_over || !sleep(asked.unwrap_or(pause).min(left)) {
+        if !next_pause(&refused, attempts, left).is_some_and(sleep) {
             let times = if attempts > 1 { format!(" ({attempts} attempts)") } else { String::new() };
             return Err(Refused { what: format!("{}{times}", refused.what), ..refused });
         }
         attempts = attempts.saturating_add(1);
-        pause = (pause * 2).min(MAX_PAUSE);
     }
+}
+
+/// How long to wait before the next attempt; none where there is no time left for one, or it would not help.
+fn next_pause(refused: &Refused, attempts: u32, left: Duration) -> Option<Duration> {
+    if !refused.is_transient || left.is_zero() {
+        return None;
+    }
+    let asked = refused.retry_after.map(|wait| Duration::try_from(wait).unwrap_or_default());
+    if let Some(asked) = asked {
+        return (asked <= left).then_some(asked);
+    }
+    let doubled = MIN_PAUSE.saturating_mul(1 << attempts.saturating_sub(1).min(10));
+    // The last pause is shorter, so that the last attempt is made when the time is over, and not before.
+    Some(doubled.min(MAX_PAUSE).min(left))
 }
 
 /// Whether it was slept through; a signal that asks us to stop ends it.
@@ -92,8 +103,8 @@ fn attempt(target: &Target, signal: Signal, body: &str, timeout: Duration) -> Re
                 format!("{url}: {}", failure.what)
             }),
             is_transient: failure.is_transient,
-            retry_after: None,
-            is_too_large: false,
+            is_unreachable: true,
+            ..Refused::default()
         }),
     }
 }
@@ -122,6 +133,7 @@ fn judge(url: &str, answered: Answered) -> Result<String, Refused> {
     Err(Refused {
         what: format!("{url} answered {status}{said}{hint}"),
         is_transient: matches!(status, 429 | 502 | 503 | 504),
+        is_unreachable: false,
         retry_after,
         is_too_large: status == 413,
     })
@@ -147,6 +159,31 @@ mod tests {
         assert_eq!(wait_of("Tue, 10 Mar 2026 12:00:30 GMT", now), Some(SignedDuration::from_secs(30)));
         assert_eq!(wait_of("Tue, 10 Mar 2026 11:00:30 GMT", now), None, "it is over");
         assert_eq!(wait_of("soon", now), None);
+    }
+
+    #[test]
+    fn pauses_are_doubled_shortened_at_the_end_and_as_long_as_the_collector_asks_for() {
+        let busy = |seconds: Option<i64>| Refused {
+            is_transient: true,
+            retry_after: seconds.map(SignedDuration::from_secs),
+            ..Refused::default()
+        };
+        let (none, seconds) = (busy(None), Duration::from_secs);
+        let mut left = seconds(30);
+        let mut pauses = Vec::new();
+        for attempts in 1..100 {
+            let Some(pause) = next_pause(&none, attempts, left) else { break };
+            pauses.push(pause.as_millis());
+            left -= pause;
+        }
+        assert_eq!(pauses, [500, 1_000, 2_000, 4_000, 8_000, 8_000, 6_500], "30 seconds in all");
+        assert_eq!(next_pause(&none, u32::MAX, seconds(100)), Some(MAX_PAUSE));
+        assert_eq!(next_pause(&busy(Some(7)), 1, seconds(7)), Some(seconds(7)));
+        assert_eq!(next_pause(&busy(Some(8)), 1, seconds(7)), None, "it would be too early");
+        assert_eq!(next_pause(&busy(Some(0)), 5, seconds(7)), Some(Duration::ZERO));
+        assert_eq!(next_pause(&busy(Some(-5)), 5, seconds(7)), Some(Duration::ZERO), "a date in the past");
+        assert_eq!(next_pause(&busy(Some(0)), 5, Duration::ZERO), None);
+        assert_eq!(next_pause(&Refused::default(), 1, seconds(30)), None, "it would be refused again");
     }
 
     #[test]

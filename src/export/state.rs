@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Target;
+use super::send::Refused;
 use crate::audit::{Mark, Trail};
 use crate::config::Signal;
 use crate::{files, store};
@@ -29,11 +30,8 @@ const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
 pub(crate) struct State {
     pub(crate) endpoint: String,
     pub(super) positions: BTreeMap<Signal, Mark>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) failure: Option<Failed>,
-    /// The collector asked not to be called before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) retry_after: Option<String>,
+    /// Signals may go to different parts of a collector: each has its own fate.
+    failures: BTreeMap<Signal, Failed>,
 }
 
 /// What went wrong since the last success.
@@ -46,40 +44,63 @@ pub(crate) struct Failed {
     pub(crate) since: String,
     last: String,
     attempts: u32,
+    /// The collector asked not to be called before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<String>,
 }
 
 impl State {
-    pub(super) fn succeed(&mut self) {
-        (self.failure, self.retry_after) = (None, None);
+    /// What went wrong, where something did: what waiting does not help with first.
+    pub(crate) fn failure(&self) -> Option<&Failed> {
+        self.failures.values().max_by_key(|failed| failed.is_permanent)
     }
 
-    pub(super) fn fail(&mut self, what: String, is_permanent: bool, retry_after: Option<SignedDuration>) {
+    /// Whether there was a failure before.
+    pub(super) fn succeed(&mut self, signal: Signal) -> bool {
+        self.failures.remove(&signal).is_some()
+    }
+
+    pub(super) fn fail(&mut self, signal: Signal, refused: &Refused) {
         let now = Timestamp::now();
-        let before =
-            self.failure.take().unwrap_or_else(|| Failed { since: now.to_string(), ..Failed::default() });
+        let before = self.failures.remove(&signal);
+        let before = before.unwrap_or_else(|| Failed { since: now.to_string(), ..Failed::default() });
         let attempts = before.attempts.saturating_add(1);
-        self.failure = Some(Failed { what, is_permanent, last: now.to_string(), attempts, ..before });
-        let until = retry_after.and_then(|wait| now.checked_add(wait.min(MAX_RETRY_AFTER)).ok());
-        self.retry_after = until.map(|time| time.to_string());
+        let wait = refused.retry_after.map(|wait| wait.min(MAX_RETRY_AFTER));
+        let until = wait.and_then(|wait| now.checked_add(wait).ok());
+        let failed = Failed {
+            what: refused.what.clone(),
+            is_permanent: !refused.is_transient,
+            last: now.to_string(),
+            attempts,
+            retry_after: until.map(|time| time.to_string()),
+            ..before
+        };
+        self.failures.insert(signal, failed);
     }
 
-    /// How long the collector still wants to be left alone.
-    pub(super) fn asked_to_wait(&self, now: Timestamp) -> Option<SignedDuration> {
+    /// How long the collector still wants to be left alone with this.
+    pub(super) fn asked_to_wait(&self, signal: Signal, now: Timestamp) -> Option<SignedDuration> {
+        self.failures.get(&signal)?.asked_to_wait(now)
+    }
+
+    /// Whether to try this in the background.
+    pub(super) fn is_due(&self, signal: Signal, now: Timestamp) -> bool {
+        self.failures.get(&signal).is_none_or(|failed| failed.is_due(now))
+    }
+}
+
+impl Failed {
+    fn asked_to_wait(&self, now: Timestamp) -> Option<SignedDuration> {
         let until: Timestamp = self.retry_after.as_ref()?.parse().ok()?;
         // A clock that was set back must not switch the export off.
         Some(until.duration_since(now)).filter(|left| left.is_positive() && *left <= MAX_RETRY_AFTER)
     }
 
-    /// Whether to try in the background.
-    pub(super) fn is_due(&self, now: Timestamp) -> bool {
-        let pause = |failed: &Failed| {
-            let doubled = MIN_PAUSE.checked_mul(1 << failed.attempts.saturating_sub(1).min(10));
-            doubled.unwrap_or(MAX_PAUSE).min(MAX_PAUSE)
-        };
-        let waits = self.failure.as_ref().is_some_and(|failed| {
-            let last = failed.last.parse::<Timestamp>();
-            last.is_ok_and(|last| last <= now && now.duration_since(last) < pause(failed))
-        });
+    fn is_due(&self, now: Timestamp) -> bool {
+        let doubled = MIN_PAUSE.checked_mul(1 << self.attempts.saturating_sub(1).min(10));
+        let pause = doubled.unwrap_or(MAX_PAUSE).min(MAX_PAUSE);
+        let last = self.last.parse::<Timestamp>();
+        let waits = last.is_ok_and(|last| last <= now && now.duration_since(last) < pause);
         !waits && self.asked_to_wait(now).is_none()
     }
 }
@@ -152,34 +173,38 @@ pub(crate) fn all(trail: &Trail) -> Vec<State> {
 mod tests {
     use super::*;
 
+    const LOGS: Signal = Signal::Logs;
+
+    fn down(retry_after: Option<SignedDuration>) -> Refused {
+        Refused { what: "down".into(), is_transient: true, retry_after, ..Refused::default() }
+    }
+
     #[test]
     fn a_collector_that_is_down_is_asked_less_and_less_often() {
         let mut state = State::default();
-        assert!(state.is_due(Timestamp::now()));
+        assert!(state.is_due(LOGS, Timestamp::now()));
         let mut pauses = Vec::new();
         for _ in 0..40 {
-            state.fail("down".into(), false, None);
-            let last: Timestamp = state.failure.as_ref().unwrap().last.parse().unwrap();
-            let due = (0..2_000).find(|seconds| state.is_due(last + SignedDuration::from_secs(*seconds)));
-            pauses.push(due.unwrap());
+            state.fail(LOGS, &down(None));
+            let last: Timestamp = state.failure().unwrap().last.parse().unwrap();
+            let is_due = |seconds: &i64| state.is_due(LOGS, last + SignedDuration::from_secs(*seconds));
+            pauses.push((0..2_000).find(is_due).unwrap());
         }
         assert_eq!(pauses[..7], [30, 60, 120, 240, 480, 900, 900]);
         assert_eq!(pauses[39], 900);
-        state.succeed();
-        assert!(state.is_due(Timestamp::now()));
+        assert!(state.is_due(Signal::Traces, Timestamp::now()), "each signal has its own fate");
+        assert!(state.succeed(LOGS));
+        assert!(state.is_due(LOGS, Timestamp::now()));
     }
 
     #[test]
     fn a_collector_is_left_alone_as_long_as_it_asks_but_no_longer_than_an_hour() {
         let mut state = State::default();
-        state.fail("busy".into(), false, Some(SignedDuration::from_hours(1_000)));
+        state.fail(LOGS, &down(Some(SignedDuration::from_hours(1_000))));
         let now = Timestamp::now();
-        assert!(state.asked_to_wait(now).unwrap() > SignedDuration::from_mins(59));
-        assert_eq!(state.asked_to_wait(now + SignedDuration::from_hours(1)), None);
-        assert_eq!(
-            state.asked_to_wait(now - SignedDuration::from_hours(5)),
-            None,
-            "a clock that was set back"
-        );
+        let left = |now| state.asked_to_wait(LOGS, now);
+        assert!(left(now).unwrap() > SignedDuration::from_mins(59));
+        assert_eq!(left(now + SignedDuration::from_hours(1)), None);
+        assert_eq!(left(now - SignedDuration::from_hours(5)), None, "a clock that was set back");
     }
 }

@@ -21,6 +21,9 @@ use crate::process;
 const MAX_RECORDS: usize = 500;
 const MAX_BYTES: usize = 800_000;
 
+/// How long one signal is retried after another was refused.
+const SHORT_RETRY: Duration = Duration::from_secs(5);
+
 /// One project and one endpoint.
 pub(crate) struct Transfer<'a> {
     trail: &'a Trail,
@@ -91,37 +94,53 @@ impl<'a> Transfer<'a> {
     pub(crate) fn run(&mut self, progress: &mut dyn FnMut(Signal, Sent)) -> io::Result<Report> {
         let mut report = Report::default();
         let mut state = self.file.read();
-        if let Err(refused) = self.wait_if_asked(&state) {
-            report.refused.push((Signal::Logs, refused));
-            return Ok(report);
-        }
         for signal in self.target.signals.clone() {
-            let Err(refused) = self.send_all(signal, &mut state, &mut report, progress)? else { continue };
-            state.fail(refused.what.clone(), !refused.is_transient, refused.retry_after);
-            self.file.write(&state)?;
-            // Where nobody answers, nobody answers the other signal.
-            let is_down = refused.is_transient;
-            report.refused.push((signal, refused));
-            if is_down {
-                break;
+            // In the background nobody waits for what failed a moment ago.
+            if self.until.is_some() && !state.is_due(signal, Timestamp::now()) {
+                continue;
             }
-        }
-        if report.refused.is_empty() && state.failure.is_some() {
-            state.succeed();
-            self.file.write(&state)?;
+            if let Err(refused) = self.wait_if_asked(signal, &state) {
+                report.refused.push((signal, refused));
+                continue;
+            }
+            match self.send_all(signal, &mut state, &mut report, progress)? {
+                Ok(()) => {
+                    if state.succeed(signal) {
+                        self.file.write(&state)?;
+                    }
+                }
+                Err(refused) => {
+                    // Where nobody answers, nobody answers the other signal; who answers may accept it.
+                    let is_unreachable = refused.is_unreachable;
+                    let failed = if is_unreachable { self.target.signals.as_slice() } else { &[signal] };
+                    failed.iter().for_each(|signal| state.fail(*signal, &refused));
+                    self.file.write(&state)?;
+                    report.refused.push((signal, refused));
+                    if is_unreachable {
+                        break;
+                    }
+                }
+            }
         }
         Ok(report)
     }
 
+    /// How long to retry: where one signal was refused until the end, the user does not wait as long for the other.
+    fn patience(&self, report: &Report) -> Duration {
+        let was_retried = report.refused.iter().any(|(_, refused)| refused.is_transient);
+        if was_retried { self.retry_for.min(SHORT_RETRY) } else { self.retry_for }
+    }
+
     /// A collector that asked for time gets it, also from the next process.
-    fn wait_if_asked(&self, state: &State) -> Result<(), Refused> {
-        let Some(left) = state.asked_to_wait(Timestamp::now()) else { return Ok(()) };
+    fn wait_if_asked(&self, signal: Signal, state: &State) -> Result<(), Refused> {
+        let Some(left) = state.asked_to_wait(signal, Timestamp::now()) else { return Ok(()) };
         let left_for = Duration::try_from(left).unwrap_or_default();
         if left_for <= self.retry_for && send::sleep(left_for) {
             return Ok(());
         }
-        let what = format!("{} asked to be called again in {} s", self.target.base, left.as_secs().max(1));
-        Err(Refused { what, is_transient: true, retry_after: Some(left), is_too_large: false })
+        let (url, seconds) = (self.target.url(signal), left.as_secs().max(1));
+        let what = format!("{url} asked to be called again in {seconds} s");
+        Err(Refused { what, is_transient: true, retry_after: Some(left), ..Refused::default() })
     }
 
     fn send_all(
@@ -141,7 +160,7 @@ impl<'a> Transfer<'a> {
                 // Until something is accepted, the start counts too: `audit reset` may move it away.
                 self.note(signal, batch.from.clone(), state)?;
                 let body = signal.request(&self.resource, &batch.items);
-                match send::send(self.target, signal, &body, self.retry_for) {
+                match send::send(self.target, signal, &body, self.patience(report)) {
                     Ok(answer) => progress(signal, self.accepted(signal, &batch, &answer, report)),
                     Err(refused) if refused.is_too_large && batch.records > 1 => {
                         self.max_records = batch.records / 2;

@@ -11,7 +11,9 @@ use super::gate_facts::{self, GateContext, Search};
 use super::{changes, config_error};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
-use crate::config::{ConclaudeConfig, ConfigError, DesConfig, GateConfig, Lost, Origins, Patterns};
+use crate::config::{
+    ConclaudeConfig, ConfigError, DesConfig, GateConfig, Lost, Origins, Patterns, TelemetryConfig,
+};
 use crate::decide::{Cause, Count};
 use crate::des::call::Call;
 use crate::des::markers;
@@ -263,7 +265,8 @@ impl<'a> Context<'a> {
         if let Some(endpoint) = settings.endpoint().filter(|_| self.is_audited())
             && origins.untrusted(&["telemetry"]).is_none()
         {
-            background::note(&self.root.folder, endpoint.as_str());
+            let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
+            background::note(&self.root.folder, endpoint.as_str(), signals);
         }
     }
 }

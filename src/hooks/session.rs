@@ -68,7 +68,7 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
     let state = export::states(&Trail::of(&context.root.folder, None))
         .into_iter()
         .find(|state| state.endpoint == endpoint.as_str())?;
-    let failure = state.failure?;
+    let failure = state.failure()?;
     let is_old = failure
         .since
         .parse::<Timestamp>()

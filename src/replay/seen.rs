@@ -6,7 +6,7 @@ use crate::event::EventKind;
 use crate::hooks::replay::{Because, Planned, Would};
 use crate::rule::Rule;
 use crate::text::count;
-use crate::transcript::stream::Counts;
+use crate::transcript::counts::Counts;
 
 /// Events that are kept; of more the first are, and the rest is only counted.
 pub(crate) const MAX_HITS: usize = 20_000;
@@ -163,6 +163,8 @@ pub(crate) struct Seen {
     pub(crate) unjudged: u64,
     /// Transcripts that could not be read.
     pub(crate) unreadable: u64,
+    /// Those of main threads among them.
+    pub(crate) unreadable_sessions: u64,
     pub(crate) counts: Counts,
     /// Why a transcript could not be read, or an event not be judged.
     pub(crate) problems: Vec<String>,
@@ -203,7 +205,7 @@ impl Seen {
     }
 
     /// Everything that is only counted.
-    pub(super) fn numbers(&mut self) -> [&mut u64; 22] {
+    pub(super) fn numbers(&mut self) -> [&mut u64; 19] {
         let (not, counts) = (&mut self.not_replayed, &mut self.counts);
         [
             &mut self.tool_calls,
@@ -214,6 +216,7 @@ impl Seen {
             &mut self.left_out,
             &mut self.unjudged,
             &mut self.unreadable,
+            &mut self.unreadable_sessions,
             &mut self.more_problems,
             &mut not.step_files,
             &mut not.scopes,
@@ -224,10 +227,6 @@ impl Seen {
             &mut not.old_files,
             &mut counts.bytes,
             &mut counts.lines,
-            &mut counts.too_long,
-            &mut counts.unfinished,
-            &mut counts.malformed,
-            &mut counts.other_form,
         ]
     }
 
@@ -242,7 +241,7 @@ impl Seen {
         other.rules.into_iter().for_each(|(rule, tally)| self.count_rule(rule, tally));
         other.commands.into_iter().for_each(|(command, n)| *self.commands.entry(command).or_default() += n);
         let names =
-            Counts { unknown: other.counts.unknown, versions: other.counts.versions, ..Counts::default() };
+            Counts { unread: other.counts.unread, versions: other.counts.versions, ..Counts::default() };
         self.counts.add(&names);
         other.problems.into_iter().for_each(|problem| self.problem(problem));
     }

@@ -17,15 +17,16 @@ impl Walk<'_> {
 
     /// What follows an answer says whether it was a stop, and whether a hook blocked it.
     pub(super) fn resolve_stop(&mut self, entry: &Entry<'_>) {
+        // What was not read may have been a call of the same answer.
+        self.stop = self.stop.take().filter(|stop| stop.ending.is_certain || !entry.follows_gap);
         let Some(Pending { ending, .. }) = &self.stop else { return };
         let is_same =
             entry.message.as_ref().is_some_and(|message| message.id.text() == Some(&ending.message));
-        let is_called = entry.calls().next().is_some();
         let what = if entry.is_stop_feedback() {
             Some(Happened::BlockedByHook)
         } else if entry.is("assistant") && is_same {
             // Another line of the same answer.
-            if is_called {
+            if entry.may_call() {
                 self.stop = None;
             }
             return;

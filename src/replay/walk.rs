@@ -89,6 +89,8 @@ pub(super) struct Walk<'a> {
     /// The agent was called with a step.
     pub(super) is_gated: bool,
     has_prompt: bool,
+    /// What follows the last line that was read could not be.
+    pub(super) ends_in_gap: bool,
     pub(super) hits: u64,
 }
 
@@ -114,6 +116,7 @@ impl<'a> Walk<'a> {
             was_blocked: false,
             is_gated: false,
             has_prompt: false,
+            ends_in_gap: false,
             hits: 0,
         }
     }
@@ -160,7 +163,9 @@ impl<'a> Walk<'a> {
 
     /// The end of the transcript.
     pub(super) fn finish(mut self) -> Seen {
-        if let Some(stop) = self.stop.take() {
+        // Whether an answer was the last, what cannot be read may have said.
+        let is_known = |stop: &Pending| stop.ending.is_certain || !self.ends_in_gap;
+        if let Some(stop) = self.stop.take().filter(is_known) {
             self.stopped(stop, Happened::Stopped);
         }
         self.flush();

@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::event::EventKind;
 use crate::hooks::replay::{Because, Planned, Would};
 use crate::rule::Rule;
+use crate::transcript::counts::Unread;
 
 /// A transcript that is to be read. None for one whose path is no text.
 pub(super) fn of_thread(thread: &Thread) -> Option<Value> {
@@ -78,11 +79,12 @@ pub(super) fn of_seen(mut seen: Seen) -> impl Iterator<Item = Value> {
         .commands
         .into_iter()
         .map(|(command, n)| json!(["command", of_rule(&command.rule), command.run, command.can_block, n]));
-    let names = |kind: &'static str| move |(name, n): (String, u64)| json!([kind, name, n]);
-    let unknown = seen.counts.unknown.into_iter().map(names("unknown"));
-    let versions = seen.counts.versions.into_iter().map(names("version"));
+    let unread = seen.counts.unread.into_iter();
+    let unread = unread
+        .map(|(what, Unread { lines, first: (file, line) })| json!(["unread", what, lines, file, line]));
+    let versions = seen.counts.versions.into_iter().map(|(version, n)| json!(["version", version, n]));
     let problems = seen.problems.into_iter().map(|problem| json!(["problem", problem]));
-    let counted = would.chain(rules).chain(commands).chain(unknown).chain(versions);
+    let counted = would.chain(rules).chain(commands).chain(unread).chain(versions);
     hits.chain(counted).chain(problems).chain([json!(["numbers", numbers])])
 }
 
@@ -141,7 +143,11 @@ pub(super) fn line(text: &[u8]) -> Option<Line> {
             let command = Planned { rule, run: values.text()?, can_block: values.0.next()?.as_bool()? };
             seen.commands.insert(command, values.number()?);
         }
-        "unknown" => drop(seen.counts.unknown.insert(values.text()?, values.number()?)),
+        "unread" => {
+            let (what, lines) = (values.text()?, values.number()?);
+            let first = (values.text()?, values.0.next()?.as_u64());
+            seen.counts.unread.insert(what, Unread { lines, first });
+        }
         "version" => drop(seen.counts.versions.insert(values.text()?, values.number()?)),
         "problem" => seen.problems.push(values.text()?),
         "numbers" => Values::of(values.0.next()?)?.fill(seen.numbers())?,

@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
-use super::threads::{Summary, is_recent};
+use super::threads::{Last, Summary, is_recent};
 use super::usage::cost;
 use crate::config::PriceTable;
 use crate::order::{in_order, order_of, sorted};
-use crate::transcript::stream::Counts;
+use crate::transcript::counts::Counts;
 
 /// More calls than these are only counted: a page shows them as bars.
 const MAX_CALLS: usize = 200_000;
@@ -104,6 +104,7 @@ impl Lanes {
             lane.name = kind.unwrap_or_else(|| id.clone());
             lane.description.clone_from(&meta.description);
             (lane.state, lane.why) = match summary.why_unfinished() {
+                None if summary.last == Last::Unread => (State::Unknown, None),
                 None => (State::Stopped, None),
                 Some(_) if summary.is_recent => (State::Running, None),
                 Some(why) => (State::NeverStopped, Some(why.to_owned())),

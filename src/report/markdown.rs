@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
 use crate::order::sorted;
-use crate::text::{clean_line, count};
+use crate::text::{count, printable_line};
 
 /// Longer tables are cut, and say so.
 const MAX_ROWS: usize = 50;
@@ -31,7 +31,7 @@ pub(crate) fn markdown(report: &Report) -> String {
 
 /// Text of others.
 fn code(text: &str) -> String {
-    let clean = clean_line(text).replace('`', "'").replace('|', "\\|");
+    let clean = printable_line(text).replace('`', "'").replace('|', "\\|");
     let short: String = clean.chars().take(MAX_CHARS).collect();
     let short = if short.len() < clean.len() { format!("{short}…") } else { short };
     if short.trim().is_empty() { String::new() } else { format!("`{}`", short.trim()) }

@@ -14,9 +14,10 @@ use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript::{Attachment, Block, Entry};
 use crate::order::sorted;
 use crate::shell::Access;
+use crate::transcript::counts::Counts;
 use crate::transcript::identity::Meta;
 use crate::transcript::sessions::SessionFiles;
-use crate::transcript::stream::{Counts, Stream};
+use crate::transcript::stream::Stream;
 
 /// A transcript that was written to so recently is one of an agent at work.
 const STILL_RUNNING: Duration = Duration::from_mins(10);
@@ -30,6 +31,9 @@ const MAX_STDERR: usize = 1_000;
 /// Calls and files of one thread beyond these are only counted.
 const MAX_CALLS: usize = 50_000;
 const MAX_FILES: usize = 2_000;
+
+/// What cannot be shown on a timeline.
+const WITHOUT_TIME: &str = "without a time that can be read";
 
 /// What one transcript says.
 #[derive(Default)]
@@ -87,6 +91,8 @@ pub(super) enum Last {
     ApiError,
     Call,
     Result,
+    /// It could not be read.
+    Unread,
 }
 
 /// One transcript that is to be read.
@@ -136,13 +142,19 @@ pub(super) fn is_recent(time: SystemTime) -> bool {
 impl Summary {
     fn of(path: &Path, agent: Option<(String, Meta)>, since: Option<Timestamp>) -> Summary {
         let mut summary = Summary { agent, ..Summary::default() };
-        let since = since.map(Timestamp::as_millisecond);
+        let (since, name) = (since.map(Timestamp::as_millisecond), path.display().to_string());
         let read = Stream::open(path).and_then(|mut stream| {
             let read = stream.each(|entry| {
-                summary.take(entry, since);
+                if let Some(unread) = summary.take(entry, since) {
+                    summary.counts.note(unread, &name, entry.line);
+                }
                 io::Result::Ok(())
             });
-            summary.counts = std::mem::take(&mut stream.counts);
+            summary.counts.add(&stream.counts);
+            summary.counts.add(&stream.at_end());
+            if stream.has_gap() {
+                summary.last = Last::Unread;
+            }
             read
         });
         summary.answers.finish();
@@ -152,14 +164,16 @@ impl Summary {
         summary
     }
 
-    fn take(&mut self, entry: &Entry<'_>, since: Option<i64>) {
+    /// Takes a line; what of it could not be read.
+    fn take(&mut self, entry: &Entry<'_>, since: Option<i64>) -> Option<&'static str> {
         if let Some(cost) = entry.total_cost.number() {
             self.cost_of_client = Some(cost);
+            return None;
         }
         let time = entry.timestamp.text().and_then(|time| time.parse::<Timestamp>().ok());
-        let Some(time) = time.map(Timestamp::as_millisecond) else { return };
+        let Some(time) = time.map(Timestamp::as_millisecond) else { return Some(WITHOUT_TIME) };
         if since.is_some_and(|since| time < since) {
-            return;
+            return None;
         }
         self.started = Some(self.started.map_or(time, |known| known.min(time)));
         self.ended = Some(self.ended.map_or(time, |known| known.max(time)));
@@ -170,9 +184,14 @@ impl Summary {
             self.prompts += 1;
             self.last = Last::Prompt;
         }
+        let mut unread = None;
         if entry.is("assistant") {
-            self.answers.take(entry);
-            self.last = if entry.is_api_error_message.is_true() { Last::ApiError } else { Last::Answer };
+            unread = self.answers.take(entry);
+            self.last = match entry.is_api_error_message.is_true() {
+                true => Last::ApiError,
+                false if entry.may_call() => Last::Unread,
+                false => Last::Answer,
+            };
         }
         for (id, name, input) in entry.calls() {
             self.last = Last::Call;
@@ -182,6 +201,7 @@ impl Summary {
             self.last = Last::Result;
             self.result(time, result);
         }
+        unread
     }
 
     fn call(&mut self, time: i64, id: &str, name: &str, input: &str) {
@@ -235,7 +255,7 @@ impl Summary {
     /// Whether work was left undone, and why.
     pub(super) fn why_unfinished(&self) -> Option<&'static str> {
         match self.last {
-            Last::Answer => None,
+            Last::Answer | Last::Unread => None,
             Last::ApiError => Some("its last message is an error of the API"),
             Last::Call => Some("its last message calls a tool that never answered"),
             Last::Result => {
@@ -250,7 +270,7 @@ impl Summary {
 /// What Claude Code wrote of a hook that failed without anybody being shown.
 fn failed_hook(attachment: &Attachment<'_>, time: i64) -> Option<FailedHook> {
     let kind = match attachment.kind.text()? {
-        "hook_non_blocking_error" => match attachment.exit_code.number() {
+        "hook_non_blocking_error" | "hook_error_during_execution" => match attachment.exit_code.number() {
             Some(code) => format!("exited with code {code}, which blocks nothing"),
             None => "failed, which blocks nothing".to_owned(),
         },

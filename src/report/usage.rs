@@ -16,13 +16,17 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn take(&mut self, entry: &Entry<'_>) {
-        let Some(message) = &entry.message else { return };
-        let (Some(id), Some(usage)) = (message.id.text(), message.usage) else { return };
+    /// What of it could not be read.
+    pub(super) fn take(&mut self, entry: &Entry<'_>) -> Option<&'static str> {
+        let message = entry.message.as_ref()?;
+        let Ok(usage) = message.usage() else {
+            return Some("with a `usage` that this version does not know");
+        };
+        let (id, usage) = message.id.text().zip(usage)?;
         let model = message.model.text().unwrap_or("unknown");
         // Messages that Claude Code makes itself cost nothing.
         if model == "<synthetic>" {
-            return;
+            return None;
         }
         let tokens = Tokens {
             input: usage.input_tokens,
@@ -38,6 +42,7 @@ impl Answers {
                 self.current = Some((id.to_owned(), model.to_owned(), tokens));
             }
         }
+        None
     }
 
     /// Counts the answer whose lines were read.

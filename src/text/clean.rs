@@ -19,6 +19,19 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (byte.is_ascii_graphic() && byte != b'<') || matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
+/// What a terminal can show of the text, and a file should hold: without what controls or hides, and with its tags, which mean
+/// nothing to whoever is no model.
+#[must_use]
+pub(crate) fn printable(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { seen(text) }
+}
+
+/// The same on one line.
+#[must_use]
+pub(crate) fn printable_line(text: &str) -> String {
+    printable(text).replace(['\n', '\t'], " ")
+}
+
 /// [`clean`], on one line: for names and paths inside a sentence.
 #[must_use]
 pub(crate) fn clean_line(text: &str) -> String {

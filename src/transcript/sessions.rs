@@ -1,13 +1,16 @@
 //! Which transcripts there are: a session has one of its main thread, and one of each subagent in a folder beside it.
 
 use crate::order::sorted;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use super::counts::Counts;
 use super::identity::Meta;
 use super::stream::Stream;
+use crate::dialect::claude::transcript::Scalar;
 
 /// How deep transcripts are looked for: `projects/<project>/<session>/subagents/agent-<id>.jsonl`.
 const MAX_DEPTH: u32 = 6;
@@ -50,7 +53,17 @@ impl SessionFiles {
 
     /// Whether the session was started in this folder or below it.
     pub fn is_of(&self, root: &Path) -> bool {
-        self.paths().find_map(first_cwd).is_some_and(|cwd| cwd.starts_with(root))
+        let mut is_broken = false;
+        for path in self.paths() {
+            let start = start(path, |start| start.cwd.is_some());
+            if let Some(cwd) = start.cwd {
+                return cwd.starts_with(root);
+            }
+            is_broken |= start.is_broken;
+        }
+        // What cannot be read is reported by whoever looks at the project whose name its folder has.
+        let folder = self.main.as_deref().and_then(Path::parent).and_then(Path::file_name);
+        is_broken && folder.is_some_and(|folder| folder.to_string_lossy() == folder_name(root))
     }
 
     /// The bytes of all files.
@@ -63,6 +76,7 @@ impl SessionFiles {
 pub(crate) fn in_folder(folder: &Path) -> Vec<SessionFiles> {
     let mut files = Vec::new();
     walk(folder, MAX_DEPTH, &mut files);
+    files.retain(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0));
     of_files(files)
 }
 
@@ -108,26 +122,35 @@ pub struct Start {
     /// The folder in which it was started.
     pub cwd: Option<PathBuf>,
     pub permission_mode: Option<String>,
+    pub session_id: Option<String>,
+    /// What the user asked for first.
+    pub prompt: Option<String>,
+    /// Something of it could not be read.
+    is_broken: bool,
 }
 
 fn start(path: &Path, is_enough: impl Fn(&Start) -> bool) -> Start {
     let (mut found, mut lines) = (Start::default(), 0);
-    let read: io::Result<()> = Stream::open(path).and_then(|mut stream| {
+    let read: io::Result<Counts> = Stream::open(path).and_then(|mut stream| {
         stream.until(|entry| {
             lines += 1;
+            let text = |value: &Scalar<'_>| value.text().map(str::to_owned);
             found.cwd = found.cwd.take().or_else(|| entry.cwd.text().map(PathBuf::from));
-            let mode = || entry.permission_mode.text().map(str::to_owned);
-            found.permission_mode = found.permission_mode.take().or_else(mode);
+            found.permission_mode = found.permission_mode.take().or_else(|| text(&entry.permission_mode));
+            found.session_id = found.session_id.take().or_else(|| text(&entry.session_id));
+            found.prompt = found.prompt.take().or_else(|| entry.submitted().map(Cow::into_owned));
             let is_over = is_enough(&found) || lines >= MAX_LINES_TO_CWD;
             Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })
+        })?;
+        stream.counts.add(&stream.at_end());
+        Ok(stream.counts)
     });
-    read.map(|()| found).unwrap_or_default()
+    read.map(|counts| Start { is_broken: counts.unread() > 0, ..found }).unwrap_or_default()
 }
 
-/// The folder in which a session was started.
-fn first_cwd(path: &Path) -> Option<PathBuf> {
-    start(path, |start| start.cwd.is_some()).cwd
+/// What the user asked for first in a session.
+pub(crate) fn first_prompt(main: &Path) -> Option<String> {
+    start(main, |start| start.prompt.is_some()).prompt
 }
 
 fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {

@@ -1,11 +1,11 @@
 //! A whole transcript from its start to its end, in bounded memory, however long it is.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
+use super::counts::Counts;
 use super::lines::MAX_LINE_BYTES;
 use crate::dialect::claude::transcript::{Entry, Line};
 use crate::files;
@@ -13,115 +13,95 @@ use crate::files;
 /// How much is read at once. A longer line makes the buffer grow, until it is given back.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// How many names of a kind are remembered, and how many bytes of each.
-const MAX_NAMES: usize = 50;
-const MAX_NAME_BYTES: usize = 60;
-
-/// What was read, and what could not be.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub bytes: u64,
-    pub lines: u64,
-    /// Lines that are longer than any that Claude Code writes; they are skipped.
-    pub too_long: u64,
-    /// Last lines without an end, which were being written, and are not read.
-    pub unfinished: u64,
-    pub malformed: u64,
-    /// Lines that are JSON, and not in the form that this version knows.
-    pub other_form: u64,
-    /// Lines of kinds that this version does not know, by kind.
-    pub unknown: BTreeMap<String, u64>,
-    /// Lines by the version of Claude Code that wrote them.
-    pub versions: BTreeMap<String, u64>,
-}
-
-impl Counts {
-    pub fn add(&mut self, other: &Counts) {
-        self.bytes += other.bytes;
-        self.lines += other.lines;
-        self.too_long += other.too_long;
-        self.unfinished += other.unfinished;
-        self.malformed += other.malformed;
-        self.other_form += other.other_form;
-        for (into, from) in [(&mut self.unknown, &other.unknown), (&mut self.versions, &other.versions)] {
-            for (name, lines) in from {
-                count(into, name, *lines);
-            }
-        }
-    }
-
-    /// Sentences for what was not read; none if everything was.
-    pub fn problems(&self) -> Vec<String> {
-        let lines = |n: u64| crate::text::count(n, "line");
-        let of = |n: u64, what: &str| (n > 0).then(|| format!("{} {what}", lines(n)));
-        let mut found: Vec<String> = [
-            of(self.too_long, "over 32 MB skipped"),
-            of(self.malformed, "not JSON"),
-            of(self.other_form, "in a form that this version does not know"),
-            of(self.unfinished, "at the end of a file half-written, and not read"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if !self.unknown.is_empty() {
-            let kinds: Vec<String> = self.unknown.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
-            found.push(format!(
-                "{} of kinds that this version does not know: {}",
-                lines(self.unknown.values().sum()),
-                kinds.join(", ")
-            ));
-        }
-        found
-    }
-}
-
-fn count(names: &mut BTreeMap<String, u64>, name: &str, lines: u64) {
-    if let Some(known) = names.get_mut(name) {
-        *known += lines;
-        return;
-    }
-    let name = if names.len() < MAX_NAMES { name } else { "(others)" };
-    let end = name.floor_char_boundary(MAX_NAME_BYTES);
-    *names.entry(name.get(..end).unwrap_or_default().to_owned()).or_default() += lines;
-}
+/// What was not read of lines, in words that follow "a line".
+const TOO_LONG: &str = "over 32 MB, skipped";
+const MALFORMED: &str = "not JSON";
+const OTHER_FORM: &str = "in a form that this version does not know";
+const UNFINISHED: &str = "half-written at the end of a file, not read";
 
 /// A file that is read line by line, and later on from where it ended.
 pub struct Stream<R = File> {
     file: R,
+    /// What the file is called where a line of it is named.
+    name: String,
     buffer: Vec<u8>,
     /// What of the buffer was read and not yet given out.
     pending: Range<usize>,
-    /// Where in the file the pending part starts.
-    position: u64,
+    position: Position,
+    /// A message may be missing since the last line that was given out.
+    has_gap: bool,
+    /// Its last line has no end yet.
+    is_unfinished: bool,
     pub counts: Counts,
+}
+
+/// Where in a file a line starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    pub byte: u64,
+    /// How many lines are before it, where that is known.
+    pub lines: Option<u64>,
+}
+
+impl Position {
+    pub(crate) const START: Position = Position { byte: 0, lines: Some(0) };
 }
 
 impl Stream {
     /// # Errors
     /// When it is no regular file, or cannot be opened.
     pub fn open(path: &Path) -> io::Result<Stream> {
-        Stream::open_at(path, 0)
+        Stream::open_at(path, Position::START)
     }
 
     /// From a position that [`Stream::position`] gave.
     ///
     /// # Errors
     /// When it is no regular file, or cannot be opened.
-    pub(crate) fn open_at(path: &Path, position: u64) -> io::Result<Stream> {
+    pub(crate) fn open_at(path: &Path, position: Position) -> io::Result<Stream> {
         let mut file = files::open_regular(path)?;
-        file.seek(SeekFrom::Start(position))?;
-        Ok(Stream { position, ..Stream::of(file) })
+        file.seek(SeekFrom::Start(position.byte))?;
+        Ok(Stream { position, ..Stream::of(file, path) })
     }
 }
 
 impl<R: Read> Stream<R> {
-    pub fn of(file: R) -> Stream<R> {
-        Stream { file, buffer: vec![0; BUFFER_BYTES], pending: 0..0, position: 0, counts: Counts::default() }
+    pub fn of(file: R, path: &Path) -> Stream<R> {
+        Stream {
+            file,
+            name: path.display().to_string(),
+            buffer: vec![0; BUFFER_BYTES],
+            pending: 0..0,
+            position: Position::START,
+            has_gap: false,
+            is_unfinished: false,
+            counts: Counts::default(),
+        }
     }
 
     /// Where the next line starts. A line that is still being written is read the next time from there.
-    pub fn position(&self) -> u64 {
+    pub fn position(&self) -> Position {
         self.position
+    }
+
+    /// Whether a message may be missing since the last line that was given out.
+    pub(crate) fn has_gap(&self) -> bool {
+        self.has_gap || self.is_unfinished
+    }
+
+    /// A last line that is half-written. Where the file grows, it is read when it is whole.
+    pub(crate) fn at_end(&self) -> Counts {
+        let mut counts = Counts::default();
+        if self.is_unfinished {
+            counts.note(UNFINISHED, &self.name, self.position.lines.map(|lines| lines + 1));
+        }
+        counts
+    }
+
+    /// Counts the line that was read last as one that was not understood.
+    fn note(&mut self, what: &str, is_gap: bool) {
+        self.has_gap |= is_gap;
+        self.counts.note(what, &self.name, self.position.lines);
     }
 
     /// Gives every line that says what happened, in order.
@@ -143,25 +123,38 @@ impl<R: Read> Stream<R> {
         while let Some(line) = self.next_line()? {
             let line = self.buffer.get(line).unwrap_or_default();
             self.counts.lines += 1;
-            match Line::read(line) {
-                Line::Entry(entry) => {
+            let (unread, is_gap) = match Line::read(line) {
+                Line::Entry(mut entry) => {
                     if let Some(version) = entry.version.text() {
-                        count(&mut self.counts.versions, version, 1);
+                        self.counts.version(version);
                     }
+                    (entry.follows_gap, entry.line) = (self.has_gap, self.position.lines);
+                    let mut last = None;
+                    entry.each_unread(|what| {
+                        // A line with the same twice is still one line.
+                        if last.as_ref() != Some(&what) {
+                            self.counts.note(&what, &self.name, self.position.lines);
+                        }
+                        last = Some(what);
+                    });
+                    self.has_gap = last.is_some() && entry.is_message();
                     if take(&entry)?.is_break() {
                         return Ok(());
                     }
+                    continue;
                 }
-                Line::Ignored => {}
-                Line::Unknown(kind) => count(&mut self.counts.unknown, &kind, 1),
-                Line::OtherForm => self.counts.other_form += 1,
-                Line::Malformed if line.trim_ascii().is_empty() => {}
-                Line::Malformed => self.counts.malformed += 1,
-            }
+                Line::Ignored => continue,
+                Line::Malformed if line.trim_ascii().is_empty() => continue,
+                // New kinds come with every version, and are no messages.
+                Line::Unknown(what) => (what, false),
+                Line::OtherForm => (OTHER_FORM.into(), true),
+                Line::Malformed => (MALFORMED.into(), true),
+            };
+            self.note(&unread, is_gap);
         }
         // What has no end is being written, or never will be finished.
         let rest = self.buffer.get(self.pending.clone()).unwrap_or_default();
-        self.counts.unfinished = u64::from(!rest.trim_ascii().is_empty());
+        self.is_unfinished = !rest.trim_ascii().is_empty();
         Ok(())
     }
 
@@ -174,9 +167,10 @@ impl<R: Read> Stream<R> {
                 let start = self.pending.start;
                 let end = start + searched + at;
                 self.consume(end + 1 - start);
+                self.end_line();
                 // The buffer grows in steps, so a line may be longer and whole.
                 if (end - start) as u64 > MAX_LINE_BYTES {
-                    self.counts.too_long += 1;
+                    self.note(TOO_LONG, true);
                     searched = 0;
                     continue;
                 }
@@ -186,10 +180,12 @@ impl<R: Read> Stream<R> {
             if searched as u64 > MAX_LINE_BYTES {
                 self.consume(searched);
                 searched = 0;
-                if !self.skip_line()? {
+                let has_end = self.skip_line()?;
+                self.end_line();
+                self.note(TOO_LONG, true);
+                if !has_end {
                     return Ok(None);
                 }
-                self.counts.too_long += 1;
                 continue;
             }
             if self.read_more()? == 0 {
@@ -200,8 +196,12 @@ impl<R: Read> Stream<R> {
 
     fn consume(&mut self, bytes: usize) {
         self.pending.start += bytes;
-        self.position += bytes as u64;
+        self.position.byte += bytes as u64;
         self.counts.bytes += bytes as u64;
+    }
+
+    fn end_line(&mut self) {
+        self.position.lines = self.position.lines.map(|lines| lines + 1);
     }
 
     /// Reads behind the pending part, which is moved to the start of the buffer; that grows if it is full.
@@ -232,7 +232,6 @@ impl<R: Read> Stream<R> {
     fn skip_line(&mut self) -> io::Result<bool> {
         loop {
             if self.read_more()? == 0 {
-                self.counts.too_long += 1;
                 return Ok(false);
             }
             let pending = self.buffer.get(self.pending.clone()).unwrap_or_default();

@@ -90,18 +90,30 @@ impl App {
             return Next::GoOn;
         }
         if self.shows_help {
-            self.shows_help = false;
-            return if key == Key::Char('q') { Next::Quit } else { Next::GoOn };
+            return self.key_in_help(key);
         }
         match key {
             Key::Char('q') => return Next::Quit,
-            Key::Char('?') => self.shows_help = true,
+            Key::Char('?') => (self.shows_help, self.scroll) = (true, 0),
             Key::Char('/') => self.is_typing = true,
             Key::Char('f') => self.follows = !self.follows,
             Key::Enter => self.shows_details = !self.shows_details,
             Key::Esc if self.shows_details => self.shows_details = false,
             Key::Esc => self.filter.clear(),
             key => self.move_by_key(key, rows),
+        }
+        Next::GoOn
+    }
+
+    /// The help is longer than a small screen.
+    fn key_in_help(&mut self, key: Key) -> Next {
+        match key {
+            Key::Char('q') => return Next::Quit,
+            Key::Up | Key::Char('k') => self.scroll = self.scroll.saturating_sub(1),
+            Key::Down | Key::Char('j') => self.scroll = self.scroll.saturating_add(1),
+            Key::PageUp => self.scroll = self.scroll.saturating_sub(self.page),
+            Key::PageDown | Key::Char(' ') => self.scroll = self.scroll.saturating_add(self.page),
+            _ => (self.shows_help, self.scroll) = (false, 0),
         }
         Next::GoOn
     }

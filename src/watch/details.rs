@@ -1,6 +1,6 @@
 //! All that is known of one row.
 
-use super::line::{Detail, Line, MAX_TEXT, cut};
+use super::line::{Detail, Line, MAX_DETAIL, MAX_TEXT, cut};
 use super::model::Model;
 use super::rows::RowId;
 use super::session::Session;
@@ -13,7 +13,7 @@ impl Model {
     /// All that is known of a row.
     pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {
         match id {
-            RowId::Session(id) => {
+            RowId::Session(id) | RowId::Unread(id) => {
                 self.sessions.iter().find(|one| one.id == *id).map(|one| session_details(one, clock))
             }
             RowId::Thread(session, agent) | RowId::LeftOut(session, agent) => self
@@ -84,7 +84,9 @@ fn session_details(session: &Session, clock: &Clock) -> Vec<Detail> {
         details.push(("left out", count(session.left_out, "older agent")));
     }
     details.extend(session.title.iter().map(|title| ("prompt", title.clone())));
-    details.extend(session.problems.iter().map(|problem| ("not read", cut(problem, MAX_TEXT))));
+    let problems = session.unread.problems.iter().map(|problem| cut(problem, MAX_DETAIL));
+    let skipped = (session.unread.skipped > 0).then(|| session.unread.skipped());
+    details.extend(problems.chain(skipped).map(|what| ("not read", what)));
     details
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::text::{clean, clean_line};
+use crate::text::{printable, printable_line};
 
 /// The longest text of a line, and of one of its details, in characters.
 pub(super) const MAX_TEXT: usize = 300;
@@ -57,12 +57,12 @@ pub(super) type Detail = (&'static str, String);
 
 /// A text of others on one line, cleaned and with at most so many characters.
 pub(super) fn cut(text: &str, max: usize) -> String {
-    shorten(clean_line(start(text, max)), max)
+    shorten(printable_line(start(text, max)), max)
 }
 
 /// The same with its lines.
 pub(super) fn cut_lines(text: &str, max: usize) -> String {
-    shorten(clean(start(text, max)).replace('\t', " "), max)
+    shorten(printable(start(text, max)).replace('\t', " "), max)
 }
 
 /// What is behind this is cut in any case, and need not be cleaned.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::line::{MAX_DETAIL, MAX_TEXT, cut, cut_lines};
 use super::records;
-use super::session::Session;
+use super::session::{Session, Unread};
 use super::thread::Thread;
 use crate::dialect::claude::transcript::Entry;
 use crate::order::sorted;
@@ -251,12 +251,18 @@ impl Model {
         thread.step = step.or(thread.step.take());
     }
 
-    /// Takes a line of a transcript.
-    pub(crate) fn entry(&mut self, session: &str, agent: Option<&str>, entry: &Entry<'_>) {
-        let Some(time) = entry.timestamp.text().and_then(|time| time.parse().ok()) else { return };
-        if !self.is_wanted(session) {
-            return;
+    /// Takes a line of a transcript; false for a message that does not say when it was.
+    pub(crate) fn entry(&mut self, session: &str, agent: Option<&str>, entry: &Entry<'_>) -> bool {
+        let Some(time) = entry.timestamp.text().and_then(|time| time.parse().ok()) else {
+            return !entry.is_message();
+        };
+        if self.is_wanted(session) {
+            self.take_entry(session, agent, time, entry);
         }
+        true
+    }
+
+    fn take_entry(&mut self, session: &str, agent: Option<&str>, time: Timestamp, entry: &Entry<'_>) {
         let (number, lines) = (self.number(), self.limits.lines);
         let Some(thread) = self.thread(session, agent, time) else { return };
         let said = thread.take_entry(number, time, entry);
@@ -277,9 +283,23 @@ impl Model {
     }
 
     /// What of a session's transcripts was not read.
-    pub(crate) fn problems(&mut self, session: &str, problems: Vec<String>) {
+    pub(crate) fn unread(&mut self, session: &str, unread: Unread) {
         if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
-            session.problems = problems;
+            session.unread = unread;
+        }
+    }
+
+    /// A session has a transcript, whether or not anything of it can be read.
+    pub(crate) fn has_transcript(&mut self, session: &str, time: Timestamp) {
+        if self.is_wanted(session) && !self.sessions.iter().any(|known| known.id == session) {
+            self.thread(session, None, time);
+        }
+    }
+
+    /// What a session is about, where the part of its transcript that is read does not say it.
+    pub(crate) fn first_prompt(&mut self, session: &str, prompt: &str) {
+        if let Some(session) = self.sessions.iter_mut().find(|known| known.id == session) {
+            session.title.get_or_insert_with(|| cut(prompt, MAX_TEXT));
         }
     }
 

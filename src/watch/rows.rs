@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::line::{Line, MAX_TEXT, Mark, Part, cut};
 use super::model::{Model, StepState};
-use super::session::Session;
+use super::session::{Session, Unread};
 use super::thread::{State, Thread};
 use super::words::{Clock, elapsed, named, step_name, took};
 use crate::order::sorted;
@@ -26,6 +26,8 @@ pub(crate) enum RowId {
     /// When it was started, and what it is.
     Running(String, String),
     LeftOut(String, Option<String>),
+    /// What could not be read of a session.
+    Unread(String),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +57,7 @@ impl Model {
         let mut rows = Vec::new();
         for session in self.sorted() {
             rows.push(session_row(session, clock));
+            rows.extend(unread_row(session));
             let key = |thread: &Thread| (thread.id.is_some(), thread.started);
             let threads = sorted(session.threads.iter().collect(), |a: &&Thread, b| key(a).cmp(&key(b)));
             for thread in threads {
@@ -200,7 +203,8 @@ fn progress(name: &str, step: Option<&StepState>) -> String {
 
 fn session_row(session: &Session, clock: &Clock) -> Row {
     let id: String = cut(&session.id, MAX_TEXT).chars().take(8).collect();
-    let title = session.title.as_deref().unwrap_or_default();
+    let unread = if session.unread.lines > 0 { "(no prompt could be read)" } else { "" };
+    let title = session.title.as_deref().unwrap_or(unread);
     let text = match (session.id.is_empty(), title) {
         (true, _) => "without a session".to_owned(),
         (false, "") => format!("session {id}"),
@@ -216,6 +220,25 @@ fn session_row(session: &Session, clock: &Clock) -> Row {
         right: clock.date(session.started()),
         came: None,
     }
+}
+
+/// What was not read of the transcripts; the details say more.
+fn unread_row(session: &Session) -> Option<Row> {
+    let Unread { lines, problems, skipped } = &session.unread;
+    let problems =
+        (*lines > 0).then(|| format!("{} not read: {}", count(*lines, "line"), problems.join("; ")));
+    let skipped = (*skipped > 0).then(|| session.unread.skipped());
+    let mark = if problems.is_some() { Mark::Warning } else { Mark::None };
+    let texts: Vec<String> = problems.into_iter().chain(skipped).collect();
+    (!texts.is_empty()).then(|| Row {
+        id: RowId::Unread(session.id.clone()),
+        depth: 1,
+        mark,
+        time: None,
+        text: cut(&texts.join("; "), MAX_TEXT),
+        right: String::new(),
+        came: None,
+    })
 }
 
 fn line_row(line: &Line, clock: &Clock) -> Row {

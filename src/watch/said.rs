@@ -171,7 +171,7 @@ fn block_of_others(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> L
 /// A hook that failed, which Claude Code shows nobody.
 fn failed_hook(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
     let what = match attachment.kind.text()? {
-        "hook_non_blocking_error" => match attachment.exit_code.number() {
+        "hook_non_blocking_error" | "hook_error_during_execution" => match attachment.exit_code.number() {
             Some(code) => format!("exited with code {code}, which blocks nothing"),
             None => "failed, which blocks nothing".to_owned(),
         },

@@ -12,8 +12,23 @@ pub(super) struct Session {
     pub(super) has_ended: bool,
     pub(super) threads: Vec<Thread>,
     pub(super) left_out: u64,
-    /// What of its transcripts could not be read.
-    pub(super) problems: Vec<String>,
+    pub(super) unread: Unread,
+}
+
+/// What of the transcripts of a session was not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unread {
+    /// Lines that could not be, or not whole.
+    pub(crate) lines: u64,
+    pub(crate) problems: Vec<String>,
+    /// The bytes before the part that is shown.
+    pub(crate) skipped: u64,
+}
+
+impl Unread {
+    pub(super) fn skipped(&self) -> String {
+        format!("the first {} MB of its transcripts are not shown", (self.skipped >> 20).max(1))
+    }
 }
 
 impl Session {

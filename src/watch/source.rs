@@ -11,13 +11,15 @@ use jiff::Timestamp;
 
 use super::line::{MAX_TEXT, cut};
 use super::model::{Model, StepKey, StepState};
+use super::session::Unread;
 use crate::audit::{Filter, Reader, Trail};
 use crate::des::step;
 use crate::files;
 use crate::order::sorted;
 use crate::store::{Session, running};
+use crate::transcript::counts::Counts;
 use crate::transcript::sessions::{self, SessionFiles};
-use crate::transcript::stream::{Counts, Stream};
+use crate::transcript::stream::{Position, Stream};
 
 /// How long one call may read.
 const SLICE: Duration = Duration::from_millis(100);
@@ -28,8 +30,9 @@ const LINES: u64 = 200;
 /// How often new sessions, agents and changed steps are looked for.
 const SCAN: Duration = Duration::from_secs(1);
 
-/// What was there before is read from so far before its end: what is shown is what happened last.
-const MAX_START: u64 = 8 << 20;
+/// What was there before is read from so far before its end: what is shown is what happened last. One line that is too long to be
+/// read does not take the place of all others.
+const MAX_START: u64 = MAX_LINE + (8 << 20);
 const MAX_START_OF_AGENT: u64 = 2 << 20;
 
 /// No line is longer, or it is not read.
@@ -39,10 +42,12 @@ const MAX_LINE: u64 = 32 << 20;
 struct Transcript {
     session: String,
     agent: Option<String>,
-    position: u64,
+    position: Position,
     /// The bytes before the first line that was read.
     skipped: u64,
     counts: Counts,
+    /// What was not read at its end, and may be the next time.
+    at_end: Counts,
 }
 
 /// The agents' folder of a session, as it was when it was last looked at.
@@ -60,6 +65,8 @@ pub(crate) struct Source<'a> {
     /// Whether the session of a transcript is one of this project.
     is_ours: BTreeMap<PathBuf, bool>,
     steps: BTreeMap<StepKey, (PathBuf, SystemTime)>,
+    /// Of sessions whose transcript is not read from its start.
+    first_prompts: BTreeMap<String, String>,
     next_scan: Instant,
     /// Why something cannot be read.
     pub(crate) problem: Option<String>,
@@ -82,6 +89,7 @@ impl<'a> Source<'a> {
             folders: Folders::new(),
             is_ours: BTreeMap::new(),
             steps: BTreeMap::new(),
+            first_prompts: BTreeMap::new(),
             next_scan: Instant::now(),
             problem: None,
         }
@@ -187,13 +195,35 @@ impl<'a> Source<'a> {
             return;
         }
         let max = if agent.is_some() { MAX_START_OF_AGENT } else { MAX_START };
-        let position = start(&path, max).unwrap_or(0);
-        let counts = Counts::default();
-        let session = session.to_owned();
-        self.transcripts.insert(path, Transcript { session, agent, position, skipped: position, counts });
+        let byte = start(&path, max).unwrap_or(0);
+        if byte > 0 && agent.is_none() {
+            let prompt = sessions::first_prompt(&path);
+            self.first_prompts.extend(prompt.map(|prompt| (session.to_owned(), cut(&prompt, MAX_TEXT))));
+        }
+        let transcript = Transcript {
+            session: session.to_owned(),
+            agent,
+            position: if byte == 0 { Position::START } else { Position { byte, lines: None } },
+            skipped: byte,
+            counts: Counts::default(),
+            at_end: Counts::default(),
+        };
+        self.transcripts.insert(path, transcript);
+    }
+
+    /// Sessions of which nothing but broken lines is known are shown, too.
+    fn add_broken(&self, model: &mut Model) {
+        for (path, transcript) in &self.transcripts {
+            if transcript.counts.unread() + transcript.at_end.unread() > 0 {
+                let time = path.metadata().and_then(|metadata| metadata.modified()).ok();
+                let time = time.and_then(|time| Timestamp::try_from(time).ok());
+                model.has_transcript(&transcript.session, time.unwrap_or_else(Timestamp::now));
+            }
+        }
     }
 
     fn look_at_sessions(&mut self, model: &mut Model) {
+        self.add_broken(model);
         let ids: Vec<String> = model.session_ids().map(str::to_owned).collect();
         for id in ids {
             model.ended(&id, Session::new(&self.root, &id).has_ended());
@@ -201,15 +231,13 @@ impl<'a> Source<'a> {
             let mut skipped = 0;
             for transcript in self.transcripts.values().filter(|transcript| transcript.session == id) {
                 counts.add(&transcript.counts);
+                counts.add(&transcript.at_end);
                 skipped += transcript.skipped;
             }
-            // What is being written is read when it is whole.
-            counts.unfinished = 0;
-            let mut problems = counts.problems();
-            if skipped > 0 {
-                problems.push(format!("the first {} MB of its transcripts", (skipped >> 20).max(1)));
+            if let Some(prompt) = self.first_prompts.get(&id) {
+                model.first_prompt(&id, prompt);
             }
-            model.problems(&id, problems);
+            model.unread(&id, Unread { lines: counts.unread(), problems: counts.problems(), skipped });
         }
     }
 
@@ -242,23 +270,28 @@ impl<'a> Source<'a> {
 impl Transcript {
     fn read_on(&mut self, path: &Path, model: &mut Model, until: Instant) -> io::Result<bool> {
         let size = path.metadata()?.len();
-        if size < self.position {
+        if size < self.position.byte {
             // It was written again from its start.
-            (self.position, self.skipped) = (0, 0);
+            (self.position, self.skipped) = (Position::START, 0);
         }
-        if size == self.position {
+        if size == self.position.byte {
             return Ok(false);
         }
         let mut stream = Stream::open_at(path, self.position)?;
         let (mut lines, mut is_cut) = (0, false);
+        let mut timeless = Counts::default();
         let read = stream.until(|entry| {
-            model.entry(&self.session, self.agent.as_deref(), entry);
+            if !model.entry(&self.session, self.agent.as_deref(), entry) {
+                timeless.note("without a time that can be read", &path.to_string_lossy(), entry.line);
+            }
             lines += 1;
             is_cut = lines % LINES == 0 && Instant::now() >= until;
             Ok(if is_cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         self.position = stream.position();
         self.counts.add(&stream.counts);
+        self.counts.add(&timeless);
+        self.at_end = stream.at_end();
         read.map(|()| is_cut)
     }
 }

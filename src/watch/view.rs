@@ -62,7 +62,7 @@ pub(crate) fn draw(screen: &Screen<'_>, app: &mut App, area: Rect, buffer: &mut 
     }
     let selected = app.selected(screen.rows);
     if app.shows_help {
-        return draw_help(body, buffer);
+        return draw_help(app, body, buffer);
     }
     if screen.rows.is_empty() {
         return draw_empty(screen, app, body, buffer);
@@ -112,6 +112,8 @@ fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
         (format!(" /{}  {rows}", app.filter), "Esc clears it · q quit · ? help ")
     } else if let Some(notice) = screen.notice {
         (format!(" {notice}"), "q quit · ? help ")
+    } else if app.shows_help {
+        (" any other key closes the help".to_owned(), "q quit ")
     } else if app.shows_details {
         (" Esc closes the details · PgUp PgDn scroll them".to_owned(), "q quit · ? help ")
     } else {
@@ -120,10 +122,32 @@ fn draw_foot(screen: &Screen<'_>, app: &App, area: Rect, buffer: &mut Buffer) {
     draw_ends(&left, right, Style::new().add_modifier(Modifier::DIM), area, buffer);
 }
 
-fn draw_help(area: Rect, buffer: &mut Buffer) {
-    for (y, (keys, what)) in (area.y..area.bottom()).zip(HELP) {
-        put(buffer, (area.x + 1, y), keys, 15, Style::new().add_modifier(Modifier::BOLD));
-        put(buffer, (area.x + 17, y), what, usize::from(area.width.saturating_sub(17)), Style::new());
+fn draw_help(app: &mut App, area: Rect, buffer: &mut Buffer) {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    // On a narrow screen the keys are above what they do.
+    let names = if area.width >= MIN_COLUMNS { 16 } else { 0 };
+    let width = usize::from(area.width).saturating_sub(names + 2);
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for (keys, what) in HELP {
+        let mut first = if names > 0 { Some(keys) } else { None };
+        if names == 0 {
+            lines.push((keys, String::new()));
+        }
+        lines.extend(wrapped(what, width).into_iter().map(|line| (first.take().unwrap_or_default(), line)));
+    }
+    let height = usize::from(area.height);
+    app.page = height.max(1);
+    app.scroll = app.scroll.min(lines.len().saturating_sub(height));
+    for (y, (keys, what)) in (area.y..area.bottom()).zip(lines.iter().skip(app.scroll)) {
+        put(buffer, (area.x + 1, y), keys, usize::from(area.width), bold);
+        let indent = if names == 0 { 2 } else { u16::try_from(names).unwrap_or(0) };
+        put(buffer, (area.x + 1 + indent, y), what, width, Style::new());
+    }
+    let below = lines.len().saturating_sub(app.scroll + height);
+    if below > 0 {
+        let more = format!(" {below} more: ↓ ");
+        let x = area.right().saturating_sub(columns(&more));
+        put(buffer, (x, area.bottom().saturating_sub(1)), &more, more.width(), bold);
     }
 }
 

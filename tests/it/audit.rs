@@ -73,10 +73,10 @@ fn filters_choose_records() {
     assert_eq!(count(&["--decision", "allowed"]), 2);
     assert_eq!(count(&["--since", "1h"]), 2);
     assert_eq!(count(&["--since", "2999-01-01T00:00:00Z"]), 0);
-    assert_snapshot!(audit(&test, &["show", "--since", "yesterday"]), @r#"
+    assert_snapshot!(audit(&test, &["show", "--since", "next week"]), @r#"
     exit 1
     ----- stderr
-    error: invalid value 'yesterday' for '--since <SINCE>': "yesterday" is neither a time ([TIME]) nor a duration (30m, 12h, 7d)
+    error: invalid value 'next week' for '--since <SINCE>': "next week" is neither a date or time (2026-01-31, 2026-01-31 12:00, [TIME], today, yesterday) nor a duration (30m, 12h, 7d, 2w)
 
     For more information, try '--help'.
     "#);

@@ -212,16 +212,77 @@ fn a_stop_shows_commands_in_order_with_their_environment_and_every_answer() {
           `npm run lint` exited with code 1
         Fix what is marked ✗, then give your complete report again: your caller sees
         only your last message.
+      if `npm test` fails: allowed (exit 0)
+        conclaude: SubagentStop of tester (a0000000000000000)
+        ⚠ `npm test` exited with code 1
+      if all fail: blocked (exit 2)
+        conclaude: tester (a0000000000000000) may not stop yet (block 1 of 2):
+        ✗ Linting failed
+          `npm run lint` exited with code 1
+        ⚠ `npm test` exited with code 1
+        Fix what is marked ✗, then give your complete report again: your caller sees
+        only your last message.
       the same after 2 blocks (maxBlocks): allowed_despite_failure (exit 0)
         conclaude: SubagentStop of tester (a0000000000000000)
         ✗ Linting failed
           `npm run lint` exited with code 1
+        ⚠ `npm test` exited with code 1
         This would have blocked, but the agent may stop: it was blocked 2 times
         already (maxBlocks).
-      if `npm test` fails: allowed (exit 0)
-        conclaude: SubagentStop of tester (a0000000000000000)
-        ⚠ `npm test` exited with code 1
     "#);
+}
+
+#[test]
+fn each_command_that_fails_alone_has_an_answer_of_its_own() {
+    let test = Test::stop().config(
+        "stop: {commands: [{run: npm run lint, message: Linting failed}, {run: npm test, message: Tests failed, timeout: 5}]}",
+    );
+    let shown = explained(&test, &["Stop"]);
+    let (_, answer) = shown.split_once("Answer\n").unwrap();
+    assert_snapshot!(answer, @"
+    if all succeed: allowed (exit 0)
+    if `npm run lint` fails: blocked (exit 2)
+      conclaude: you may not stop yet (block 1 of 3):
+      ✗ Linting failed
+        `npm run lint` exited with code 1
+      Fix what is marked ✗, then finish again.
+    if `npm test` fails: blocked (exit 2)
+      conclaude: you may not stop yet (block 1 of 3):
+      ✗ Tests failed
+        `npm test` exited with code 1
+      Fix what is marked ✗, then finish again.
+    if `npm test` times out: blocked (exit 2)
+      conclaude: you may not stop yet (block 1 of 3):
+      ✗ Tests failed
+        `npm test` timed out after 5 s and was terminated
+      Fix what is marked ✗, then finish again.
+    if all fail: blocked (exit 2)
+      conclaude: you may not stop yet (block 1 of 3):
+      ✗ Linting failed
+        `npm run lint` exited with code 1
+      ✗ Tests failed
+        `npm test` exited with code 1
+      Fix what is marked ✗, then finish again.
+    the same after 3 blocks (maxBlocks): allowed_despite_failure (exit 0)
+      conclaude: ✗ Linting failed
+        `npm run lint` exited with code 1
+      ✗ Tests failed
+        `npm test` exited with code 1
+      This would have blocked, but the agent may stop: it was blocked 3 times
+      already (maxBlocks).
+    ");
+    let (_, stdout, _) = run_in(&test.root(), &["explain", "Stop", "--json"]);
+    let json: Value = serde_json::from_str(&stdout).unwrap();
+    let cases: Vec<&str> =
+        json["answers"].as_array().unwrap().iter().map(|answer| answer["when"].as_str().unwrap()).collect();
+    assert_snapshot!(cases.join("\n"), @"
+    if all succeed
+    if `npm run lint` fails
+    if `npm test` fails
+    if `npm test` times out
+    if all fail
+    the same after 3 blocks (maxBlocks)
+    ");
 }
 
 #[test]

@@ -170,6 +170,34 @@ fn a_busy_collector_is_asked_again_when_it_said() {
     assert_eq!(logged(&collector.received()), [[1], [1], [1]]);
 }
 
+/// Logs and traces may go to different places behind one endpoint.
+#[test]
+fn a_signal_that_is_refused_keeps_no_other_from_being_sent() {
+    let collector = Collector::answering(|_, request| match request.path.as_str() {
+        "/v1/logs" => Reply::Says("503 Service Unavailable", "retry-after: 3600\r\n", "no logs today"),
+        _ => FINE,
+    });
+    let test = with_records(2);
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 1
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 2 records as traces
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 503: no logs today; it asks to be called again in [DURATION]
+    ");
+    let paths = |requests: Vec<Request>| requests.into_iter().map(|request| request.path).collect::<Vec<_>>();
+    assert_eq!(paths(collector.received()), ["/v1/logs", "/v1/traces"]);
+    let test = test.run().silent().again();
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 1
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs asked to be called again in [DURATION]
+    ");
+    assert_eq!(paths(collector.received()), ["/v1/traces"], "each has its own position and its own time");
+}
+
 #[test]
 fn a_collector_that_asks_for_an_hour_gets_it_also_from_the_next_process() {
     let collector = Collector::answering(|_, _| {
@@ -180,8 +208,9 @@ fn a_collector_that_asks_for_an_hour_gets_it_also_from_the_next_process() {
     exit 1
     ----- stderr
     conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 429: slow down; it asks to be called again in [DURATION]
+    conclaude: traces: http://127.0.0.1:[PORT]/v1/traces answered 429: slow down; it asks to be called again in [DURATION]
     ");
-    assert_eq!(collector.received().len(), 1);
+    assert_eq!(collector.received().len(), 2, "each signal asks once");
     let again = export(&test, &collector.url, &[]);
     assert!(again.starts_with("exit 1") && again.contains("asked to be called again in"), "{again}");
     assert!(collector.received().is_empty());

@@ -266,17 +266,22 @@ fn on_a_terminal(root: &Path, arguments: &[&str]) -> String {
     String::from_utf8(shown).unwrap()
 }
 
-/// What is wrong with a text on a terminal: controls, hidden characters and tags, but for the colours that we use.
-fn dangers(shown: &str) -> Vec<String> {
+/// What is wrong with a text on a terminal: controls and hidden characters, but for the colours that we use.
+fn hidden(shown: &str) -> Vec<String> {
     let colour = Regex::new("\u{1b}\\[((0|1|2|3[0-7]|9[0-7])(;|m))+").unwrap();
     let text = colour.replace_all(shown, "").replace("\r\n", "\n");
     let hidden = |c: &char| {
         c.is_control() && !matches!(c, '\n' | '\t')
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e0fff}')
     };
+    text.chars().filter(hidden).collect::<BTreeSet<_>>().into_iter().map(|c| format!("{c:?}")).collect()
+}
+
+/// What is wrong with a text that a model may read: the same, and tags.
+fn dangers(shown: &str) -> Vec<String> {
     let tags = Regex::new("</?(task-notification|system-reminder)[^\n]{0,30}").unwrap();
-    let hidden = text.chars().filter(hidden).collect::<BTreeSet<_>>().into_iter().map(|c| format!("{c:?}"));
-    hidden.chain(tags.find_iter(&text).map(|tag| tag.as_str().to_owned())).collect()
+    let tags = tags.find_iter(shown).map(|tag| tag.as_str().to_owned());
+    hidden(shown).into_iter().chain(tags).collect()
 }
 
 fn filled(arguments: &[&str]) -> Vec<String> {
@@ -291,7 +296,7 @@ fn assert_harmless(project: &Hostile, calls: &[&[&str]]) {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let shown = on_a_terminal(&project.root(), &arguments);
         assert!(!shown.is_empty(), "{call:?} shows nothing");
-        assert_eq!(dangers(&shown), Vec::<String>::new(), "{call:?}:\n{shown:?}");
+        assert_eq!(hidden(&shown), Vec::<String>::new(), "{call:?}:\n{shown:?}");
     }
 }
 
@@ -375,6 +380,24 @@ fn no_subcommand_shows_text_of_others_as_it_is() {
     let project = Hostile::new();
     play(&project);
     assert_harmless(&project, CALLS);
+}
+
+/// A diff, a CSV file and a report are of what was written; all else that a model may read through a pipe has no tags.
+#[test]
+fn what_goes_through_a_pipe_has_no_tags_of_others() {
+    let project = Hostile::new();
+    play(&project);
+    let is_exact =
+        |call: &&&[&str]| matches!(call[0], "test" | "report" | "watch") || call.contains(&"--csv");
+    let mut tagged = 0;
+    for call in CALLS.iter().filter(|call| !is_exact(call) && call[0] != "demo") {
+        let arguments = filled(call);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (_, stdout, stderr) = run_in(&project.root(), &arguments);
+        assert_eq!(dangers(&(stdout.clone() + &stderr)), Vec::<String>::new(), "{call:?}:\n{stdout}{stderr}");
+        tagged += usize::from(stdout.contains('‹'));
+    }
+    assert!(tagged > 5, "only {tagged} show something of a tag");
 }
 
 #[test]

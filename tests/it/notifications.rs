@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 
 use crate::common::desktop::{Desktop, Notification};
-use crate::common::{Test, scratch};
+use crate::common::{Test, run_in, scratch};
 
 fn arrived(test: Test) -> Vec<Notification> {
     let desktop = Desktop::start();
@@ -158,4 +158,24 @@ fn a_bus_that_never_answers_does_not_hang_the_hook() {
 fn a_bus_without_a_notification_server_is_not_a_failure() {
     let desktop = Desktop::without_server();
     assert_snapshot!(logged(at_bus(desktop.address())), @"conclaude: debug: no notification: The name org.freedesktop.Notifications was not provided by any .service files");
+}
+
+/// Nothing of the event went wrong, so nobody is notified, and the record says so.
+#[test]
+fn a_config_error_elsewhere_is_no_failure_of_the_event_in_its_record() {
+    let notified = |run: &str| {
+        let config = format!(
+            "notifications: {{enabled: true, hooks: ['*'], showErrors: true, showSystemEvents: false}}\n\
+             stop: {{commands: [{{run: '{run}'}}]}}\n"
+        );
+        let test =
+            Test::event("Stop").config(&config).file(".conclaude.local.yaml", "preToolUse: {nothing: 1}\n");
+        let test = test.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+        let outcome = test.run();
+        let (_, stdout, _) = run_in(&outcome.root(), &["audit", "show", "--json"]);
+        let record: serde_json::Value = serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
+        (record["decision"].as_str().unwrap().to_owned(), record.get("notification").cloned())
+    };
+    assert_eq!(notified("true"), ("allowed".into(), None));
+    assert_eq!(notified("false"), ("blocked".into(), Some("failure".into())));
 }

@@ -193,16 +193,66 @@ fn a_session_or_a_time_limits_what_is_shown() {
 #[test]
 fn what_cannot_be_read_is_counted_and_shown() {
     let test = session();
+    let file = Transcripts::of(&test.root(), "session-1").path(None);
+    let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+    let file = "[ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl";
     Transcripts::of(&test.root(), "session-1")
-        .raw(None, "not json\n{\"type\":\"kind-of-tomorrow\"}\n{\"type\":\"user\",\"mess");
+        .raw(None, "not json\n{\"type\":\"kind-of-tomorrow\"}\n")
+        .raw(None, "{\"type\":\"user\",\"message\":{\"content\":\"x\"}}\n{\"type\":\"user\",\"mess");
     let data = data(&test.root(), &[]);
     assert_eq!(
         data["transcripts"]["problems"],
         json!([
-            "1 line not JSON",
-            "1 line at the end of a file half-written, and not read",
-            "1 line of kinds that this version does not know: kind-of-tomorrow (1)"
+            format!("1 line half-written at the end of a file, not read (first: {file}:{})", lines + 4),
+            format!("1 line not JSON (first: {file}:{})", lines + 1),
+            format!(
+                "1 line of a kind that this version does not know: kind-of-tomorrow (first: {file}:{})",
+                lines + 2
+            ),
+            format!("1 line without a time that can be read (first: {file}:{})", lines + 3),
         ])
+    );
+}
+
+/// The end of an agent that cannot be read says not that it stopped, nor that it never did.
+#[test]
+fn an_agent_whose_last_line_is_not_understood_is_in_no_known_state() {
+    let test = Test::stop();
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    all.prompt(None, "go").meta("a1", "coder", "one").meta("a2", "coder", "two").meta("a3", "coder", "three");
+    for agent in ["a1", "a2", "a3"] {
+        all.prompt(Some(agent), "task");
+    }
+    all.line(Some("a1"), json!({"type": "assistant", "message": {"id": "m", "content": [{"type": "tool_use", "id": 7, "name": "Bash", "input": {}}]}}))
+        .calls(Some("a2"), "t1", "Bash", json!({"command": "ls"}))
+        .raw(Some("a2"), "{\"type\":\"user\",\"message\":{\"cont")
+        .says(Some("a3"), "Done.");
+    for agent in ["a1", "a2", "a3"] {
+        make_old(&all.path(Some(agent)));
+    }
+    let data = data(&root, &[]);
+    let states = ["a1", "a2", "a3"].map(|id| lane(&data, id)["state"].as_str().unwrap());
+    assert_eq!(states, ["unknown", "unknown", "stopped"], "{data}");
+    assert_eq!(data["transcripts"]["problems"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_name_that_says_not_what_to_write_is_refused() {
+    let test = session();
+    insta::assert_snapshot!(shown_in(&test.root(), &["report", "-o", "r.pdf"]), @"
+    exit 1
+    ----- stderr
+    conclaude: r.pdf says not what to write: name it .html, .md or .json, or add --format html, md or json (a browser prints the page as PDF)
+    ");
+    assert!(!test.root().join("r.pdf").exists());
+    let (code, _, _) = run_in(&test.root(), &["report", "-o", "page.HTM"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        std::fs::read_to_string(test.root().join("page.HTM"))
+            .unwrap()
+            .to_lowercase()
+            .starts_with("<!doctype html>")
     );
 }
 

@@ -165,6 +165,46 @@ fn what_differs_is_shown_as_a_diff() {
 }
 
 #[test]
+fn tags_are_compared_and_shown_as_they_are_written() {
+    let case = |expect: &str| {
+        format!(
+            "  - {{name: a, event: PreToolUse, tool: Write, input: {{file_path: x.lock}}, expect: {{denies: '{expect}'}}}}\n"
+        )
+    };
+    let test = Test::stop()
+        .config("preToolUse: {uneditableFiles: [{pattern: '*.lock', message: 'use <b>npm</b>'}]}")
+        .file(".conclaude.test.yaml", &format!("cases:\n{}{}", case("use <b>npm</b>"), case("use <i>")));
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    .conclaude.test.yaml
+      ✓ a
+      ✗ a (line 3)
+          - denies: use <i>
+          + denies: conclaude denies this tool:
+          +         ✗ GUARD_DENIED: writing x.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:1 → use ‹b>npm‹/b>
+    1 of 2 cases failed
+    ");
+}
+
+#[test]
+fn a_file_without_cases_is_an_error() {
+    assert_snapshot!(project("cases: []\n").shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    error: `cases` is an empty list
+     --> .conclaude.test.yaml:1:8
+      |
+    1 | cases: []
+      |        ^^ expected at least one entry
+      |
+      = help: list at least one, or remove the key for the default
+
+    error: .conclaude.test.yaml is no file of cases: 1 problem
+    ");
+}
+
+#[test]
 fn results_are_written_as_junit() {
     let test = project(
         "cases:\n  - {name: \"good <&>\", event: Stop, expect: {allows: true}}\n  - {name: bad, event: Stop, expect: {blocks: true}}\n",

@@ -99,6 +99,35 @@ fn blocked_agent() -> Test {
     stops(test).run().status(2).again()
 }
 
+/// What cannot be read of a transcript is counted where its session is shown, and a session of which nothing can be read is shown.
+#[test]
+fn broken_lines_of_transcripts_are_counted_in_the_view() {
+    let test = Test::stop().config("{}");
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    all.prompt(None, "Fix the parser.")
+        .raw(None, "not json\n{\"type\":\"from-the-future\",\"x\":1}\n")
+        .line(None, json!({"type": "user", "message": null}))
+        .raw(None, "{\"type\":\"user\",\"message\":{\"content\":\"no time\"}}\n")
+        .raw(None, &format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "x".repeat(33 << 20)))
+        .says(None, "Done.")
+        .raw(None, "{\"type\":\"user\",\"mess");
+    Transcripts::of(&root, "broken-2").raw(None, "{\"type\":\"user\",\n");
+    let shown = test.shows(&["watch", "--once"]);
+    let rows: Vec<&str> = shown.lines().map(|line| line.split("  (").next().unwrap_or_default()).collect();
+    assert_snapshot!(rows.join("\n"), @"
+    exit 0
+    ----- stdout
+    ○ session session- · Fix the parser.
+      ⚠ 6 lines not read: 1 line half-written at the end of a file, not read (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:8); 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:2); 1 lin…
+      ○ main thread · quiet
+        · 12:00:01 prompt: Fix the parser.
+    ● session broken-2 · (no prompt could be read)
+      ⚠ 1 line not read: 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/broken-2.jsonl:1)
+      ● main thread · at work
+    ");
+}
+
 #[test]
 fn keys_open_details_help_and_filter_and_the_terminal_is_as_it_was() {
     let test = blocked_agent();
@@ -261,9 +290,10 @@ fn transcripts_that_are_broken_or_of_another_version_are_counted() {
     let tmux = Tmux::start(&test.root(), "watch");
     tmux.shows("session session- · Do it.");
     tmux.keys(&["g", "Enter"]);
-    let details = tmux.shows("not read");
+    let details = tmux.shows("── details");
+    assert!(details.contains("⚠ 3 lines not read: 1 line half-written"), "{details}");
     assert!(details.contains("1 line not JSON"), "{details}");
-    assert!(details.contains("1 line of kinds that this version does not know: of-tomorrow"), "{details}");
+    assert!(details.contains("1 line of a kind that this version does not know"), "{details}");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::{SignedDuration, Timestamp, Zoned};
 
 use crate::audit::{Filter, Trail, last_session};
 
@@ -26,27 +27,47 @@ pub(in crate::cli) struct FilterArgs {
     /// Only records with this decision, such as blocked
     #[arg(long)]
     decision: Option<String>,
-    /// Only records since this time (2026-01-31T12:00:00Z) or of the last 30m, 12h or 7d
+    /// Only records since this date or time (2026-01-31, 2026-01-31T12:00:00Z, yesterday) or of the last 30m, 12h or 7d
     #[arg(long, value_parser = since)]
     pub(super) since: Option<Timestamp>,
 }
 
 pub(in crate::cli) fn since(text: &str) -> Result<Timestamp, String> {
+    since_at(text.trim(), &Zoned::now()).ok_or_else(|| {
+        format!("{text:?} is neither a date or time ({TIMES}) nor a duration (30m, 12h, 7d, 2w)")
+    })
+}
+
+/// What people type first. Dates and times without an offset are of the user's time zone.
+const TIMES: &str = "2026-01-31, 2026-01-31 12:00, 2026-01-31T12:00:00Z, today, yesterday";
+
+fn since_at(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Ok(time) = text.parse() {
-        return Ok(time);
+        return Some(time);
     }
-    let help = || format!("{text:?} is neither a time (2026-01-31T12:00:00Z) nor a duration (30m, 12h, 7d)");
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(help)?;
-    let number: i64 = number.trim().parse().map_err(|_| help())?;
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(help()),
+    let midnight = |date: Date| date.to_zoned(now.time_zone().clone()).ok().map(|start| start.timestamp());
+    match text.to_ascii_lowercase().as_str() {
+        "now" => return Some(now.timestamp()),
+        "today" => return midnight(now.date()),
+        "yesterday" => return midnight(now.date().yesterday().ok()?),
+        _ => {}
+    }
+    // With a time of day where there is one, else the start of the day.
+    if let Ok(time) = text.parse::<DateTime>() {
+        return time.to_zoned(now.time_zone().clone()).ok().map(|time| time.timestamp());
+    }
+    let split = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(split)?;
+    let seconds = match unit.trim() {
+        "s" | "second" | "seconds" => 1,
+        "m" | "min" | "minute" | "minutes" => 60,
+        "h" | "hour" | "hours" => 3_600,
+        "d" | "day" | "days" => 86_400,
+        "w" | "week" | "weeks" => 7 * 86_400,
+        _ => return None,
     };
-    let seconds = number.checked_mul(seconds).ok_or_else(help)?;
-    Timestamp::now().checked_sub(jiff::SignedDuration::from_secs(seconds)).map_err(|_| help())
+    let seconds = number.parse::<i64>().ok()?.checked_mul(seconds)?;
+    now.timestamp().checked_sub(SignedDuration::from_secs(seconds)).ok()
 }
 
 impl FilterArgs {
@@ -63,5 +84,38 @@ impl FilterArgs {
             session = Some(last.ok_or_else(|| io::Error::other("no record names a session yet"))?);
         }
         Ok(Filter { session, agent, step, event, decision, since })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_understood_as_people_type_them() {
+        let now: Zoned = "2026-11-17T10:30:00+01:00[+01:00]".parse().unwrap();
+        for (text, expected) in [
+            ("2026-11-16", "2026-11-15T23:00:00Z"),
+            ("2026-11-16 12:00", "2026-11-16T11:00:00Z"),
+            ("2026-11-16T12:00:05", "2026-11-16T11:00:05Z"),
+            ("2026-11-16T12:00:00Z", "2026-11-16T12:00:00Z"),
+            ("2026-11-16T12:00:00+02:00", "2026-11-16T10:00:00Z"),
+            ("today", "2026-11-16T23:00:00Z"),
+            ("Yesterday", "2026-11-15T23:00:00Z"),
+            ("90s", "2026-11-17T09:28:30Z"),
+            ("30m", "2026-11-17T09:00:00Z"),
+            ("12h", "2026-11-16T21:30:00Z"),
+            ("7d", "2026-11-10T09:30:00Z"),
+            ("2 weeks", "2026-11-03T09:30:00Z"),
+        ] {
+            assert_eq!(
+                since_at(text, &now).map(|time| time.to_string()).as_deref(),
+                Some(expected),
+                "{text}"
+            );
+        }
+        for text in ["", "d", "7", "7y", "-7d", "soon", "2026-13-01", "9999999999999999d", "ä", "7ä"] {
+            assert_eq!(since_at(text, &now), None, "{text}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::known::{self, nothing_found};
 use crate::audit::{Entry, Filter, Reader, Trail};
 use crate::cli::out::{Out, Paint};
-use crate::text::{clean_line, count};
+use crate::text::{count, printable_line};
 
 pub(super) mod follow;
 mod time;
@@ -84,7 +84,7 @@ fn print_entry(out: &mut Out<'_>, entry: &Entry, clock: &Clock) -> io::Result<()
     let record = &entry.record;
     heading(out, record, clock)?;
     if let Some(doubt) = &entry.doubt {
-        writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", clean_line(doubt))?;
+        writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", printable_line(doubt))?;
     }
     if let Some(reason) = text(record, "reason") {
         writeln!(out, "        {reason}")?;
@@ -135,7 +135,7 @@ fn heading(out: &mut Out<'_>, record: &Value, clock: &Clock) -> io::Result<()> {
 }
 
 fn text(value: &Value, name: &str) -> Option<String> {
-    value.get(name).and_then(Value::as_str).map(clean_line)
+    value.get(name).and_then(Value::as_str).map(printable_line)
 }
 
 fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::audit::Stats;
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
-use crate::text::clean_line;
+use crate::text::printable_line;
 
 const BOLD: Paint = Paint(Style::new().bold());
 
@@ -54,7 +54,7 @@ fn agents(stats: &Stats) -> Vec<[String; 3]> {
     let mut rows = vec![["AGENT", "DECISION", "COUNT"].map(str::to_owned)];
     for (agent, decisions) in &stats.agents {
         for (decision, n) in decisions {
-            rows.push([clean_line(agent), clean_line(decision), n.to_string()]);
+            rows.push([printable_line(agent), printable_line(decision), n.to_string()]);
         }
     }
     rows
@@ -64,7 +64,7 @@ fn durations(stats: &Stats) -> Vec<[String; 3]> {
     let mut rows = vec![["AGENT", "STOPS", "MEAN S"].map(str::to_owned)];
     for (agent, (stops, seconds)) in &stats.durations {
         let mean = seconds / f64::from(u32::try_from(*stops).unwrap_or(u32::MAX).max(1));
-        rows.push([clean_line(agent), stops.to_string(), format!("{mean:.1}")]);
+        rows.push([printable_line(agent), stops.to_string(), format!("{mean:.1}")]);
     }
     rows
 }
@@ -73,7 +73,7 @@ fn commands(stats: &Stats) -> Vec<[String; 5]> {
     let mut rows = vec![["COMMAND", "RUNS", "FAILED", "MEAN MS", "MAX MS"].map(str::to_owned)];
     for (run, (runs, failed, total, max)) in &stats.commands {
         let mean = total / runs.max(&1);
-        let short: String = clean_line(run).chars().take(MAX_COMMAND_CHARS).collect();
+        let short: String = printable_line(run).chars().take(MAX_COMMAND_CHARS).collect();
         rows.push([short, runs.to_string(), failed.to_string(), mean.to_string(), max.to_string()]);
     }
     rows
@@ -81,6 +81,6 @@ fn commands(stats: &Stats) -> Vec<[String; 5]> {
 
 fn findings(stats: &Stats) -> Vec<[String; 2]> {
     let mut rows = vec![["FINDING", "COUNT"].map(str::to_owned)];
-    rows.extend(stats.findings.iter().map(|(code, n)| [clean_line(code), n.to_string()]));
+    rows.extend(stats.findings.iter().map(|(code, n)| [printable_line(code), n.to_string()]));
     rows
 }

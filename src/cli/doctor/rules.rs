@@ -9,7 +9,7 @@ use crate::cli::validate;
 use crate::config::{ConfigError, Layer, Located, Remark};
 use crate::dialect::claude::names::AGENTS as BUILT_IN;
 use crate::event;
-use crate::export;
+use crate::export::{self, State};
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
 use crate::install::scope::Scope;
@@ -156,7 +156,7 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     }
     let trail = Trail::of(&installation.root.folder, None);
     let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
-    Some(match state.map(|state| state.failure) {
+    Some(match state.as_ref().map(State::failure) {
         None => Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str())),
         Some(None) => Check::good("telemetry", format!("decisions are sent to {}", endpoint.as_str())),
         Some(Some(failure)) => {

@@ -1,4 +1,4 @@
-//! What would be answered in each case: all commands succeed, one fails, one times out, the limit on blocks is reached.
+//! What would be answered in each case: all commands succeed, each fails or times out alone, all fail, the limit on blocks is reached.
 
 use crate::config::Reaction;
 use crate::decide::{Count, Word};
@@ -13,7 +13,6 @@ pub(super) struct Case {
     pub(super) answered: Answered,
 }
 
-/// One command of each kind is enough: those of a kind differ by their texts alone.
 pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
     let commands: Vec<&Command> = rehearsal.plan.commands().collect();
     let first = rehearsal.answer(|_| End::Exits(0), Count::Blocks(1));
@@ -25,15 +24,20 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
     let when = if commands.len() == 1 { "if it succeeds" } else { "if all succeed" };
     let mut cases = vec![Case { when: when.into(), answered: first }];
     cases.extend(is_blocked.then(|| at_limit(rehearsal, |_| End::Exits(0))).flatten());
-    for reaction in [Reaction::Block, Reaction::Warn] {
-        let fails = commands.iter().find(|command| command.on_failure == reaction);
-        cases.extend(fails.map(|command| case(rehearsal, command, End::Exits(1), "fails")));
-        if let Some(blocking) = fails.filter(|_| reaction == Reaction::Block) {
-            cases.extend(at_limit(rehearsal, ends(blocking, End::Exits(1))));
+    for command in &commands {
+        cases.push(case(rehearsal, command, End::Exits(1), "fails"));
+        if commands.len() == 1 && command.on_failure == Reaction::Block {
+            cases.extend(at_limit(rehearsal, |_| End::Exits(1)));
         }
-        let hangs =
-            commands.iter().find(|command| command.timeout.is_some() && command.on_timeout == reaction);
-        cases.extend(hangs.map(|command| case(rehearsal, command, End::TimesOut, "times out")));
+        let timeout = command.timeout.map(|_| case(rehearsal, command, End::TimesOut, "times out"));
+        cases.extend(timeout);
+    }
+    if commands.len() > 1 {
+        let answered = rehearsal.answer(|_| End::Exits(1), Count::Blocks(1));
+        let limit =
+            matches!(answered.word, Some(Word::Blocked)).then(|| at_limit(rehearsal, |_| End::Exits(1)));
+        cases.push(Case { when: "if all fail".into(), answered });
+        cases.extend(limit.flatten());
     }
     cases
 }

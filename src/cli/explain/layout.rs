@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::cli::out::{Out, Paint};
-use crate::text::clean;
+use crate::text::printable;
 
 const WIDTH: usize = 80;
 
@@ -20,7 +20,7 @@ pub(in crate::cli) fn marked(
     text: &str,
 ) -> io::Result<()> {
     let hang = indent + if mark.is_some() { 2 } else { 0 };
-    for (number, line) in broken(&clean(text), WIDTH.saturating_sub(hang)).iter().enumerate() {
+    for (number, line) in broken(&printable(text), WIDTH.saturating_sub(hang)).iter().enumerate() {
         match mark.filter(|_| number == 0) {
             Some((paint, mark)) => writeln!(out, "{:indent$}{paint}{mark}{paint:#} {line}", "")?,
             None if line.is_empty() => writeln!(out)?,

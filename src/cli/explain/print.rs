@@ -11,7 +11,7 @@ use crate::config::Reaction;
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::plan::environment::FILES;
 use crate::plan::{Action, Command};
-use crate::text::clean_line;
+use crate::text::printable_line;
 
 pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
     head(out, explained)?;
@@ -42,9 +42,9 @@ fn head(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
     let agent = explained.rehearsal.as_ref().and_then(|rehearsal| rehearsal.agent.as_deref());
     let who = agent.map_or_else(
         || "on the main thread".to_owned(),
-        |agent| format!("of the agent {}", clean_line(agent)),
+        |agent| format!("of the agent {}", printable_line(agent)),
     );
-    let tool = asked.text("tool_name").map(|tool| format!(": {}", clean_line(tool))).unwrap_or_default();
+    let tool = asked.text("tool_name").map(|tool| format!(": {}", printable_line(tool))).unwrap_or_default();
     writeln!(out, "{BOLD}{}{tool} {who}{BOLD:#}", asked.event)?;
     let input = asked.payload.get("tool_input").and_then(serde_json::Value::as_object);
     for (name, value) in input.into_iter().flatten() {
@@ -62,7 +62,7 @@ fn files(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     section(out, "Config")?;
     for source in &rehearsal.files {
         let name = rehearsal.file_name(&source.path);
-        writeln!(out, "  {:<7}  {}", source.layer.name(), clean_line(&name))?;
+        writeln!(out, "  {:<7}  {}", source.layer.name(), printable_line(&name))?;
         if let Some(why) = &source.untrusted {
             marked(out, 11, Some((WARNING, "⚠")), &format!("nothing of it runs: {why}"))?;
         }

@@ -14,6 +14,9 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Value {
             "blocked": tally.blocked, "permitted": tally.permitted,
         })
     });
+    let not_read = seen.counts.unread.iter();
+    let not_read =
+        not_read.map(|(what, unread)| json!({"what": what, "lines": unread.lines, "first": unread.first()}));
     let commands = print::planned(replayed).into_iter().map(|(command, n)| {
         json!({"rule": command.rule, "run": command.run, "can_block": command.can_block, "times": n})
     });
@@ -46,9 +49,7 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Value {
         "not_judged": seen.unjudged,
         "not_readable": seen.unreadable,
         "read": {
-            "bytes": seen.counts.bytes, "lines": seen.counts.lines, "too_long": seen.counts.too_long,
-            "half_written": seen.counts.unfinished, "not_json": seen.counts.malformed,
-            "other_form": seen.counts.other_form, "unknown_kinds": seen.counts.unknown,
+            "bytes": seen.counts.bytes, "lines": seen.counts.lines, "not_read": not_read.collect::<Vec<_>>(),
             "versions": seen.counts.versions, "seconds": replayed.seconds,
         },
         "problems": seen.all_problems(),

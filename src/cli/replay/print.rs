@@ -11,7 +11,7 @@ use crate::hooks::replay::{Planned, Would};
 use crate::order::sorted;
 use crate::replay::seen::{Hit, Tally};
 use crate::rule::Rule;
-use crate::text::{clean_line, count};
+use crate::text::{count, printable_line};
 
 const BOLD: Paint = Paint(Style::new().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());
@@ -43,7 +43,7 @@ pub(super) fn text(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()>
 }
 
 fn short(text: &str, max: usize) -> String {
-    let clean = clean_line(text);
+    let clean = printable_line(text);
     let start: String = clean.chars().take(max).collect();
     if start.len() < clean.len() { format!("{start}…") } else { start }
 }
@@ -92,14 +92,14 @@ fn row(hit: &Hit) -> [String; 8] {
         would => would.as_str(),
     };
     [
-        clean_line(time),
+        printable_line(time),
         short(&hit.session, MAX_SESSION).trim_end_matches('…').to_owned(),
         short(&hit.agent, MAX_NAME),
         at.event.to_string(),
         would.to_owned(),
         if hit.differs { format!("{happened} *") } else { happened.to_owned() },
         short(&what, MAX_WHAT),
-        clean_line(&because),
+        printable_line(&because),
     ]
 }
 

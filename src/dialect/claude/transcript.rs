@@ -9,50 +9,16 @@ use serde_json::value::RawValue;
 
 mod fate;
 mod head;
+mod kinds;
 mod scalar;
 mod turn;
+mod unread;
 
 pub use fate::Fate;
 pub use scalar::{Block, Content, Scalar};
 pub use turn::Ending;
 
-/// Kinds of lines that are known and say nothing of what happened.
-const IGNORED: [&str; 28] = [
-    "agent-color",
-    "agent-name",
-    "ai-title",
-    "api-request",
-    "api-request-blob",
-    "api-request-shape",
-    "artifact-autoreact-ledger",
-    "atis-latch",
-    "bridge-session",
-    "content-replacement",
-    "custom-title",
-    "file-history-delta",
-    "file-history-snapshot",
-    "frame-link",
-    "history-suppression",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "pr-link",
-    "progress",
-    "queue-operation",
-    "relocated",
-    "repl-mode",
-    "resume-head-vouch",
-    "summary",
-    "tag",
-    "tools-used",
-    "worktree-state",
-];
-
-/// Kinds of lines that are read.
-const READ: [&str; 5] = ["user", "assistant", "system", "attachment", "cost-state"];
-
-/// Attachments that are read begin with this.
-const HOOK: &str = "hook_";
+use kinds::{is_in, unknown};
 
 /// What a line came to.
 #[derive(Debug)]
@@ -60,8 +26,8 @@ pub enum Line<'a> {
     Entry(Box<Entry<'a>>),
     /// It is of a kind that says nothing of what happened.
     Ignored,
-    /// It is of a kind that this version does not know.
-    Unknown(Cow<'a, str>),
+    /// It is of a kind that this version does not know, which is said in words that follow "a line".
+    Unknown(Cow<'static, str>),
     /// It is JSON, and not in the form that this version knows.
     OtherForm,
     Malformed,
@@ -116,6 +82,12 @@ pub struct Entry<'a> {
     pub message: Option<Message<'a>>,
     #[serde(borrow, default)]
     pub attachment: Option<Attachment<'a>>,
+    /// A message before it could not be read, or not all of it.
+    #[serde(skip)]
+    pub follows_gap: bool,
+    /// Its number in its file, where that is known.
+    #[serde(skip)]
+    pub line: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -130,8 +102,9 @@ pub struct Message<'a> {
     /// `end_turn` where the main thread or an agent stops.
     #[serde(borrow, default)]
     pub stop_reason: Scalar<'a>,
-    #[serde(default)]
-    pub usage: Option<Usage>,
+    /// The tokens, which few ask for.
+    #[serde(borrow, default)]
+    pub usage: Option<&'a RawValue>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -182,9 +155,11 @@ impl<'a> Line<'a> {
     pub fn read(line: &'a [u8]) -> Line<'a> {
         let head = head::scan(line);
         match (head.kind, head.attachment) {
-            (Some(kind), _) if IGNORED.contains(&kind) => return Line::Ignored,
-            (Some(kind), _) if !READ.contains(&kind) => return Line::of_unknown(line, Cow::Borrowed(kind)),
-            (_, Some(attachment)) if !attachment.starts_with(HOOK) => return Line::Ignored,
+            (Some(kind), _) if is_in(&kinds::IGNORED, kind) => return Line::Ignored,
+            (Some(kind), _) if !is_in(&kinds::READ, kind) => {
+                return if is_json(line) { Line::of_unknown(kind) } else { Line::Malformed };
+            }
+            (_, Some(attachment)) if is_in(&kinds::ATTACHMENTS, attachment) => return Line::Ignored,
             _ => {}
         }
         match serde_json::from_slice::<Entry<'a>>(line) {
@@ -196,15 +171,15 @@ impl<'a> Line<'a> {
 
     fn of(entry: Entry<'a>) -> Line<'a> {
         match entry.kind.text() {
-            Some(kind) if IGNORED.contains(&kind) => Line::Ignored,
-            Some(kind) if READ.contains(&kind) => Line::Entry(Box::new(entry)),
-            Some(kind) => Line::Unknown(Cow::Owned(kind.to_owned())),
+            Some(kind) if is_in(&kinds::IGNORED, kind) => Line::Ignored,
+            Some(kind) if is_in(&kinds::READ, kind) => Line::Entry(Box::new(entry)),
+            Some(kind) => Line::of_unknown(kind),
             None => Line::OtherForm,
         }
     }
 
-    fn of_unknown(line: &'a [u8], kind: Cow<'a, str>) -> Line<'a> {
-        if is_json(line) { Line::Unknown(kind) } else { Line::Malformed }
+    fn of_unknown(kind: &str) -> Line<'a> {
+        Line::Unknown(unknown("of a kind", Some(kind)))
     }
 }
 
@@ -212,9 +187,23 @@ fn is_json(line: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
+impl Message<'_> {
+    /// The tokens of an answer. None where there are none; an error where they are in a form that this version does not know.
+    ///
+    /// # Errors
+    /// When it is no usage.
+    pub fn usage(&self) -> Result<Option<Usage>, serde_json::Error> {
+        self.usage.map(|raw| serde_json::from_str(raw.get())).transpose()
+    }
+}
+
 impl<'a> Entry<'a> {
     pub fn is(&self, kind: &str) -> bool {
         self.kind.text() == Some(kind)
+    }
+
+    pub fn is_message(&self) -> bool {
+        self.is("user") || self.is("assistant")
     }
 
     pub fn blocks(&self) -> &[Block<'a>] {
@@ -240,13 +229,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The calls of tools: id, name, input.
+    /// The calls of tools: id, name, input. One that lacks any of these is none.
     pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &'a RawValue)> {
-        let is_call = |block: &&Block<'a>| self.is("assistant") && block.kind.text() == Some("tool_use");
-        self.blocks()
-            .iter()
-            .filter(is_call)
-            .filter_map(|block| Some((block.id.text().unwrap_or_default(), block.name.text()?, block.input?)))
+        let blocks = if self.is("assistant") { self.blocks() } else { &[] };
+        blocks.iter().filter_map(Block::call)
     }
 
     /// The results of tools.

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::*;
@@ -17,8 +18,10 @@ fn kinds<R: Read>(stream: &mut Stream<R>) -> Vec<String> {
 
 /// What is given of a text: the kinds of its lines, and the counts.
 fn read(text: &[u8]) -> (Vec<String>, Counts) {
-    let mut stream = Stream::of(text);
-    (kinds(&mut stream), stream.counts)
+    let mut stream = Stream::of(text, Path::new("f"));
+    let kinds = kinds(&mut stream);
+    stream.counts.add(&stream.at_end());
+    (kinds, stream.counts)
 }
 
 #[test]
@@ -45,14 +48,48 @@ fn what_cannot_be_read_is_counted_and_hides_nothing() {
     assert_eq!(
         counts.problems(),
         [
-            "2 lines not JSON",
-            "3 lines in a form that this version does not know",
-            "1 line at the end of a file half-written, and not read",
-            "2 lines of kinds that this version does not know: new-kind (2)"
+            "1 line half-written at the end of a file, not read (first: f:12)",
+            "3 lines in a form that this version does not know (first: f:5)",
+            "2 lines not JSON (first: f:4)",
+            "2 lines of a kind that this version does not know: new-kind (first: f:7)",
+            "1 line of kind `assistant` whose content is neither text nor blocks (first: f:9)",
         ]
     );
     assert_eq!(counts.versions, BTreeMap::from([("2.1.325".to_owned(), 1)]));
     assert_eq!(read(b"").1.problems(), [""; 0]);
+}
+
+#[test]
+fn what_of_a_line_is_not_understood_is_counted_with_its_first_line() {
+    let user = |message: &str| format!("{{\"type\":\"user\"{message}}}\n");
+    let assistant =
+        |block: &str| format!("{{\"type\":\"assistant\",\"message\":{{\"content\":[{block}]}}}}\n");
+    let text = [
+        user(""),
+        user(",\"message\":null"),
+        user(",\"message\":{\"content\":5}"),
+        assistant(r#"{"type":"new_block"},{"type":"new_block"}"#),
+        assistant(r#"{"type":"tool_use","id":7,"name":"Bash","input":{}}"#),
+        assistant(r#"{"type":"tool_use","id":"t","name":null,"input":{}}"#),
+        user(r#","message":{"content":[{"type":"tool_result","tool_use_id":7}]}"#),
+        "{\"type\":\"system\",\"subtype\":\"new_subtype\"}\n{\"type\":\"system\"}\n".into(),
+        "{\"attachment\":{\"type\":\"new_attachment\"},\"type\":\"attachment\"}\n".into(),
+        "{\"attachment\":{\"type\":\"skill_listing\"},\"type\":\"attachment\"}\n".into(),
+    ];
+    let (_, counts) = read(text.concat().as_bytes());
+    assert_eq!(
+        counts.problems(),
+        [
+            "1 line of kind `system` with a subtype that says not what it is (first: f:9)",
+            "1 line of kind `system` with a subtype that this version does not know: new_subtype (first: f:8)",
+            "1 line of kind `user` whose content is neither text nor blocks (first: f:3)",
+            "2 lines of kind `user` without a message (first: f:1)",
+            "1 line with a `tool_result` without a `tool_use_id` (first: f:7)",
+            "2 lines with a `tool_use` without an id, a name and an input (first: f:5)",
+            "1 line with a block that this version does not know: new_block (first: f:4)",
+            "1 line with an attachment that this version does not know: new_attachment (first: f:10)",
+        ]
+    );
 }
 
 #[test]
@@ -67,17 +104,22 @@ fn a_line_over_32_mb_is_skipped_in_bounded_memory() {
             Ok(length)
         }
     }
-    let line = b"{\"type\":\"user\"}\n";
+    let line = b"{\"type\":\"cost-state\"}\n";
     let text = |bytes: u64| line.chain(Long(bytes)).chain(&b"\n"[..]).chain(&line[..]);
-    for (bytes, too_long) in [(MAX_LINE_BYTES - 1, 0), (MAX_LINE_BYTES + (1 << 20), 1), (200 << 20, 1)] {
-        let mut stream = Stream::of(text(bytes));
-        assert_eq!((kinds(&mut stream).len(), stream.counts.too_long), (2, too_long), "{bytes}");
+    let too_long = |line: Option<u64>| -> Vec<String> {
+        line.map(|line| format!("1 line over 32 MB, skipped (first: f:{line})")).into_iter().collect()
+    };
+    for (bytes, skipped) in
+        [(MAX_LINE_BYTES - 1, None), (MAX_LINE_BYTES + (1 << 20), Some(2)), (200 << 20, Some(2))]
+    {
+        let mut stream = Stream::of(text(bytes), Path::new("f"));
+        assert_eq!((kinds(&mut stream).len(), stream.counts.problems()), (2, too_long(skipped)), "{bytes}");
         assert!(stream.buffer.len() as u64 <= MAX_LINE_BYTES * 2);
         assert_eq!(stream.counts.bytes, bytes + 1 + 2 * line.len() as u64);
     }
-    let mut endless = Stream::of(Long(40 << 20));
+    let mut endless = Stream::of(Long(40 << 20), Path::new("f"));
     endless.each(|_| Ok(())).unwrap();
-    assert_eq!((endless.counts.too_long, endless.counts.unfinished), (1, 0));
+    assert_eq!(endless.counts.problems(), too_long(Some(1)));
 }
 
 #[test]
@@ -87,20 +129,22 @@ fn a_growing_file_is_read_on_from_where_it_ended() {
         let mut stream = Stream::open_at(path, position).unwrap();
         (kinds(&mut stream).len(), stream.position())
     };
+    let at = |byte, lines| Position { byte, lines: Some(lines) };
     write!(file, "{{\"type\":\"user\"}}\n{{\"type\":\"us").unwrap();
-    let (lines, position) = read_on(file.path(), 0);
-    assert_eq!((lines, position), (1, 16));
+    let (lines, position) = read_on(file.path(), Position::START);
+    assert_eq!((lines, position), (1, at(16, 1)));
     writeln!(file, "er\"}}").unwrap();
-    assert_eq!(read_on(file.path(), position), (1, 32));
+    assert_eq!(read_on(file.path(), position), (1, at(32, 2)));
 }
 
 #[test]
 fn lines_are_whole_however_the_pieces_of_a_file_part_them() {
-    let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "y".repeat(3 * BUFFER_BYTES));
-    let text = format!("{{\"type\":\"user\"}}\n{long}{}", "{\"type\":\"system\"}\n".repeat(200));
-    let mut stream = Stream::of(Slowly::new(&text));
+    let long = format!("{{\"type\":\"cost-state\",\"x\":\"{}\"}}\n", "y".repeat(3 * BUFFER_BYTES));
+    let last = "{\"type\":\"system\",\"subtype\":\"informational\"}\n".repeat(200);
+    let text = format!("{{\"type\":\"cost-state\"}}\n{long}{last}");
+    let mut stream = Stream::of(Slowly::new(&text), Path::new("f"));
     let kinds = kinds(&mut stream);
-    assert_eq!((kinds.len(), kinds[1].as_str(), kinds[201].as_str()), (202, "user", "system"));
+    assert_eq!((kinds.len(), kinds[1].as_str(), kinds[201].as_str()), (202, "cost-state", "system"));
     assert_eq!(stream.counts.problems(), [""; 0]);
     assert_eq!(stream.buffer.len(), BUFFER_BYTES, "what a long line took is given back");
 }

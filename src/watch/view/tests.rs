@@ -192,6 +192,14 @@ fn the_help_and_the_filter() {
 }
 
 #[test]
+fn the_help_can_be_read_on_a_small_screen() {
+    let (model, clock) = example();
+    insta::assert_snapshot!(screen(&model, &clock, (30, 5), &typed("?")), @"");
+    let down = [typed("?"), vec![Key::PageDown, Key::Down, Key::Down]].concat();
+    insta::assert_snapshot!(screen(&model, &clock, (30, 5), &down), @"");
+}
+
+#[test]
 fn where_there_is_nothing_it_says_what_to_do() {
     let (_, clock) = example();
     insta::assert_snapshot!(screen(&Model::new(Limits::RECENT, None), &clock, (40, 6), &[]), @"

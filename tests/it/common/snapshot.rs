@@ -16,6 +16,8 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         // Its words differ from version to version.
         (r"curl: \((\d+)\) [^→\n]*", "curl: ($1) [WHY] "),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
+        // The folder of a project is named after its path.
+        (r"\bprojects/-[\w-]+/", "projects/[PROJECT]/"),
         (r"\bin \d+(\.\d+)? m?s\b", "in [DURATION]"),
     ];
     filters.map(|(pattern, name)| (Regex::new(pattern).unwrap(), name)).into()

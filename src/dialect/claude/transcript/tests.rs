@@ -67,7 +67,7 @@ fn one_answer_has_one_id_on_all_its_lines() {
     let ids: Vec<String> =
         entries(MAIN).filter_map(|entry| Some(entry.message.as_ref()?.id.text()?.to_owned())).collect();
     assert_eq!((ids.len(), ids[0] == ids[1], ids[1] == ids[2]), (3, true, false));
-    let usage = entries(MAIN).find_map(|entry| entry.message.as_ref()?.usage).unwrap();
+    let usage = entries(MAIN).find_map(|entry| entry.message.as_ref()?.usage().unwrap()).unwrap();
     assert_eq!((usage.input_tokens, usage.output_tokens), (11825, 20));
 }
 

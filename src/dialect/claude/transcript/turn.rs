@@ -60,10 +60,11 @@ impl Entry<'_> {
             && matches!(content, Some(super::Content::Text(text)) if text.starts_with("Stop hook feedback:"))
     }
 
-    /// An answer without a call of a tool, with which the main thread or an agent may stop. After an error of the API it does not.
+    /// An answer without a call of a tool, with which the main thread or an agent may stop. After an error of the API it does not,
+    /// and of an answer that is not understood nothing is known.
     pub fn ending(&self) -> Option<Ending> {
         let message = self.message.as_ref().filter(|_| self.is("assistant"))?;
-        if self.is_api_error_message.is_true() || self.calls().next().is_some() {
+        if self.is_api_error_message.is_true() || self.may_call() {
             return None;
         }
         let is_certain = match message.stop_reason.text() {
