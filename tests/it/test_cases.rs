@@ -173,7 +173,7 @@ fn tags_are_compared_and_shown_as_they_are_written() {
     };
     let test = Test::stop()
         .config("preToolUse: {uneditableFiles: [{pattern: '*.lock', message: 'use <b>npm</b>'}]}")
-        .file(".conclaude.test.yaml", &format!("cases:\n{}{}", case("use <b>npm</b>"), case("use <i>")));
+        .file(".conclaude.test.yaml", format!("cases:\n{}{}", case("use <b>npm</b>"), case("use <i>")));
     assert_snapshot!(test.shows(&["test"]), @"
     exit 1
     ----- stdout
