@@ -85,7 +85,6 @@ pub(crate) enum Word {
     AllowedDespiteFailure,
     Blocked,
     Denied,
-    /// The user was asked.
     Asked,
 }
 
@@ -136,7 +135,6 @@ impl Decided {
     }
 }
 
-/// What blocks an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cause {
     /// The checks, by name.

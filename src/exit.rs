@@ -8,7 +8,6 @@ pub enum Exit {
     Success,
     /// Something is wrong with the arguments, the payload, the config or the machine. Never blocks.
     Failure,
-    /// Blocked on purpose.
     Blocked,
     /// The code of a command that was run for someone: `conclaude des run`.
     Of(u8),

@@ -15,7 +15,6 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     open_sized(path).map(|(file, _)| file)
 }
 
-/// The same, with its size.
 fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);

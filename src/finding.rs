@@ -8,7 +8,6 @@ use crate::rule::{Rule, Written};
 
 macro_rules! codes {
     ($($(#[doc = $doc:expr])* $name:ident = $text:literal,)*) => {
-        /// The kind of a finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
         pub enum Code { $($(#[doc = $doc])* #[serde(rename = $text)] $name),* }
 
@@ -149,7 +148,6 @@ impl fmt::Display for Code {
     }
 }
 
-/// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {

@@ -76,7 +76,6 @@ pub(crate) fn exclude_file(work: &Path) -> Option<PathBuf> {
     Some(common.canonicalize().unwrap_or(common).join("info/exclude"))
 }
 
-/// Which files are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
     /// What differs from the last commit.
@@ -104,7 +103,6 @@ pub(crate) fn list(work: &Path, listed: Listed) -> Result<Option<Vec<String>>, S
     Ok(Some(existing.into_iter().collect()))
 }
 
-/// Whether the directory is in a repository.
 #[must_use]
 pub(crate) fn is_repository(work: &Path) -> bool {
     Repository::find(work).is_some()

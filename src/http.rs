@@ -24,7 +24,6 @@ pub(crate) struct Answered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub what: String,
-    /// Whether the same request may succeed later.
     pub is_transient: bool,
 }
 

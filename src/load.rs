@@ -49,7 +49,6 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("conclaude/config.yaml"))
 }
 
-/// Reads all layers.
 #[must_use]
 pub(crate) fn all(root: &Root, patterns: Patterns) -> Loaded {
     let mut loader = Loader::new(root, patterns);
@@ -152,7 +151,6 @@ struct Loader<'a> {
     asks_trust: bool,
 }
 
-/// One entry of `extends`.
 struct Named<'a> {
     name: &'a str,
     by: &'a Source,

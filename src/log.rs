@@ -81,7 +81,6 @@ pub(crate) fn warn(text: impl FnOnce() -> String) {
     line(Level::Warn, text);
 }
 
-/// Takes all buffered lines.
 #[must_use]
 pub(crate) fn take() -> Vec<String> {
     std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner))

@@ -114,7 +114,6 @@ pub(crate) fn shown(outcomes: &[Outcome]) -> String {
     messages.filter(|message| !message.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// What is shown to the user.
 #[must_use]
 pub(crate) fn message(plan: &Plan, shown: &str) -> String {
     match &plan.agent {
@@ -254,7 +253,6 @@ pub(crate) fn honest_failure(step: &str, reason: &str) -> String {
     format!("⚠ the step {} failed, and says so: {}", clean_line(step), clean_line(reason))
 }
 
-/// Why a call was interrupted.
 #[must_use]
 pub(crate) fn interrupted(plan: &Plan, outcomes: &[Outcome], signal: &str) -> String {
     let runs: Vec<&CommandRun> = outcomes.iter().filter_map(Outcome::run).collect();

@@ -59,7 +59,6 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Which of several matching patterns run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchMode {
@@ -80,7 +79,6 @@ enum Form<'a> {
     Literal,
     /// `prefix*`, and `*` alone.
     Prefix(&'a str),
-    /// `*suffix`
     Suffix(&'a str),
     Glob,
 }
@@ -125,7 +123,6 @@ impl Pattern {
         Pattern("*".into())
     }
 
-    /// Whether it is `*` alone.
     #[must_use]
     pub(crate) fn is_wildcard(&self) -> bool {
         &*self.0 == "*"

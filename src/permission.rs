@@ -15,7 +15,6 @@ pub(crate) use request::{Examined, Request, Said};
 use rules::Rule;
 pub(crate) use rules::Rules;
 
-/// What the rules say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Allow(Said),
@@ -25,7 +24,6 @@ pub(crate) enum Answer {
     Ask(String),
 }
 
-/// The answer to a request.
 pub(crate) fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Answer {
     let examined = Examined::new(request, home);
     let denied: Vec<Said> = rules.deny.iter().filter_map(|rule| denial(rule, rules, &examined)).collect();
@@ -71,7 +69,6 @@ pub(crate) fn explained(rules: &Rules, request: &Request<'_>, home: Option<&str>
     Permitted { rules: deny.chain(allow).collect(), asked }
 }
 
-/// The rules that match a request.
 pub(crate) fn matching(rules: &Rules, request: &Request<'_>, home: Option<&str>) -> Vec<record::Rule> {
     let examined = Examined::new(request, home);
     let deny = rules.deny.iter().filter(|rule| rule.denies(&examined).is_some());

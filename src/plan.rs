@@ -30,7 +30,6 @@ pub(crate) struct Plan {
     pub(crate) untrusted: Option<Untrusted>,
     /// What a gate's finding does.
     pub(crate) violations: Reaction,
-    /// The limit on blocks.
     pub(crate) max_blocks: u32,
     /// Whether the user can be asked, in the session's permission mode.
     pub(crate) can_ask: bool,

@@ -34,7 +34,6 @@ pub use status::Status;
 pub(crate) use stream::{Sink, Stream};
 use watch::{Deadline, watch};
 
-/// The shell when the config names none.
 pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// Commands that call us in a circle must not fill the environment.
@@ -51,7 +50,6 @@ pub(crate) struct CommandSpec<'a> {
     pub env: &'a [(String, Option<String>)],
     /// What it reads.
     pub stdin: &'a [u8],
-    /// When it is terminated.
     pub timeout: Option<Duration>,
     pub stdout: Keep,
     pub stderr: Keep,
@@ -72,16 +70,11 @@ impl CommandSpec<'_> {
     }
 }
 
-/// A command that has run.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// How it ended.
     pub status: Status,
-    /// What it printed to stdout.
     pub stdout: Captured,
-    /// What it printed to stderr.
     pub stderr: Captured,
-    /// How long it took.
     pub duration: Duration,
 }
 

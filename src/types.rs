@@ -19,7 +19,6 @@ pub struct BasePayload {
     /// The main transcript, also for events inside a subagent. Empty where another client sends none.
     pub transcript_path: String,
     pub hook_event_name: String,
-    /// The session's current directory.
     pub cwd: String,
     /// `default`, `acceptEdits`, `plan`, … Some events have none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +49,6 @@ pub struct SubagentStopPayload {
     /// The subagent's type; older clients send none, and compaction an empty one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
-    /// The subagent's transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_transcript_path: Option<String>,
     /// Whether a hook has already blocked this agent; older clients do not send it.

@@ -38,7 +38,6 @@ use words::Clock;
 /// Between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What is to be watched.
 pub(crate) struct Watch<'a> {
     pub(crate) root: &'a Path,
     /// Where Claude Code keeps its transcripts.
@@ -50,7 +49,6 @@ pub(crate) struct Watch<'a> {
     pub(crate) has_colours: bool,
 }
 
-/// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     ByUser,

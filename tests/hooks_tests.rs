@@ -146,7 +146,7 @@ fn the_log_level_is_chosen_by_variable() {
     debug:
     conclaude: debug: the agent's prompt was not found in [ROOT]/main.jsonl
     conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder
-    conclaude: debug: `exit 1` runs: subagentStop.commands "*" in .conclaude.yaml:1 matches "coder"
+    conclaude: debug: planned: `exit 1`: subagentStop.commands "*" in .conclaude.yaml:1 matches "coder"
     conclaude: warn: pattern "*": `exit 1` exited with code 1 in [DURATION]
     info:
     conclaude: info: Processing SubagentStop hook: session_id=session-1, agent_id=a1b2c3, subagent_type=coder

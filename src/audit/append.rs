@@ -69,7 +69,6 @@ pub(super) fn body_of(record: &Record) -> io::Result<String> {
     if body.len() <= MAX_TEXT { Ok(body) } else { shorter(&body) }
 }
 
-/// The same with long texts cut.
 fn shorter(body: &str) -> io::Result<String> {
     let fields: Map<String, Value> = serde_json::from_str(body)?;
     let mut fields: Map<String, Value> =

@@ -25,7 +25,6 @@ pub(super) const MAX_BATCH_BYTES: usize = MAX_LINE_BYTES * 2;
 /// Whoever writes a file for longer than this was killed.
 const ABANDONED: Duration = Duration::from_hours(24);
 
-/// A queued record.
 pub(super) struct Queued {
     pub(super) id: String,
     /// The text of a JSON object.

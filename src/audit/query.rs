@@ -14,7 +14,6 @@ pub struct Filter {
     pub step: Option<String>,
     pub event: Option<String>,
     pub decision: Option<String>,
-    /// The earliest time.
     pub since: Option<Timestamp>,
 }
 

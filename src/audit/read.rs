@@ -14,7 +14,6 @@ use super::lines::Lines;
 use super::query::Filter;
 use super::trail::Trail;
 
-/// A record as it was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub line: String,

@@ -131,7 +131,6 @@ fn last_record_in(lines: &[u8]) -> Option<(u64, String)> {
     })
 }
 
-/// The last bytes of a file.
 struct Bytes {
     /// Where in the file they start.
     start: u64,

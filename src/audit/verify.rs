@@ -18,7 +18,6 @@ const MAX_WARNINGS: usize = 10;
 pub struct Verdict {
     /// How many records are in order, up to the first that is not.
     pub good: u64,
-    /// The first thing that is wrong.
     pub problem: Option<String>,
     /// What cannot be vouched for.
     pub warnings: Vec<String>,

@@ -21,7 +21,6 @@ use crate::load::{self, LOCAL};
 use crate::root::Root;
 use crate::store;
 
-/// Which settings file.
 #[derive(Args, Clone, Default)]
 pub(super) struct Which {
     /// .claude/settings.json of the project, which is shared with others (the default)
@@ -237,7 +236,6 @@ fn remove(out: &mut Out<'_>, leftovers: &Leftovers, dry_run: bool) -> io::Result
     existing.iter().try_for_each(|one| writeln!(out, "{word} {} ({})", one.path.display(), one.what))
 }
 
-/// What is still there.
 fn stays(out: &mut Out<'_>, root: &Root, project: &Path, leftovers: &Leftovers) -> io::Result<()> {
     let found = registration::found(project);
     for file in registration::locations(&found) {

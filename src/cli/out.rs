@@ -91,12 +91,10 @@ impl Out<'_> {
         Out { to: Box::new(anstream::stderr()), keeps_tags: io::stderr().is_terminal() }
     }
 
-    /// Whether stdout is a terminal.
     pub(super) fn is_terminal() -> bool {
         io::stdout().is_terminal()
     }
 
-    /// Whether stderr is one.
     pub(super) fn stderr_is_terminal() -> bool {
         io::stderr().is_terminal()
     }

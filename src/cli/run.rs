@@ -59,7 +59,6 @@ fn broken(errors: &[ConfigError]) -> io::Result<Exit> {
     Ok(Exit::Failure)
 }
 
-/// The events whose commands run.
 fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
     let Some(name) = &request.event else {
         return Ok(match request.agent {

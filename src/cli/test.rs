@@ -85,7 +85,6 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(if failed == 0 && broken.is_empty() { Exit::Success } else { Exit::Failure })
 }
 
-/// The project's own cases.
 fn default_file() -> io::Result<PathBuf> {
     let folder = super::root()?.folder;
     let found = TEST_FILES.iter().map(|name| folder.join(name)).find(|path| path.is_file());

@@ -186,7 +186,7 @@ impl JsonSchema for Said {
     }
 }
 
-/// How a command ends.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Exits(i32),
@@ -199,7 +199,7 @@ impl Default for Ended {
     }
 }
 
-/// How a command ends, and what it prints.
+/// The result of a command, and what it prints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CommandResult {
@@ -316,7 +316,7 @@ impl JsonSchema for Results {
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {
-                    "exit": { "anyOf": [code, timeout], "description": "How it ends. Default: 0." },
+                    "exit": { "anyOf": [code, timeout], "description": "Its exit code, or that it times out. Default: 0." },
                     "stdout": { "type": "string", "description": "What it prints." },
                     "stderr": { "type": "string", "description": "What it prints on stderr." },
                 },

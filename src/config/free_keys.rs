@@ -1,4 +1,4 @@
-//! Keys that begin with `x-` are free, for YAML anchors: they mean nothing.
+//! Keys that start with `x-` are free, for YAML anchors: they mean nothing.
 
 use crate::yaml::{Node, Spanned};
 

@@ -51,7 +51,6 @@ impl Remark {
         self
     }
 
-    /// All of it in one line.
     #[must_use]
     pub(crate) fn in_one_line(&self) -> String {
         let mut line = self.title.clone();

@@ -69,7 +69,7 @@ pub struct CommandConfig {
     /// events of tools; at a stop what the agent wrote, on the main thread since the last prompt. `{files}` in `run` and
     /// `CONCLAUDE_FILES` name them. Default: it always runs.
     pub files: Option<FileList>,
-    /// A desktop notification when it starts and another when it ends, if `notifications` are on for the event. Default: `false`.
+    /// A desktop notification when it starts and another when it has finished, if `notifications` are on for the event. Default: `false`.
     pub notify_per_command: Option<bool>,
     /// Give Claude what it prints, at events that can: see `conclaude events`. Default: false.
     pub context: Option<bool>,
@@ -125,7 +125,7 @@ pub enum Show {
     /// When it fails.
     #[default]
     Failure,
-    /// However it ends.
+    /// Whatever its result is.
     Always,
     /// Not at all.
     Never,

@@ -28,7 +28,6 @@ pub struct Call {
     pub rules: Value,
     /// The patterns of the agents that called, outermost first, and then of the step itself: a path must be in all of them.
     pub scopes: Vec<Vec<String>>,
-    /// What the config said.
     pub config: GateConfig,
     /// The phases that were finished before this agent started; what proves them is older than its call.
     pub finished: Vec<String>,
@@ -48,7 +47,6 @@ pub struct Call {
     pub reported: bool,
 }
 
-/// Which call an agent is of.
 #[derive(Serialize, Deserialize)]
 struct Link {
     agent: String,

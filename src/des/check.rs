@@ -42,7 +42,6 @@ pub(crate) fn check_by(rules: &Step, step: &Step, phases: &[String]) -> Vec<Find
     found
 }
 
-/// The log fits the list.
 fn fit(log: &[Phase], phases: &[String], found: &mut Vec<Finding>) {
     for known in phases {
         match log.iter().filter(|phase| phase.name == *known).count() {

@@ -99,11 +99,9 @@ impl Origin {
     }
 }
 
-/// Where an agent's prompt can be found.
 #[derive(Clone, Debug)]
 pub struct TranscriptPaths {
     pub agent_id: Option<String>,
-    /// The main transcript.
     pub main: PathBuf,
     /// The agent's own. The same as the main one where the payload has a single path and no id: it may be either.
     pub own: Option<PathBuf>,

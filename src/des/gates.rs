@@ -25,7 +25,6 @@ pub struct Opened {
     /// Its text, as it was read.
     pub text: String,
     pub step: Step,
-    /// What may be touched.
     pub allowed: Allowed,
 }
 
@@ -228,12 +227,10 @@ pub struct Writing<'a> {
     pub step_file: &'a str,
     /// What Gate 1 remembered.
     pub call: Option<&'a Call>,
-    /// The project's root.
     pub root: &'a Path,
     /// Where the agent works: the root, or its worktree.
     pub work: &'a Path,
     pub protected: &'a Protected,
-    /// The agent's current directory.
     pub cwd: &'a Path,
     /// The file, as the tool names it.
     pub file: &'a str,

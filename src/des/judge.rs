@@ -10,7 +10,6 @@ use crate::config::{Bounded, JudgeConfig, NonBlank, OnJudgeError};
 use crate::finding::{Code, Finding};
 use crate::http::{self, Answered};
 
-/// The model when the config names none.
 pub(crate) const DEFAULT_MODEL: &str = "claude-haiku-5-5";
 const DEFAULT_TIMEOUT: u32 = 30;
 const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
@@ -23,7 +22,6 @@ pub const MAX_TRANSCRIPT: usize = 19_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// The agent may stop.
     Continue,
     /// It may not, for this reason.
     Refuse(String),
@@ -54,7 +52,6 @@ struct Spoken {
     error: Option<String>,
 }
 
-/// What asking the judge came to.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// None where the agent may stop.

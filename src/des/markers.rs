@@ -7,17 +7,14 @@ mod syntax;
 
 use syntax::{CLOSE, KEYS, OPEN};
 
-/// What the markers of a prompt say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markers {
     /// What `DES-VALIDATION` asks for.
     pub validation: Validation,
-    /// `DES-STEP-FILE`.
     pub step_file: Option<String>,
     pub agent: Option<String>,
     pub command: Option<String>,
     pub project_id: Option<String>,
-    /// What is wrong with them.
     pub problems: Vec<String>,
 }
 
@@ -30,14 +27,12 @@ pub enum Validation {
     /// An ad-hoc task: every gate is a no-op.
     #[default]
     None,
-    /// The gates apply.
     Required,
     /// It is not clear what is asked for, which must not mean "nothing".
     Unclear,
 }
 
 impl Markers {
-    /// Reads the markers of a prompt.
     #[must_use]
     pub fn of(prompt: &str) -> Markers {
         let mut values: [Option<&str>; 5] = [None; 5];

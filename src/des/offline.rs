@@ -12,7 +12,6 @@ use crate::finding::{Code, Finding};
 use crate::git::WorkTree;
 use crate::transcript::{self, identity::Meta};
 
-/// What is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
     /// The step's name, relative to the work tree.
@@ -25,7 +24,6 @@ pub struct Work<'a> {
     pub des: &'a DesConfig,
 }
 
-/// What came of it.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The prompt asks for validation.

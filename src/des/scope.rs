@@ -40,7 +40,6 @@ impl Allowed {
         Ok(Allowed { patterns, globs })
     }
 
-    /// Whether there is any limit.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         !self.patterns.is_empty()

@@ -97,7 +97,6 @@ impl Step {
         matches!(self.state().as_str(), "FAILED" | "PARTIAL") && self.failure_reason().is_some()
     }
 
-    /// Whether the workflow has phases at all.
     #[must_use]
     pub(crate) fn has_phases(&self) -> bool {
         self.text("workflow_type").is_none_or(|kind| kind.trim() != "configuration_setup")

@@ -18,7 +18,6 @@ const STAGE: u16 = 0x3000;
 pub(super) const GITLINK: u32 = 0o160_000;
 const DIRECTORY: u32 = 0o040_000;
 
-/// A tracked file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) mode: u32,

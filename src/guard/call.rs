@@ -13,11 +13,9 @@ use crate::shell::Access;
 /// How much of a text that cannot be parsed is shown and recorded.
 const MAX_START: usize = 200;
 
-/// A tool call and who makes it.
 pub(crate) struct Call<'a> {
     pub(crate) ground: Ground<'a>,
     pub(crate) tool: &'a str,
-    /// The text of a shell tool.
     pub(crate) command: Option<&'a str>,
     /// The subagent's name; `main` for the main thread.
     pub(crate) agent: &'a str,
@@ -31,7 +29,6 @@ pub(crate) struct Call<'a> {
     pub(crate) watch: Watch<'a>,
 }
 
-/// What a rule found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Finding {
     pub(crate) action: Action,

@@ -19,7 +19,6 @@ pub(crate) struct CommandPattern {
     options: Option<OptionNames>,
 }
 
-/// How a pattern matches a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match<'a> {
     /// In this form.

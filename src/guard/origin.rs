@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::config::Layer;
 use crate::rule::Rule;
 
-/// Where a rule was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The key, such as `uneditableFiles`.
@@ -16,7 +15,6 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// The rule as records name it.
     pub(crate) fn rule(&self, written: &str) -> Rule {
         let pattern = Some(written.to_owned()).filter(|written| !written.is_empty());
         let line = self.file.as_ref().map(|_| self.line);

@@ -71,7 +71,6 @@ pub(crate) enum Unclear {
     },
 }
 
-/// Everything that a call touches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Effects {
     pub(crate) touches: Vec<Touch>,
@@ -145,7 +144,6 @@ impl Ground<'_> {
         }
     }
 
-    /// The effects of a shell script.
     pub(crate) fn of_script(&self, script: Script) -> Effects {
         let effects = self.on_files(&script);
         Effects { commands: script.commands, pipelines: script.pipelines, ..effects }

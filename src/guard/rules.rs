@@ -141,7 +141,6 @@ impl Switch {
     }
 }
 
-/// All rules of the config.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) uneditable: FileRules,

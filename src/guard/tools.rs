@@ -15,7 +15,7 @@ use crate::text::clean_line;
 const SHORT_SCRIPT: usize = 32;
 
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
-    // Who watches is told of every rule.
+    // Whoever watches is shown every rule.
     let applies = |rule: &&ToolRule| call.watch.is_watched() || is_for(rule, call).is_ok();
     let rules: &[&ToolRule] = &rules.tools.iter().filter(applies).collect::<Vec<_>>();
     if rules.is_empty() {

@@ -85,7 +85,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// How a rule matches that is for this tool and agent; who watches is told of others, too.
+    /// How a rule matches that is for this tool and agent; whoever watches is shown others, too.
     pub(super) fn compare(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'_>, Mismatch> {
         let is_allowing = rule.action == Action::Allow;
         if call.watch.is_watched() {

@@ -41,7 +41,6 @@ pub(super) fn config_note(plan: &Plan, error: Option<&ConfigError>, outcomes: &[
     (plan.gate().is_some() && (is_refused || is_called)).then(|| Outcome::note(text()))
 }
 
-/// What the gate finds.
 pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let Some(known) = &context.gate else { return Vec::new() };
     panics::panic_here_in_tests("gate");

@@ -37,7 +37,6 @@ pub(super) fn run(config: &PermissionRequestConfig, context: &Context<'_>) -> Ve
     outcomes(said)
 }
 
-/// What an answer comes to.
 pub(super) fn outcomes(said: Option<Result<Answer, GlobError>>) -> Vec<Outcome> {
     match said {
         Some(Ok(Answer::Allow(said))) => vec![outcome(Verdict::Grant, Code::PermissionAllowed, &said)],
@@ -52,7 +51,6 @@ pub(super) fn outcomes(said: Option<Result<Answer, GlobError>>) -> Vec<Outcome> 
     }
 }
 
-/// What each rule says to the request.
 pub(super) fn inspect(config: &PermissionRequestConfig, context: &Context<'_>) -> Option<Permitted> {
     in_context(config, context, permission::explained)?.ok()
 }

@@ -200,7 +200,6 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
     })
 }
 
-/// What applied and was not done.
 fn skipped(plan: &Plan, outcomes: &[Outcome]) -> Vec<Skip> {
     let skip = |step: &Step, why: &str| {
         let rule = match &step.action {

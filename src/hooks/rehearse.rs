@@ -70,7 +70,6 @@ pub(crate) struct Guarded {
     pub(crate) compared: Vec<Compared>,
 }
 
-/// What would be answered.
 pub(crate) struct Answered {
     /// None where the event fails.
     pub(crate) word: Option<Word>,

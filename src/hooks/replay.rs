@@ -63,7 +63,6 @@ impl Stage {
     }
 }
 
-/// An event of the past.
 pub(crate) struct Past<'a> {
     pub(crate) event: &'a Event,
     pub(crate) stage: &'a Stage,
@@ -125,7 +124,6 @@ pub(crate) struct Because {
     pub(crate) would: Would,
 }
 
-/// A command that would run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Planned {
     pub(crate) rule: Rule,
@@ -133,7 +131,6 @@ pub(crate) struct Planned {
     pub(crate) can_block: bool,
 }
 
-/// What would be decided.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
     pub(crate) would: Would,

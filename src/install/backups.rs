@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use super::user_file::MAX_BYTES;
 use crate::{files, store};
 
-/// Which copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Copy {
     /// The file before there was anything of ours in it.
     Before,
-    /// The file before we changed it last.
     Previous,
 }
 
@@ -26,7 +24,6 @@ impl Copy {
     }
 }
 
-/// The copies of one settings file.
 pub(crate) struct Backups {
     settings: PathBuf,
     /// None without a home.

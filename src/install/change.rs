@@ -84,7 +84,6 @@ impl SettingsFile {
     }
 }
 
-/// What installing makes of a settings file.
 pub(crate) struct Change {
     settings_file: SettingsFile,
     pub(crate) before: Option<String>,
@@ -157,7 +156,6 @@ impl Change {
     }
 }
 
-/// What uninstalling makes of a settings file.
 pub(crate) struct Removal {
     settings_file: SettingsFile,
     pub(crate) before: String,

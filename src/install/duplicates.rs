@@ -10,7 +10,6 @@ use crate::config::ConclaudeConfig;
 use crate::event::EventKind;
 use crate::files;
 
-/// A command that runs twice.
 pub(crate) struct Duplicate {
     pub(crate) event: EventKind,
     /// The command of the config.

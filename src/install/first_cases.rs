@@ -13,6 +13,6 @@ cases:
 # - name: the coder is linted
 #   event: SubagentStop
 #   agent: coder
-#   results: {"npm run lint": 1}          # not executed: this is how it ends; 0 by default
+#   results: {"npm run lint": 1}          # not executed: this is its exit code; 0 by default
 #   expect: {runs: ["npm run lint"], blocks: "Linting failed"}
 "#;

@@ -42,7 +42,6 @@ impl Imported {
         self.config.contains_key(section)
     }
 
-    /// The sections, as YAML.
     pub(crate) fn sections(&self) -> Vec<String> {
         self.config.iter().map(|(name, value)| section_text(name, value)).collect()
     }
@@ -82,7 +81,6 @@ impl Imported {
     }
 }
 
-/// What an import does with a hook.
 pub(crate) enum Fate {
     /// The config runs it already, for all agents that the hook is for: it only goes from the settings.
     Remove,

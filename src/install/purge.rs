@@ -39,7 +39,6 @@ impl Leftovers {
         FILE_NAMES.iter().map(|name| self.root.join(name))
     }
 
-    /// What there is.
     pub(crate) fn existing(&self) -> Vec<Leftover> {
         let state = [("state, messages and audit trail", self.state())];
         let trusted = self.configs().filter_map(|config| trust::agreement_path(&config));

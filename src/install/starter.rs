@@ -56,7 +56,6 @@ const NOTIFICATIONS: &str = "\
 #   showSystemEvents: false
 ";
 
-/// What a config is made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Starter<'a> {
     pub(crate) kinds: &'a [Kind],

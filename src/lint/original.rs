@@ -87,7 +87,7 @@ fn differences(config: &ConclaudeConfig) -> Vec<Remark> {
     if config.stop.infinite().is_some() {
         let remark = Remark::new(
             ["stop", "infinite"],
-            "stop: `infinite` ends after `maxBlocks` rounds for one prompt",
+            "stop: `infinite` stops after `maxBlocks` rounds for one prompt",
         );
         found.push(remark.because("conclaude 0.2 had no limit").help("`maxBlocks: 7` is the most"));
     }

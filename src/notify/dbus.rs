@@ -119,7 +119,6 @@ fn converse(stream: &UnixStream, user: u32, title: &str, body: &str) -> io::Resu
     read_reply(&mut reader)
 }
 
-/// The arguments of `Notify`.
 fn arguments(title: &str, body: &str) -> Vec<u8> {
     const REPLACES_NONE: u32 = 0;
     const EXPIRES_AS_THE_SERVER_LIKES: i32 = -1;

@@ -9,7 +9,6 @@ use crate::rule as record;
 use crate::shell::{self, Script};
 use crate::text::clean_line;
 
-/// What Claude Code asks for.
 pub(crate) struct Request<'a> {
     pub(crate) ground: Ground<'a>,
     pub(crate) tool: &'a str,

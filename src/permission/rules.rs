@@ -25,7 +25,6 @@ pub(crate) struct Rules {
     pub(super) deny: Vec<Rule>,
     pub(super) allow: Vec<Rule>,
     pub(super) default: PermissionDefault,
-    /// Where the default is written.
     default_at: Origin,
     /// An inner layer may allow what the default denies.
     default_is_overridable: bool,
@@ -100,7 +99,6 @@ impl Rules {
         self.deny.iter().chain(&self.allow).map(Rule::named).collect()
     }
 
-    /// What the default says.
     pub(super) fn by_default(&self, what: String) -> Said {
         let word = if self.default == PermissionDefault::Deny { "deny" } else { "allow" };
         let rule = written_at(&self.default_at, word);

@@ -16,7 +16,6 @@ use crate::pattern::{self, MatchMode, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
 
-/// The shell when the config names none.
 pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// The main thread, as `agent` names it.

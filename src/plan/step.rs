@@ -20,7 +20,6 @@ pub(crate) struct Unmatched {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhyNot {
-    /// The pattern does not match.
     Pattern,
     /// `match: first` has found one before it.
     Earlier,
@@ -44,14 +43,13 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.action {
             Action::Command(command) => {
-                write!(f, "{} runs: {} matches {:?}", self.action, command.rule, command.subject)
+                write!(f, "planned: {}: {} matches {:?}", self.action, command.rule, command.subject)
             }
-            action => write!(f, "{action} runs: {}", self.reason),
+            action => write!(f, "planned: {action}: {}", self.reason),
         }
     }
 }
 
-/// Why a step applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     /// The pattern of its rule matches.
@@ -81,7 +79,6 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
     Guards(Box<PreToolUseConfig>),
-    /// The rules for permissions.
     Permissions(Box<PermissionRequestConfig>),
     /// Context for a prompt.
     Context(Context),
@@ -146,7 +143,6 @@ impl Report {
     }
 }
 
-/// A gate of DES.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// Gate 1: an agent is about to be called with markers.

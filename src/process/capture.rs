@@ -156,9 +156,7 @@ pub struct Captured {
     /// The file with all of it, and how that is said.
     file: Option<PathBuf>,
     saved: Option<String>,
-    /// How many bytes there were.
     pub bytes: u64,
-    /// How many lines there were.
     pub lines: u64,
 }
 

@@ -19,7 +19,6 @@ pub(super) enum Kind {
     Attached,
 }
 
-/// A process to be started.
 pub(super) struct Start<'a> {
     pub(super) command: Command,
     #[cfg_attr(windows, expect(dead_code, reason = "a job object holds processes of every kind"))]

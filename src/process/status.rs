@@ -10,14 +10,12 @@ pub enum Status {
     Killed(i32),
     /// It ran into its limit and was terminated with all its children.
     TimedOut(Duration),
-    /// It could not be started.
     NotStarted(String),
     /// We were asked to stop by this signal, and it was terminated with all its children.
     Interrupted(&'static str),
 }
 
 impl Status {
-    /// Whether it exited with code 0.
     #[must_use]
     pub(crate) fn is_success(&self) -> bool {
         *self == Status::Exited(0)

@@ -9,7 +9,6 @@ pub(crate) enum Stream {
 
 /// Receives the output of a process as it comes.
 pub(crate) trait Sink {
-    /// The next bytes of a stream.
     fn chunk(&mut self, stream: Stream, bytes: &[u8]);
 
     /// Whether it can take no more: the process is then terminated.

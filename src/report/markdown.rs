@@ -29,7 +29,6 @@ pub(crate) fn markdown(report: &Report) -> String {
     out
 }
 
-/// Text of others.
 fn code(text: &str) -> String {
     let clean = printable_line(text).replace('`', "'").replace('|', "\\|");
     let short: String = clean.chars().take(MAX_CHARS).collect();

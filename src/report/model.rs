@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    /// The version of conclaude.
     pub(crate) version: &'static str,
     pub(crate) generated: i64,
     pub(crate) project: String,
@@ -55,7 +54,6 @@ impl Report {
         }
     }
 
-    /// Whether nothing was found at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.lanes.is_empty()
     }
@@ -155,7 +153,6 @@ impl Tokens {
     }
 }
 
-/// A record of the audit trail.
 #[derive(Debug, Serialize)]
 pub(crate) struct Record {
     pub(crate) seq: u64,

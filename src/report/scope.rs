@@ -7,7 +7,6 @@ use jiff::Timestamp;
 
 use crate::config::PriceTable;
 
-/// What the report is about.
 pub(crate) struct Scope<'a> {
     pub(crate) root: &'a Path,
     /// Where Claude Code keeps its transcripts.

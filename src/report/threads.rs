@@ -35,7 +35,6 @@ const MAX_FILES: usize = 2_000;
 /// What cannot be shown on a timeline.
 const WITHOUT_TIME: &str = "without a time that can be read";
 
-/// What one transcript says.
 #[derive(Default)]
 pub(super) struct Summary {
     /// None for the main thread.

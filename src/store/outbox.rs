@@ -11,7 +11,6 @@ use crate::decide::Delivered;
 use crate::text::{LIMIT, length};
 use crate::{files, log, store};
 
-/// A pending message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Entry {
@@ -22,7 +21,6 @@ pub(crate) struct Entry {
     pub text: String,
     pub shown_to_user: bool,
     pub shown_to_claude: bool,
-    /// The file that holds it.
     #[serde(skip)]
     pub path: PathBuf,
 }
@@ -35,7 +33,6 @@ impl Entry {
     }
 }
 
-/// The outbox of one session.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     root: PathBuf,

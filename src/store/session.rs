@@ -18,7 +18,6 @@ pub(crate) mod kept;
 /// The folder of all sessions in the user's state.
 const KEPT: &str = "sessions";
 
-/// How long we wait for another process.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// How long a session's state is kept after its end, and without an end.
@@ -40,7 +39,6 @@ struct AgentState {
     other: serde_json::Map<String, serde_json::Value>,
 }
 
-/// The state of one session.
 #[derive(Clone, Debug)]
 pub struct Session {
     root: PathBuf,

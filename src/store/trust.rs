@@ -22,7 +22,6 @@ pub(crate) enum TrustStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Agreement {
     pub(crate) config: PathBuf,
-    /// The hash of its text.
     pub(crate) hash: String,
     pub(crate) time: String,
 }
@@ -56,7 +55,6 @@ pub(crate) fn status(config: &Path, text: &str) -> TrustStatus {
     }
 }
 
-/// Records that the user agrees.
 pub(crate) fn grant(config: &Path, text: &str) -> io::Result<()> {
     let no_home = || io::Error::other("there is no home folder to keep it in: set HOME or XDG_STATE_HOME");
     let path = agreement_path(config).ok_or_else(no_home)?;

@@ -14,18 +14,15 @@ use crate::dialect::claude::tools;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentCall {
     pub id: Option<String>,
-    /// The subagent that was called.
     pub subagent_type: String,
     pub prompt: Option<String>,
     /// The time of its line.
     pub time: Option<String>,
 }
 
-/// What looking for a call came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     Call(AgentCall),
-    /// The transcript has no such call.
     Nothing,
     /// A line that is too long to be read, and may be a call, is between the end and any other.
     TooLong,

@@ -10,7 +10,6 @@ use super::{Said, bounded_line};
 use crate::dialect::claude::tools;
 use crate::files;
 
-/// A call of a tool that writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     pub id: Option<String>,

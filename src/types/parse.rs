@@ -18,9 +18,7 @@ pub enum PayloadError {
     /// A field is missing, blank or of the wrong type.
     Field(String),
     OtherEvent {
-        /// The event on the command line.
         called: String,
-        /// The event in the payload.
         found: String,
     },
 }

@@ -10,7 +10,6 @@ use crate::store::running::Running;
 use crate::text::count;
 
 impl Model {
-    /// All that is known of a row.
     pub(crate) fn details(&self, id: &RowId, clock: &Clock) -> Vec<Detail> {
         match id {
             RowId::Session(id) | RowId::Unread(id) => {

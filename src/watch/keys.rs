@@ -2,7 +2,6 @@
 
 #![cfg_attr(not(unix), allow(dead_code, reason = "there keys come as such"))]
 
-/// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
@@ -86,7 +85,6 @@ fn named(parameters: &[u8], last: u8) -> Key {
     }
 }
 
-/// A character of several bytes.
 fn character(bytes: &[u8]) -> Option<(Key, &[u8])> {
     let length = match bytes.first()? {
         0xc2..0xe0 => 2,

@@ -6,7 +6,6 @@ use serde::de::Error;
 
 use super::tree::Span;
 
-/// Why a text is not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
     pub(crate) reason: String,

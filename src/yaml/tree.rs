@@ -55,14 +55,12 @@ impl Spanned<Node> {
         }
     }
 
-    /// Removes what has this key.
     pub(crate) fn remove(&mut self, key: &str) {
         if let Node::Map(entries) = &mut self.value {
             entries.retain(|(own, _)| own.value != key);
         }
     }
 
-    /// What has this key.
     pub(crate) fn value_of(&self, key: &str) -> Option<&Spanned<Node>> {
         let Node::Map(entries) = &self.value else { return None };
         entries.iter().find(|(own, _)| own.value == key).map(|(_, value)| value)

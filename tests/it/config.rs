@@ -137,7 +137,7 @@ fn the_config_is_searched_upward_from_the_project_never_from_the_process() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), &test.input()).unwrap();
     assert!(child.wait().unwrap().success());
     assert!(test.root().join("ran.txt").exists());
-    // Without the project folder the payload's cwd is where the search begins.
+    // Without the project folder the payload's cwd is where the search starts.
     let test = Test::stop().config(config).without_env("CLAUDE_PROJECT_DIR").file("deep/x", "");
     let deep = test.root().join("deep");
     assert!(test.payload("cwd", deep.to_str().unwrap()).run().silent().has("ran.txt"));

@@ -156,7 +156,7 @@ fn a_config_of_the_original_says_what_is_different_here() {
       |
       = help: write `onFailure: block` for that, or `onFailure: warn`
 
-    warning: stop: `infinite` ends after `maxBlocks` rounds for one prompt
+    warning: stop: `infinite` stops after `maxBlocks` rounds for one prompt
      --> [ROOT]/.conclaude.yaml:9:13
       |
     9 |   infinite: true
@@ -176,7 +176,7 @@ fn a_config_of_the_original_says_what_is_different_here() {
     note: `skillStart` is a key of conclaude 0.2: read as what it is here; write `subagentStart`
     note: taskCompleted: a command that fails only warns: in conclaude 0.2 exit code 2 blocked; write `onFailure: block` for that, or `onFailure: warn`
     note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
-    note: stop: `infinite` ends after `maxBlocks` rounds for one prompt: conclaude 0.2 had no limit; `maxBlocks: 7` is the most
+    note: stop: `infinite` stops after `maxBlocks` rounds for one prompt: conclaude 0.2 had no limit; `maxBlocks: 7` is the most
     ");
     // What was decided is not asked again.
     let settled = "skillStart:\n  match: first\n  commands:\n    coder: [{run: x}]\n    \"*\": [{run: y}]\npreToolUse: {preventRootAdditions: true}\n";
@@ -255,7 +255,7 @@ fn timeouts_of_slash_commands_are_added_up_as_well() {
      --> [ROOT]/.conclaude.yaml:4:7
       |
     4 |       deploy: [{run: x, timeout: 40m}, {run: y, timeout: 30m}]
-      |       ^^^^^^ Claude Code ends UserPromptSubmit after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |       ^^^^^^ Claude Code stops UserPromptSubmit after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
       |
       = help: use shorter timeouts
 

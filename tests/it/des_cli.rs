@@ -137,8 +137,8 @@ fn parallel_writers_lose_no_update() {
             let test = &test;
             scope.spawn(move || {
                 for _ in 0..2_000 {
-                    let begun = des(test, &["start", STEP, name]);
-                    if begun.status.success() {
+                    let started = des(test, &["start", STEP, name]);
+                    if started.status.success() {
                         ok(test, &["finish", STEP, name, "--pass"]);
                         return;
                     }

@@ -234,7 +234,7 @@ fn a_dry_run_shows_the_difference_and_writes_nothing() {
     +# - name: the coder is linted
     +#   event: SubagentStop
     +#   agent: coder
-    +#   results: {"npm run lint": 1}          # not executed: this is how it ends; 0 by default
+    +#   results: {"npm run lint": 1}          # not executed: this is its exit code; 0 by default
     +#   expect: {runs: ["npm run lint"], blocks: "Linting failed"}
     "#);
     assert!(!root.join(".conclaude.yaml").exists() && !root.join(".conclaude").exists());

@@ -220,7 +220,7 @@ fn what_is_valid_now_is_not_complained_about() {
      --> [ROOT]/.conclaude.yaml:1:27
       |
     1 | subagentStop: {commands: {coder: [{run: x, timeout: 5m}, {run: x, timeout: 90s}, {run: x, timeout: 1h}]}}
-      |                           ^^^^^ Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |                           ^^^^^ Claude Code stops SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
       |
       = help: use shorter timeouts
 
@@ -282,7 +282,7 @@ fn timeouts_that_claude_code_would_cut_short_are_warned_of() {
      --> [ROOT]/.conclaude.yaml:4:5
       |
     4 |     coder: [{run: y, timeout: 15m}, {run: z, timeout: 10m}]
-      |     ^^^^^ Claude Code ends SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
+      |     ^^^^^ Claude Code stops SubagentStop after 3600 s: what runs then is terminated, what comes after it does not run, and nothing is blocked
       |
       = help: use shorter timeouts
 

@@ -76,7 +76,6 @@ impl FilterArgs {
         *last_session || [session, agent, step, event, decision].into_iter().any(Option::is_some)
     }
 
-    /// What is wanted of this trail.
     pub(super) fn filter(self, trail: &Trail) -> io::Result<Filter> {
         let FilterArgs { mut session, last_session: is_last, agent, step, event, decision, since } = self;
         if is_last {

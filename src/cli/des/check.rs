@@ -32,7 +32,6 @@ pub(crate) struct CheckArgs {
     json: bool,
 }
 
-/// What was checked, and what was found.
 struct Report {
     step: String,
     findings: Vec<Finding>,

@@ -43,7 +43,6 @@ struct Before {
     is_proof_lost: bool,
 }
 
-/// What is run for the phase.
 struct Proof {
     command: Command,
     /// As it is recorded.

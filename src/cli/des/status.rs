@@ -32,7 +32,6 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
-/// A step with its state.
 #[derive(Serialize)]
 struct Row {
     step: String,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Status {
@@ -13,15 +12,12 @@ pub(super) enum Status {
     Problem,
 }
 
-/// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Check {
     /// What was looked at, in a word.
     pub(super) about: &'static str,
     pub(super) status: Status,
-    /// What was seen.
     pub(super) text: String,
-    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fix: Option<String>,
 }

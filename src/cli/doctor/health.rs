@@ -22,7 +22,6 @@ const TESTED_CLIENT: &str = "2.1.325";
 /// Since then the tool is called `Agent`.
 const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
 
-/// Whether the environment switches everything off.
 pub(super) fn switched_off() -> Option<Check> {
     let value = switch::off()?;
     let text =

@@ -21,7 +21,6 @@ use crate::text::clean_line;
 /// The name of an agent that does not exist.
 const AGENT: &str = "conclaude-doctor";
 
-/// What a call answered.
 #[derive(Serialize)]
 pub(super) struct Answer {
     event: &'static str,

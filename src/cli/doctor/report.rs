@@ -17,7 +17,6 @@ const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
 const BAD: Paint = Paint(AnsiColor::Red.on_default().bold());
 const FAINT: Paint = Paint(Style::new().dimmed());
 
-/// What was found, in full.
 #[derive(Serialize)]
 pub(super) struct Report {
     pub(super) healthy: bool,

@@ -6,7 +6,6 @@ use crate::hooks::rehearse::{Answered, End, Rehearsal};
 use crate::messages;
 use crate::plan::Command;
 
-/// An answer, and when it is given.
 pub(super) struct Case {
     /// Empty where there is only one.
     pub(super) when: String,

@@ -51,7 +51,6 @@ pub(in crate::cli) struct Request {
     pub(super) json: bool,
 }
 
-/// An event to look at.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Asked {
     pub(in crate::cli) event: EventKind,
@@ -128,7 +127,6 @@ fn not_another(event: EventKind, own: Option<&str>) -> io::Result<EventKind> {
     }
 }
 
-/// The folder in which the event happens.
 fn folder(request: &Request) -> io::Result<String> {
     let folder = match &request.cwd {
         None => std::env::current_dir()?,
@@ -189,7 +187,6 @@ fn is_stop(event: EventKind) -> bool {
     matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
 }
 
-/// The tool and its input.
 fn tool(event: EventKind, request: &Request) -> io::Result<(String, Map<String, Value>)> {
     let named = request.tool.clone();
     if let Some(command) = &request.command {

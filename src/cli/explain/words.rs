@@ -64,7 +64,6 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
     }
 }
 
-/// What is decided, in a word.
 pub(super) fn decision(rehearsal: &Rehearsal, answered: &Answered) -> &'static str {
     let is_asked = rehearsal.permissions.as_ref().is_some_and(|permitted| permitted.asked.is_some());
     match answered.word {

@@ -22,7 +22,6 @@ const NOBODY: &str = "conclaude-run";
 /// A subagent or a tool that nobody has named.
 const UNKNOWN: &str = "unknown";
 
-/// What an event would run.
 pub(super) struct Planned {
     pub(super) event: EventKind,
     /// What commands read.

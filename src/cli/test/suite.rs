@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-/// A case that was played.
 pub(super) struct Played {
     pub(super) name: String,
     pub(super) line: usize,
@@ -10,7 +9,6 @@ pub(super) struct Played {
     pub(super) difference: Vec<String>,
 }
 
-/// The cases of a file.
 pub(super) struct Suite {
     pub(super) path: PathBuf,
     pub(super) cases: Vec<Played>,

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::lenient::{lenient_number, lenient_text};
 
-/// A phase's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     NotExecuted,
@@ -32,7 +31,6 @@ pub struct Phase {
     pub index: Option<i64>,
     /// `status` as written; nothing means NOT_EXECUTED.
     pub status: Option<String>,
-    /// `outcome` as written.
     pub outcome: Option<String>,
     /// `blocked_by`: why it was skipped.
     pub blocked_by: Option<String>,

@@ -96,7 +96,6 @@ impl Run {
     }
 }
 
-/// The records of `des run`.
 struct Runs<'a> {
     trail: Trail,
     call: Option<&'a Call>,

@@ -12,16 +12,12 @@ use crate::git::WorkTree;
 pub struct Stopping<'a> {
     pub markers: &'a Markers,
     pub origin: &'a Origin,
-    /// The agent's name.
     pub agent: &'a str,
     pub session: &'a str,
-    /// The project's root.
     pub root: &'a Path,
     /// Where the agent worked: the root, or its worktree.
     pub tree: &'a WorkTree,
-    /// The main transcript.
     pub main: &'a Path,
-    /// The agent's transcript.
     pub own: Option<&'a Path>,
     /// What the agent is judged by: what the config said at the call, where Gate 1 saw it.
     pub des: &'a DesConfig,

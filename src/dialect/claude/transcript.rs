@@ -20,7 +20,6 @@ pub use turn::Ending;
 
 use kinds::{is_in, unknown};
 
-/// What a line came to.
 #[derive(Debug)]
 pub enum Line<'a> {
     Entry(Box<Entry<'a>>),
@@ -235,7 +234,6 @@ impl<'a> Entry<'a> {
         blocks.iter().filter_map(Block::call)
     }
 
-    /// The results of tools.
     pub fn results(&self) -> impl Iterator<Item = &Block<'a>> {
         let is_result = |block: &&Block<'a>| block.kind.text() == Some("tool_result");
         self.blocks().iter().filter(is_result)

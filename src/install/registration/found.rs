@@ -10,7 +10,6 @@ use crate::install::settings::{self, Line, Refusal, Registration, Settings};
 use crate::install::user_file::MAX_BYTES;
 use crate::pattern::Pattern;
 
-/// A settings file that exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) scope: Scope,

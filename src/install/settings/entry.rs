@@ -15,7 +15,6 @@ pub(crate) struct Registration {
     /// What Claude Code compares before it calls; none calls always.
     pub(crate) matcher: Option<String>,
     pub(crate) command: String,
-    /// In seconds.
     pub(crate) timeout: u64,
     /// What Claude Code shows while it runs.
     pub(crate) status: Option<String>,

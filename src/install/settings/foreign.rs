@@ -14,7 +14,6 @@ use super::read::{calls_us, hooks_of, is_ours};
 pub(crate) struct Foreign {
     pub(crate) event: String,
     pub(crate) matcher: Option<String>,
-    /// The entry itself.
     pub(crate) hook: Value,
 }
 

@@ -20,7 +20,6 @@ const MAX_MEMBERS: usize = 20;
 /// A kind of project that was found, and how one checks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// The file that says so.
     pub(crate) file: &'static str,
     /// Where it is, relative to the root; empty for the root itself.
     pub(crate) folder: String,
@@ -28,7 +27,6 @@ pub(crate) struct Kind {
     pub(crate) test: Option<String>,
 }
 
-/// A folder that is looked at.
 struct Package<'a> {
     root: &'a Path,
     folder: &'a str,

@@ -45,8 +45,8 @@ pub(crate) fn isolate(command: &mut Command) {
 
 /// Where the state of a project lies that is a test's: beside its files, also for what runs in a folder of it later.
 pub(crate) fn state_home(folder: &Path) -> PathBuf {
-    let homes = folder.ancestors().map(|folder| folder.join(".state-home"));
-    homes.into_iter().find(|home| home.is_dir()).unwrap_or_else(|| folder.join(".state-home"))
+    let folders = folder.ancestors().map(|folder| folder.join(".state-home"));
+    folders.into_iter().find(|state| state.is_dir()).unwrap_or_else(|| folder.join(".state-home"))
 }
 
 /// The built binary in a folder, with home and state of its own there.

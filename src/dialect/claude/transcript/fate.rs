@@ -17,7 +17,6 @@ struct Permission<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Ran,
-    /// It was used, and failed.
     Failed,
     DeniedByHook,
     RejectedByUser,

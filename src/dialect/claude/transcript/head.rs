@@ -4,7 +4,6 @@
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Head<'a> {
     pub(super) kind: Option<&'a str>,
-    /// The type of the attachment.
     pub(super) attachment: Option<&'a str>,
 }
 

@@ -9,7 +9,7 @@ fn table<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
     Some(lines.take_while(|line| !is_header(line)).collect())
 }
 
-/// A line that begins a table; the end of a list looks similar.
+/// A line that starts a table; the end of a list looks similar.
 fn is_header(line: &str) -> bool {
     let name = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     name.is_some_and(|name| !name.is_empty() && !name.contains([',', '"', '\'']))
