@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::event::Blocking;
+use crate::finding::Code;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::Plan;
@@ -133,6 +134,10 @@ impl Decided {
     fn of(result: HookResult, word: Word) -> Decided {
         Decided { result, word, count: None }
     }
+
+    fn denied(reason: String) -> Decided {
+        Decided::of(HookResult { decision: Decision::Deny(reason), ..HookResult::success() }, Word::Denied)
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -163,13 +168,7 @@ pub(crate) fn decide(
 ) -> Decided {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     match plan.event.blocking() {
-        Blocking::Tool if wants_block => {
-            let reason = messages::deny_reason(plan, outcomes);
-            Decided::of(
-                HookResult { decision: Decision::Deny(reason), ..HookResult::success() },
-                Word::Denied,
-            )
-        }
+        Blocking::Tool if wants_block => Decided::denied(messages::deny_reason(plan, outcomes)),
         Blocking::Tool if outcomes.iter().any(|outcome| outcome.verdict == Verdict::Ask) => {
             let reason = messages::ask_reason(outcomes);
             if plan.can_ask {
@@ -178,12 +177,9 @@ pub(crate) fn decide(
                     Word::Asked,
                 )
             } else {
-                let reason =
-                    format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.");
-                Decided::of(
-                    HookResult { decision: Decision::Deny(reason), ..HookResult::success() },
-                    Word::Denied,
-                )
+                Decided::denied(format!(
+                    "{reason}\nIn this permission mode nobody can be asked, so it is denied."
+                ))
             }
         }
         Blocking::Stop(_) if wants_block => {
@@ -197,6 +193,17 @@ pub(crate) fn decide(
             Decided::of(HookResult::blocked(messages::refusal(plan, outcomes)), Word::Blocked)
         }
         _ => allow(plan, outcomes),
+    }
+}
+
+/// What was decided, or that it is not done after all: a call of an agent that must be recorded and cannot be.
+pub(crate) fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Decided) -> Decided {
+    let is_unrecorded =
+        |outcome: &Outcome| outcome.as_finding().is_some_and(|finding| finding.code == Code::NotRecorded);
+    if outcomes.iter().any(is_unrecorded) {
+        Decided::denied(messages::deny_reason(plan, outcomes))
+    } else {
+        decided
     }
 }
 

@@ -45,7 +45,6 @@ pub(crate) use commands::execute;
 use context::Context;
 pub(crate) use context::inherited_variables;
 pub use environment::Environment;
-use record::Recorded;
 
 /// Whether notifications about the event obey `showSystemEvents`.
 #[must_use]
@@ -177,14 +176,14 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     };
     let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
-    let outcomes = run::run(&plan, &context)?;
+    let mut outcomes = run::run(&plan, &context)?;
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(&context, &plan, &outcomes, signal));
     }
-    let Recorded { outcomes, decided, written } = record::write(&context, &plan, outcomes, |outcomes| {
-        let count = || context.count_block(plan.max_blocks, &Cause::of(outcomes));
-        decide::decide(&plan, outcomes, context.is_first_stop(), count)
-    });
+    let count = || context.count_block(plan.max_blocks, &Cause::of(&outcomes));
+    let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), count);
+    let written = record::write(&context, &plan, &mut outcomes, &decided);
+    let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
     let result = finish::finish(&context, &plan, &outcomes, (decided, written))?;
     if !environment.is_rehearsal {
         // The process ends now: freeing thousands of small values takes longer than a rule does.

@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::config::{GateConfig, Reaction};
 use crate::dialect::claude::modes;
-use crate::event::EventKind;
+use crate::event::{Blocking, EventKind};
 use crate::pattern::PatternError;
 
 mod commands;
@@ -16,7 +16,9 @@ mod step;
 
 use commands::Commands;
 pub(crate) use facts::{Facts, GateFacts, Select};
-pub(crate) use step::{Action, Command, Context, Gate, Reason, Report, Step, Unmatched, WhyNot, Written};
+pub(crate) use step::{
+    Action, Command, Context, Gate, Reason, Remember, Report, Step, Unmatched, WhyNot, Written,
+};
 use step::{Planned, commands_in};
 
 /// What an event's handling will do.
@@ -24,8 +26,10 @@ use step::{Planned, commands_in};
 pub(crate) struct Plan {
     pub(crate) event: EventKind,
     pub(crate) agent: Option<Agent>,
-    /// Gates, then commands, then the judge.
+    /// Gates, then commands, then the judge; what is remembered of the call of an agent comes last.
     pub(crate) steps: Vec<Step>,
+    /// The config cannot be read, for this reason: gates run with their defaults.
+    pub(crate) config_error: Option<String>,
     /// What would be done as well, if the config were trusted.
     pub(crate) untrusted: Option<Untrusted>,
     /// What a gate's finding does.
@@ -56,6 +60,7 @@ impl Plan {
             event,
             agent: None,
             steps: Vec::new(),
+            config_error: None,
             untrusted: None,
             violations: Reaction::Block,
             max_blocks: 1,
@@ -127,11 +132,11 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let GateConfig { des, max_blocks } = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
     // A gate that let an agent in also looks when it leaves.
     let gate = facts.gate.filter(|_| des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
-    let gates = gate.iter().map(|gate| Step { reason: gate.reason(), action: Action::Gate((*gate).clone()) });
-    let mut steps: Vec<Step> = rules::rules(facts).into_iter().chain(gates).collect();
-    steps.extend(
-        Report::of(event).map(|report| Step { reason: Reason::Itself, action: Action::Report(report) }),
-    );
+    let mut steps: Vec<Step> =
+        Remember::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
+    steps.extend(rules::rules(facts));
+    steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
+    steps.extend(Report::of(event).map(Action::Report).map(Step::itself));
     let mut of_section = commands::commands(facts, gate.is_some())?;
     prompts::prompts(facts, gate.is_some(), &mut of_section)?;
     let Commands { steps: mut of_config, warnings, subject, unmatched } = of_section;
@@ -144,20 +149,18 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     // One that Gate 1 remembered was trusted then.
     let untrusted_judge = facts.origins.untrusted(&["des", "judge"]).filter(|_| at_call.is_none());
     of_config.extend(judge.map(|judge| (judge, untrusted_judge)));
-    let mut untrusted: Option<Untrusted> = None;
-    for (step, why) in of_config {
-        match why {
-            None => steps.push(step),
-            Some(why) => untrusted
-                .get_or_insert_with(|| Untrusted { why: why.to_owned(), steps: Vec::new() })
-                .steps
-                .push(step),
-        }
-    }
+    let untrusted = add_trusted(&mut steps, of_config);
+    let has_commands = commands_in(&steps).next().is_some();
+    steps.extend(
+        (has_commands && event.blocking() == Blocking::Worktree).then(|| Step::itself(Action::Worktree)),
+    );
+    let last = gate.and_then(|gate| Some((gate.reason(), Remember::last(gate)?)));
+    steps.extend(last.map(|(reason, what)| Step { reason, action: Action::Remember(what) }));
     Ok(Plan {
         event,
         agent: facts.agent.cloned(),
         steps,
+        config_error: facts.config_error.map(str::to_owned),
         untrusted,
         violations: des.on_violation.unwrap_or(Reaction::Block),
         max_blocks,
@@ -168,17 +171,31 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     })
 }
 
+/// Adds the steps that may run; those that may not are returned.
+fn add_trusted(steps: &mut Vec<Step>, of_config: Vec<Planned<'_>>) -> Option<Untrusted> {
+    let mut untrusted: Option<Untrusted> = None;
+    for (step, why) in of_config {
+        match why {
+            None => steps.push(step),
+            Some(why) => untrusted
+                .get_or_insert_with(|| Untrusted { why: why.to_owned(), steps: Vec::new() })
+                .steps
+                .push(step),
+        }
+    }
+    untrusted
+}
+
 /// What the main thread's stop does beside its commands. While background agents run there is more to come, and the stop comes
 /// again after it.
 fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a>> {
     let infinite = facts.config.stop.infinite().map(|message| Action::Continue(message.to_owned()));
     let untrusted = facts.origins.untrusted(&["stop", "infinite"]);
-    steps.extend(infinite.map(|action| (Step { reason: Reason::Itself, action }, untrusted)));
+    steps.extend(infinite.map(|action| (Step::itself(action), untrusted)));
     if steps.is_empty() || facts.running.is_empty() {
         return steps;
     }
     // One that may run is enough to wait for.
     let untrusted = steps.iter().map(|(_, why)| *why).min().flatten();
-    let action = Action::Wait(facts.running.to_vec());
-    vec![(Step { reason: Reason::Itself, action }, untrusted)]
+    vec![(Step::itself(Action::Wait(facts.running.to_vec())), untrusted)]
 }

@@ -19,6 +19,21 @@ pub enum Style {
     Plain,
 }
 
+/// Whether a text that may be no YAML has a key that starts so: one that is misspelt behind that is meant, too. Comments have none.
+fn has_key(text: &str, key: &str) -> bool {
+    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.lines().any(|line| {
+        let line = if line.trim_start().starts_with('#') { "" } else { line };
+        let line = line.split_once(" #").map_or(line, |(code, _)| code);
+        line.match_indices(key).any(|(at, _)| {
+            let (before, after) = (line.get(..at).unwrap_or_default(), line.get(at..).unwrap_or_default());
+            let after = after.trim_start_matches(is_of_word).trim_start_matches(['"', '\'']).trim_start();
+            let is_explicit = before.trim_end().ends_with('?');
+            !before.ends_with(is_of_word) && (after.starts_with(':') || is_explicit)
+        })
+    })
+}
+
 /// Further problems are counted, not shown.
 const MAX_SHOWN: usize = 20;
 
@@ -84,7 +99,7 @@ impl ConfigError {
     /// Whether the file has this section, as far as one can tell of a file that is broken, or of what it extends and is not read.
     #[must_use]
     pub(crate) fn mentions(&self, section: &str) -> bool {
-        matches!(&self.kind, Kind::Invalid { text, .. } if text.contains(section) || text.contains("extends"))
+        matches!(&self.kind, Kind::Invalid { text, .. } if has_key(text, section) || has_key(text, "extends"))
     }
 
     /// What is wrong in this part of the text.

@@ -155,9 +155,16 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
     let called = |id: Option<&str>| {
         transcript::call_of(&paths.main, id, agent).and_then(|call| Origin::called(call, session))
     };
-    id().and_then(|id| called(Some(&id)))
-        .or_else(|| if wait { late(paths, session) } else { None })
-        .or_else(|| called(id().as_deref()))
+    let known = id();
+    if let Some(origin) = known.as_deref().and_then(|id| called(Some(id))) {
+        return Some(origin);
+    }
+    let by_name = if known.is_some() { None } else { called(None) };
+    // Most agents have no step, and nobody waits for what says so. A call that is known and not in the transcript is late itself.
+    let has_step = |origin: &Origin| origin.call.is_some() || Markers::of(&origin.prompt).apply();
+    let may_have_step =
+        || known.is_some() || by_name.as_ref().is_some_and(has_step) || !Call::unclaimed(session).is_empty();
+    if wait && may_have_step() { late(paths, session).or_else(|| called(id().as_deref())) } else { by_name }
 }
 
 /// The prompt in a transcript of which the payload does not say whose it is. It is the agent's own unless it has the form

@@ -131,6 +131,7 @@ impl<'a> Context<'a> {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
         };
+        let config_error = self.config.error.as_ref().map(ConfigError::brief);
         let facts = Facts {
             event: &self.event,
             select: Select::Matching,
@@ -141,6 +142,7 @@ impl<'a> Context<'a> {
             config: &self.config.settings,
             origins: &self.config.origins,
             gate: self.gate.as_ref().map(|gate| &gate.facts),
+            config_error: config_error.as_deref(),
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&inherited_variables()),

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::context::{Context, concerns};
+use super::record::Written;
 use super::{after_blocks, config_error, delivery, record, remember, unread};
 use crate::decide::{Decided, Decision, HookResult};
 use crate::error::{HookError, Result};
@@ -17,7 +18,7 @@ pub(super) fn finish(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
-    (decided, written): (Decided, Result<Option<String>>),
+    (decided, written): (Decided, Written),
 ) -> Result<HookResult> {
     let config_error = report_config_error(context);
     let result = after_blocks::report(context, outcomes, decided.word, decided.result);
@@ -60,7 +61,7 @@ fn allowed(
     context: &Context<'_>,
     plan: &Plan,
     mut result: HookResult,
-    written: Result<Option<String>>,
+    written: Written,
 ) -> Result<HookResult> {
     let unwritten = written.as_ref().ok().cloned().flatten();
     for problem in context.unknown_gate.clone().into_iter().chain(unwritten) {

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::gate_facts::{GateContext, called_agent};
 use super::panics;
 use super::running;
-use crate::config::{ConfigError, JudgeConfig, ScopeMode};
+use crate::config::{JudgeConfig, ScopeMode};
 use crate::des::call::Call;
 use crate::des::gates::{self, Calling, Seen, Writing};
 use crate::des::judge::{self, Question};
@@ -32,12 +32,11 @@ use crate::transcript;
 use crate::types::{HookPayload, PreToolUsePayload};
 
 /// Beside a refusal, and when an agent is called: the config cannot be read.
-pub(super) fn config_note(plan: &Plan, error: Option<&ConfigError>, outcomes: &[Outcome]) -> Option<Outcome> {
-    let error = error?;
+pub(super) fn config_note(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
+    let error = plan.config_error.as_ref()?;
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     let is_called = matches!(plan.gate(), Some(Gate::Call { .. }));
-    let text =
-        || format!("the gates run with their defaults until the user fixes the config: {}", error.brief());
+    let text = || format!("the gates run with their defaults until the user fixes the config: {error}");
     (plan.gate().is_some() && (is_refused || is_called)).then(|| Outcome::note(text()))
 }
 
@@ -224,6 +223,9 @@ pub(super) fn tree_before_commands<'a>(plan: &Plan, context: &'a Context<'_>) ->
     if is_watched { context.tree.snapshot().ok().flatten() } else { None }
 }
 
+/// What the commands wrote. A script may write anywhere, so nothing less than a second look at the names and times of the tree
+/// tells; files that are as they were in the first one are not read again, and git is not started. Where a gate applies, that
+/// look is what a command costs beside itself: `benches/run` holds both to 6 × `git status`.
 pub(super) fn note_written_files(context: &Context<'_>, before: Option<&Snapshot>) {
     if let Some(before) = before
         && let Ok(Some(after)) = Snapshot::take(&context.root.work, Some(before))

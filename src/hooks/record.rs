@@ -16,7 +16,7 @@ use crate::notify;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Action, Gate, Plan, Step};
 use crate::process;
-use crate::rule::{Rule, Written};
+use crate::rule::{self, Rule};
 use crate::text::head_and_tail;
 
 /// Of a tool's shell command this much is recorded.
@@ -25,24 +25,18 @@ const MAX_COMMAND: usize = 4_000;
 /// What a record has instead of a decision where we were asked to stop.
 const INTERRUPTED: &str = "interrupted";
 
-/// A decision and what became of its record.
-pub(super) struct Recorded {
-    pub(super) outcomes: Vec<Outcome>,
-    pub(super) decided: Decided,
-    /// `Ok` with what went wrong where that is only a warning.
-    pub(super) written: Result<Option<String>>,
-}
+/// What became of a record: `Ok` with what went wrong where that is only a warning.
+pub(super) type Written = Result<Option<String>>;
 
-/// Decides and records it. A call of an agent that must be recorded and cannot be is not let in, since an error alone would not
-/// keep Claude Code from making it: that is one more outcome, and what is answered follows from all of them.
+/// Records a decision. A call of an agent that must be recorded and cannot be is not let in, since an error alone would not
+/// keep Claude Code from making it: that is one more outcome.
 pub(super) fn write(
     context: &Context<'_>,
     plan: &Plan,
-    mut outcomes: Vec<Outcome>,
-    decide: impl Fn(&[Outcome]) -> Decided,
-) -> Recorded {
-    let decided = decide(&outcomes);
-    let record = of_decision(context, plan, &outcomes, &decided);
+    outcomes: &mut Vec<Outcome>,
+    decided: &Decided,
+) -> Written {
+    let record = of_decision(context, plan, outcomes, decided);
     let written = record.map_or(Ok(None), |record| context.audit(&record));
     match (&written, plan.gate()) {
         (Err(error), Some(Gate::Call { .. })) if decided.result.is_allowed() => {
@@ -50,9 +44,9 @@ pub(super) fn write(
             let fix = "let the user make the audit trail writable, or set audit.required to false";
             let finding = Finding::new(Code::NotRecorded, error.to_string(), fix);
             outcomes.push(Outcome::finding(finding, true));
-            Recorded { decided: decide(&outcomes), outcomes, written: Ok(None) }
+            Ok(None)
         }
-        _ => Recorded { outcomes, decided, written },
+        _ => written,
     }
 }
 
@@ -162,10 +156,10 @@ fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Val
 /// The rule of a gate's finding: in the config, in the prompt or in the step.
 fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
     match finding.code.written() {
-        Written::Config(keys) => config_rule(context, keys),
-        Written::Prompt(marker) => Rule::key(marker),
-        Written::BuiltIn(what) => Rule::built_in(what),
-        Written::Step(field) => {
+        rule::Written::Config(keys) => config_rule(context, keys),
+        rule::Written::Prompt(marker) => Rule::key(marker),
+        rule::Written::BuiltIn(what) => Rule::built_in(what),
+        rule::Written::Step(field) => {
             let Some(step) = remember::recorded_step(plan, context) else { return Rule::key(field) };
             let text = files::read_text(&context.root.work.join(&step), 1 << 20).unwrap_or_default();
             let named = finding.phase.as_deref().unwrap_or(field);

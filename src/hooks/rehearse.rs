@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::context::{Context, concerns};
-use super::{Environment, commands, finish, gates, guards, permissions, run, unread};
+use super::{Environment, commands, finish, guards, permissions, run, unread};
 use crate::config::{ConfigError, DesConfig, Source, file_name};
 use crate::deadline;
 use crate::decide::{self, Count, Decision, HookResult, Word};
@@ -163,8 +163,7 @@ impl Rehearsal {
                 _ => outcomes.extend(checks.iter().cloned()),
             }
         }
-        outcomes.extend(gates::config_note(&self.plan, self.config_error.as_ref(), &outcomes));
-        outcomes.extend(run::untrusted(&self.plan));
+        outcomes.extend(run::notes(&self.plan, &outcomes));
         let decided = decide::decide(&self.plan, &outcomes, self.is_first_stop, || Ok(count));
         let (mut result, mut word) = (Ok(decided.result), Some(decided.word));
         if let Ok(HookResult { decision: Decision::Allow, .. }) = &result

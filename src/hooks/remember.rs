@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::context::Context;
+use super::context::{Context, MAIN_THREAD};
 use super::gate_facts::{GateContext, called_agent, transcript_paths};
 use super::gates::seen;
+use crate::agent::Agent;
 use crate::audit::Trail;
 use crate::config::{GateConfig, PhaseList};
 use crate::des::call::Call;
@@ -12,14 +13,35 @@ use crate::des::context::remembered;
 use crate::des::denied;
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
+use crate::dialect::claude::prompt::task_of;
 use crate::finding::{Code, Finding};
 use crate::outcome::{Evidence, Outcome, Verdict};
-use crate::plan::{Gate, Plan};
+use crate::plan::{Gate, Plan, Remember};
 use crate::types::{HookPayload, PreToolUsePayload};
 use crate::{deadline, log};
 
+/// Changes the state of the session, as the plan says.
+pub(super) fn run(what: Remember, plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcome> {
+    match what {
+        Remember::Call => return admit(plan, context, outcomes),
+        Remember::Resumed => resume(context),
+        Remember::Prompt => prompt(context),
+    }
+    Vec::new()
+}
+
+/// With a prompt of the user the main thread's blocks are counted from one again. Claude Code's own notifications are none.
+fn prompt(context: &Context<'_>) {
+    let HookPayload::UserPromptSubmit(said) = context.payload() else { return };
+    if task_of(&said.prompt).is_none()
+        && let Err(error) = context.session.forget_blocks(&Agent::named(MAIN_THREAD))
+    {
+        log::warn(|| format!("the blocks of the last prompt still count: {error}"));
+    }
+}
+
 /// What comes of a call that nothing is against: it is remembered before it is allowed, since the later gates rest on that.
-pub(super) fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcome> {
+fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcome> {
     if outcomes.iter().any(|outcome| outcome.verdict >= Verdict::Ask) {
         return Vec::new();
     }
@@ -69,7 +91,7 @@ pub(super) fn denied(plan: &Plan, context: &Context<'_>) {
 }
 
 /// An agent that goes on after it had stopped is at work again.
-pub(super) fn resume(context: &Context<'_>) {
+fn resume(context: &Context<'_>) {
     let paths = transcript_paths(context.payload());
     if let Some(call) = remembered(&paths, &context.session).filter(|call| call.stopped && !call.is_helper())
     {

@@ -231,6 +231,7 @@ impl Replayer {
             config: &self.loaded.config,
             origins: &self.loaded.origins,
             gate,
+            config_error: None,
             work: &past.stage.work,
             config_dir: Some(&self.base),
             inherited: None,

@@ -1,11 +1,12 @@
 //! Runs a plan, step by step: every step ends in outcomes, whatever became of the one before.
 
+use super::commands::Output;
 use super::context::Context;
 use super::{commands, gates, guards, panics, permissions, prompts, remember, session};
 use crate::decide;
 use crate::error::Result;
-use crate::event::{Blocking, EventKind};
 use crate::finding::{Code, Finding};
+use crate::git::Snapshot;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Action, Plan};
@@ -14,31 +15,28 @@ use crate::{deadline, log};
 
 pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     panics::panic_here_in_tests("plan");
-    match plan.event {
-        EventKind::SubagentStart => remember::resume(context),
-        EventKind::UserPromptSubmit => session::prompt(context),
-        _ => {}
-    }
     let mut outcomes = Vec::new();
-    let mut tree = gates::tree_before_commands(plan, context);
-    let mut outputs = Vec::new();
+    let mut running = Running { tree: gates::tree_before_commands(plan, context), outputs: Vec::new() };
     for step in &plan.steps {
         log::debug(|| step.to_string());
+        if !matches!(step.action, Action::Command(_)) && !running.outputs.is_empty() {
+            running.finish(&mut outcomes, context);
+        }
         let more = match &step.action {
             Action::Report(report) => session::run(*report, context)?,
             Action::Command(command) => {
                 let (outcome, output) = commands::run(command, context);
                 deadline::start();
-                outputs.push((outcomes.len(), output));
+                running.outputs.push((outcomes.len(), output));
                 vec![outcome]
             }
             Action::Judge(judge) => {
-                // What others write while the judge is asked is not the commands' doing.
-                gates::note_written_files(context, tree.take());
                 let judged = gates::judge(judge, context, &outcomes);
                 deadline::start();
                 judged.into_iter().collect()
             }
+            Action::Remember(what) => remember::run(*what, plan, context, &outcomes),
+            Action::Worktree => no_worktree(&outcomes).into_iter().collect(),
             action => check(action, plan, context),
         };
         outcomes.extend(more);
@@ -46,15 +44,24 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
             break;
         }
     }
-    commands::show(&mut outcomes, outputs, context);
-    gates::note_written_files(context, tree);
-    if process::stop_signal().is_none() {
-        outcomes.extend(no_worktree(plan, &outcomes));
-        outcomes.extend(remember::admit(plan, context, &outcomes));
-    }
-    outcomes.extend(gates::config_note(plan, context.config.error.as_ref(), &outcomes));
-    outcomes.extend(untrusted(plan));
+    running.finish(&mut outcomes, context);
+    outcomes.extend(notes(plan, &outcomes));
     Ok(outcomes)
+}
+
+/// What is left to do for commands once the last of them has ended.
+struct Running<'a> {
+    /// The tree before them.
+    tree: Option<&'a Snapshot>,
+    outputs: Vec<(usize, Output)>,
+}
+
+impl Running<'_> {
+    /// At once: what others write later, such as while the judge is asked, is not the commands' doing.
+    fn finish(&mut self, outcomes: &mut [Outcome], context: &Context<'_>) {
+        commands::show(outcomes, std::mem::take(&mut self.outputs), context);
+        gates::note_written_files(context, self.tree.take());
+    }
 }
 
 /// What a check finds, for which nothing is run and nothing is written: the same for whoever only looks.
@@ -68,26 +75,30 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
         Action::Continue(message) => {
             vec![Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue }]
         }
-        Action::Report(_) | Action::Command(_) | Action::Judge(_) => Vec::new(),
+        Action::Report(_)
+        | Action::Command(_)
+        | Action::Judge(_)
+        | Action::Remember(_)
+        | Action::Worktree => Vec::new(),
     }
 }
 
 /// Claude Code needs a path from the commands that make a worktree.
-fn no_worktree(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
-    let is_asked = plan.event.blocking() == Blocking::Worktree && plan.commands().next().is_some();
+fn no_worktree(outcomes: &[Outcome]) -> Option<Outcome> {
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
-    (is_asked && !is_refused && decide::worktree(outcomes).is_none()).then(|| {
+    (!is_refused && decide::worktree(outcomes).is_none()).then(|| {
         let what = "no command of `worktreeCreate` has printed a path";
         let fix = "the last line that one prints must be the path of the worktree that it made";
         Outcome::finding(Finding::new(Code::NoWorktree, what, fix), true)
     })
 }
 
-/// What is reported of steps that nobody trusts.
-pub(super) fn untrusted(plan: &Plan) -> Option<Outcome> {
-    plan.untrusted.as_ref().map(|untrusted| Outcome {
+/// What the plan says of itself: that its gates run without the config, and that steps were left out which nobody trusts.
+pub(super) fn notes(plan: &Plan, outcomes: &[Outcome]) -> Vec<Outcome> {
+    let untrusted = plan.untrusted.as_ref().map(|untrusted| Outcome {
         verdict: Verdict::Warn,
         message: messages::untrusted(untrusted),
         evidence: Evidence::Skipped,
-    })
+    });
+    gates::config_note(plan, outcomes).into_iter().chain(untrusted).collect()
 }

@@ -1,13 +1,11 @@
 //! What the user should know of a session: what will not work in it, and who never stopped.
 
-use super::context::{Context, MAIN_THREAD};
-use crate::agent::Agent;
 use jiff::{SignedDuration, Timestamp};
 
+use super::context::Context;
 use crate::audit::{Record, Trail};
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
-use crate::dialect::claude::prompt::task_of;
 use crate::error::Result;
 use crate::export;
 use crate::files::expand_home;
@@ -25,16 +23,6 @@ pub(super) fn run(report: Report, context: &Context<'_>) -> Result<Vec<Outcome>>
     match report {
         Report::Installation => Ok(installation(context)),
         Report::Unfinished => unfinished(context),
-    }
-}
-
-/// With a prompt of the user the main thread's blocks are counted from one again. Claude Code's own notifications are none.
-pub(super) fn prompt(context: &Context<'_>) {
-    let HookPayload::UserPromptSubmit(said) = context.payload() else { return };
-    if task_of(&said.prompt).is_none()
-        && let Err(error) = context.session.forget_blocks(&Agent::named(MAIN_THREAD))
-    {
-        log::warn(|| format!("the blocks of the last prompt still count: {error}"));
     }
 }
 

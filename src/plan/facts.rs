@@ -25,6 +25,8 @@ pub(crate) struct Facts<'a> {
     /// The files that the values of the config came from, and whether they may run.
     pub(crate) origins: &'a Origins,
     pub(crate) gate: Option<&'a GateFacts>,
+    /// Why a file of the config cannot be used, in a line.
+    pub(crate) config_error: Option<&'a str>,
     /// Where commands run.
     pub(crate) work: &'a Path,
     /// The folder of the config.

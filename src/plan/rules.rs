@@ -1,6 +1,6 @@
 //! Guards and the rules for permissions, which compare a use of a tool.
 
-use super::{Action, Facts, Reason, Step};
+use super::{Action, Facts, Step};
 use crate::event::EventKind;
 
 /// The steps for a tool that is about to be used, or that the user is asked about.
@@ -11,7 +11,7 @@ pub(super) fn rules(facts: &Facts<'_>) -> Vec<Step> {
         EventKind::PermissionRequest if facts.config.permissions.has_rules() => permissions(facts),
         _ => Vec::new(),
     };
-    actions.into_iter().map(|action| Step { reason: Reason::Itself, action }).collect()
+    actions.into_iter().map(Step::itself).collect()
 }
 
 fn guards(facts: &Facts<'_>) -> Action {

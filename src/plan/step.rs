@@ -39,6 +39,13 @@ pub(crate) struct Step {
     pub(crate) action: Action,
 }
 
+impl Step {
+    /// One that belongs to the event itself.
+    pub(super) fn itself(action: Action) -> Step {
+        Step { reason: Reason::Itself, action }
+    }
+}
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.action {
@@ -90,6 +97,37 @@ pub(crate) enum Action {
     /// Claude is asked to go on, with these words.
     Continue(String),
     Judge(JudgeConfig),
+    /// What the event changes in the state of its session.
+    Remember(Remember),
+    /// The commands must have printed the path of the worktree that they made.
+    Worktree,
+}
+
+/// What an event changes in the state of its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remember {
+    /// The call of an agent that nothing is against: the later gates rest on it.
+    Call,
+    /// An agent that goes on after it had stopped is at work again.
+    Resumed,
+    /// With a prompt of the user the main thread's blocks are counted from one again.
+    Prompt,
+}
+
+impl Remember {
+    /// Before anything else.
+    pub(super) fn first(event: EventKind) -> Option<Remember> {
+        match event {
+            EventKind::SubagentStart => Some(Remember::Resumed),
+            EventKind::UserPromptSubmit => Some(Remember::Prompt),
+            _ => None,
+        }
+    }
+
+    /// When everything else has let it pass.
+    pub(super) fn last(gate: &Gate) -> Option<Remember> {
+        matches!(gate, Gate::Call { .. } | Gate::Helper { .. }).then_some(Remember::Call)
+    }
 }
 
 impl fmt::Display for Action {
@@ -107,6 +145,10 @@ impl fmt::Display for Action {
             Action::Wait(_) => f.write_str("waiting for background agents"),
             Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),
+            Action::Remember(Remember::Call) => f.write_str("remembering the call"),
+            Action::Remember(Remember::Resumed) => f.write_str("noting that the agent is at work"),
+            Action::Remember(Remember::Prompt) => f.write_str("counting blocks from one again"),
+            Action::Worktree => f.write_str("looking for the path of the worktree"),
         }
     }
 }

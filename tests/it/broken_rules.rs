@@ -176,9 +176,25 @@ fn rules_for_permissions_with_a_mistake_allow_nothing_and_still_deny() {
 }
 
 #[test]
+fn a_section_in_a_comment_is_none_of_a_broken_file() {
+    let code = |more: &str| {
+        let config = format!("preCompact: {{commands: [{{runn: x}}]}}\n{more}\n");
+        Test::event("Stop").without("agent_id").without("agent_type").config(&config).run().code
+    };
+    for comment in
+        ["# stop: {commands: []}", "maxBlocks: 3 # not that of stop: it is for all", "x-run: don't stop"]
+    {
+        assert_eq!(code(comment), Some(0), "{comment}");
+    }
+    for section in ["stop: {commands: []}", "\"stop\" : {}", "stopp: {}", "? stop\n: {}", "extends: []"] {
+        assert_eq!(code(section), Some(1), "{section}");
+    }
+}
+
+#[test]
 fn what_readable_files_came_to_stays_beside_the_error_of_another() {
     let config = "userPromptSubmit: {commands: [{run: echo from the project, context: true}]}\nworktreeCreate: {commands: [{run: echo /tmp/made}]}\n";
-    let local = "subagentStop: {commands: {coder: [{runn: x}]}} # as userPromptSubmit and worktreeCreate\n";
+    let local = "subagentStop: {commands: {coder: [{runn: x}]}}\nuserPromptSubmit: {}\nworktreeCreate: {}\n";
     let test = |event| Test::event(event).config(config).file(".conclaude.local.yaml", local);
     let prompt = test("UserPromptSubmit").payload("prompt", "hello").run();
     let answer: Value = serde_json::from_str(&prompt.stdout).unwrap();

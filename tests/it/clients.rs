@@ -274,8 +274,26 @@ fn a_transcript_in_another_format_is_not_waited_for() {
         assert!(!stderr.contains("waiting"), "{client}: {stderr}");
         assert!(stderr.contains("debug: the agent's prompt was not found"), "{client}: {stderr}");
     }
-    let late = Test::stop().env("CONCLAUDE_LOG", "debug").env("TEST_LIMIT_OF_CONCLAUDE", "3");
-    late.file("main.jsonl", "{}\n").run().silent().stderr_has("debug: waiting for the agent's prompt");
+}
+
+#[test]
+fn a_transcript_that_is_late_is_waited_for_only_where_an_agent_may_have_a_step() {
+    const WAITS: &str = "debug: waiting for the agent's prompt";
+    let test = || Test::stop().env("CONCLAUDE_LOG", "debug").env("TEST_LIMIT_OF_CONCLAUDE", "3");
+    let ungated = test().file("main.jsonl", "{}\n").run().silent();
+    assert!(!ungated.stderr.contains("waiting"), "{}", ungated.stderr);
+    let call = |prompt: &str| {
+        let input = json!({ "subagent_type": "coder", "prompt": prompt });
+        let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "Agent", "input": input });
+        json!({ "type": "assistant", "message": { "role": "assistant", "content": [call] } }).to_string()
+            + "\n"
+    };
+    let called = test().file("main.jsonl", call("Say hello.")).run().silent();
+    assert!(!called.stderr.contains("waiting"), "{}", called.stderr);
+    let gated = || test().config("des: {onViolation: warn}").step(&todo());
+    gated().file("main.jsonl", call(MARKERS)).run().stderr_has(WAITS);
+    let let_in = gated().call_agent(MARKERS).run().again();
+    let_in.stops().file("main.jsonl", "{}\n").run().stderr_has(WAITS);
 }
 
 #[test]

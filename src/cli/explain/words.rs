@@ -60,7 +60,12 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
             Some("the judge is asked last, if nothing else blocks; it can only add a block".into())
         }
         Action::Context(context) => Some(format!("context is added: {} matches", context.rule)),
-        Action::Guards(_) | Action::Permissions(_) | Action::Gate(_) | Action::Command(_) => None,
+        Action::Guards(_)
+        | Action::Permissions(_)
+        | Action::Gate(_)
+        | Action::Command(_)
+        | Action::Remember(_)
+        | Action::Worktree => None,
     }
 }
 

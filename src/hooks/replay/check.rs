@@ -42,9 +42,13 @@ impl Replayer {
                 let (verdict, evidence) = (Verdict::Block, Evidence::Continue);
                 vec![Outcome { verdict, message: message.clone(), evidence }]
             }
-            Action::Gate(_) | Action::Report(_) | Action::Command(_) | Action::Wait(_) | Action::Judge(_) => {
-                Vec::new()
-            }
+            Action::Gate(_)
+            | Action::Report(_)
+            | Action::Command(_)
+            | Action::Wait(_)
+            | Action::Judge(_)
+            | Action::Remember(_)
+            | Action::Worktree => Vec::new(),
         }
     }
 
