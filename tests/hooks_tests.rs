@@ -243,7 +243,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     assert_snapshot!(shown.join("\n\n"), @"
     CONCLAUDE_AGENT_ID=ae7af48d32583d25f
     CONCLAUDE_AGENT_NAME=coder
-    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e057e862-e228-4872-b334-7b4e13120d96/subagents/agent-ae7af48d32583d25f.jsonl
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/e057e862-e228-4872-b334-7b4e13120d96/subagents/agent-ae7af48d32583d25f.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -252,11 +252,11 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_SKILL_NAME=coder
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
-    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e057e862-e228-4872-b334-7b4e13120d96.jsonl
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/e057e862-e228-4872-b334-7b4e13120d96.jsonl
 
     CONCLAUDE_AGENT_ID=aa07916dbfab82b86
     CONCLAUDE_AGENT_NAME=general-purpose
-    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e9e4c4af-e974-494c-80e5-950eafb50582/subagents/agent-aa07916dbfab82b86.jsonl
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/e9e4c4af-e974-494c-80e5-950eafb50582/subagents/agent-aa07916dbfab82b86.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -265,11 +265,11 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_SKILL_NAME=general-purpose
     CONCLAUDE_SUBAGENT_NAME=general-purpose
     CONCLAUDE_SUBAGENT_TYPE=general-purpose
-    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/e9e4c4af-e974-494c-80e5-950eafb50582.jsonl
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/e9e4c4af-e974-494c-80e5-950eafb50582.jsonl
 
     CONCLAUDE_AGENT_ID=aff8d827e9d96325c
     CONCLAUDE_AGENT_NAME=coder
-    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/331f3fc7-9bae-4639-8d13-2644e6ae3c11/subagents/agent-aff8d827e9d96325c.jsonl
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/331f3fc7-9bae-4639-8d13-2644e6ae3c11/subagents/agent-aff8d827e9d96325c.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -278,11 +278,11 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_SKILL_NAME=coder
     CONCLAUDE_SUBAGENT_NAME=coder
     CONCLAUDE_SUBAGENT_TYPE=coder
-    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/331f3fc7-9bae-4639-8d13-2644e6ae3c11.jsonl
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/331f3fc7-9bae-4639-8d13-2644e6ae3c11.jsonl
 
     CONCLAUDE_AGENT_ID=amate-d261481ec4ecb5e8
     CONCLAUDE_AGENT_NAME=mate
-    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/a48cd709-1d8a-4b79-ac80-27536e44f4d9/subagents/agent-amate-d261481ec4ecb5e8.jsonl
+    CONCLAUDE_AGENT_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/a48cd709-1d8a-4b79-ac80-27536e44f4d9/subagents/agent-amate-d261481ec4ecb5e8.jsonl
     CONCLAUDE_CONFIG_DIR=[ROOT]
     CONCLAUDE_CWD=/home/user/project
     CONCLAUDE_HOOK_EVENT=SubagentStart
@@ -291,7 +291,7 @@ fn the_start_of_claude_code_and_its_variants_are_understood() {
     CONCLAUDE_SKILL_NAME=mate
     CONCLAUDE_SUBAGENT_NAME=mate
     CONCLAUDE_SUBAGENT_TYPE=mate
-    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/-home-user-project/a48cd709-1d8a-4b79-ac80-27536e44f4d9.jsonl
+    CONCLAUDE_TRANSCRIPT_PATH=/home/user/.claude/projects/[PROJECT]/a48cd709-1d8a-4b79-ac80-27536e44f4d9.jsonl
     ");
 }
 

@@ -199,7 +199,23 @@ fn what_readable_files_came_to_stays_beside_the_error_of_another() {
     let prompt = test("UserPromptSubmit").payload("prompt", "hello").run();
     let answer: Value = serde_json::from_str(&prompt.stdout).unwrap();
     assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "from the project");
-    assert!(answer["systemMessage"].as_str().unwrap().contains(".conclaude.local.yaml"), "{answer}");
+    assert_snapshot!(prompt.system_message(), @"
+    conclaude: invalid config [ROOT]/.conclaude.local.yaml: 2 problems
+
+    error: unknown key `runn` in `coder`
+     --> [ROOT]/.conclaude.local.yaml:1:36
+      |
+    1 | subagentStop: {commands: {coder: [{runn: x}]}} # as userPromptSubmit and worktreeCreate
+      |                                    ^^^^ not a key of this section
+      |
+      = help: did you mean `run`?
+
+    error: missing field `run` in `coder`
+     --> [ROOT]/.conclaude.local.yaml:1:36
+      |
+    1 | subagentStop: {commands: {coder: [{runn: x}]}} # as userPromptSubmit and worktreeCreate
+      |                                    ^^^^ `run` is required here
+    ");
     let worktree = test("WorktreeCreate").payload("name", "w").run();
     assert_eq!((worktree.code, worktree.stdout.trim()), (Some(0), "/tmp/made"), "{}", worktree.stderr);
 }

@@ -277,20 +277,7 @@ fn common_mistakes_in_yaml_get_their_own_help() {
 
 #[test]
 fn a_config_that_is_broken_writes_nothing() {
-    let done = Test::stop().config("bogus: 1").file(".conclaude/state/last/x", "").run();
-    assert_snapshot!(done.snapshot(), @"
-    exit 1
-    ----- stderr
-    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
-
-    error: unknown key `bogus` in the config
-     --> [ROOT]/.conclaude.yaml:1:1
-      |
-    1 | bogus: 1
-      | ^^^^^ not a key of this section
-      |
-      = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `report`, and events in camelCase, such as `subagentStop`
-    ");
+    let done = Test::stop().config("bogus: 1").file(".conclaude/state/last/x", "").run().status(1);
     assert!(!done.has(".conclaude/state/last/SubagentStop"));
 }
 

@@ -149,7 +149,20 @@ fn validate_names_each_file_and_each_error_names_its_own() {
 #[test]
 fn a_broken_file_does_not_switch_off_the_others() {
     let test = Test::stop().file(USER, runs("echo user >> ran")).config("maxBlok: 3\n");
-    let answer = test.run().status(1).stderr_has("invalid config").stderr_has(".conclaude.yaml: 1 problem");
+    let answer = test.run();
+    assert_snapshot!(answer.snapshot(), @"
+    exit 1
+    ----- stderr
+    conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+    error: unknown key `maxBlok` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | maxBlok: 3
+      | ^^^^^^^ not a key of this section
+      |
+      = help: did you mean `maxBlocks`?
+    ");
     assert_eq!(ran(&answer), "user");
     let answer =
         answer.again().file(USER, "maxBlok: 3\n").config(&runs("echo project >> ran")).run().status(1);
@@ -422,13 +435,16 @@ fn an_inner_layer_cannot_keep_commands_of_an_outer_one_from_running() {
 
 #[test]
 fn no_gated_agent_writes_the_local_config_or_the_users() {
-    for path in [LOCAL, USER] {
+    let shown = [LOCAL, USER].map(|path| {
         let step = crate::common::workflow::todo();
         let test = Test::stop().step(&step).agent_files(crate::common::workflow::MARKERS);
         let file = test.root().join(path).display().to_string();
-        let denied = test.writes("Write", "file_path", &file).run().denied();
-        assert!(denied.contains("belongs to the gates"), "{denied}");
-    }
+        test.writes("Write", "file_path", &file).run().denied().replace(path, "[FILE]")
+    });
+    assert_snapshot!(crate::common::snapshot::same(&shown), @"
+    conclaude denies this write:
+    ✗ SCOPE_VIOLATION: [ROOT]/[FILE] belongs to the gates and is not for agents to write → leave it as it is
+    ");
 }
 
 #[test]

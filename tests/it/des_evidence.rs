@@ -133,6 +133,7 @@ fn another_command_is_refused_with_the_one_that_counts() {
 #[test]
 fn an_agent_that_edits_the_config_gains_nothing() {
     let always = "des: {scope: off, phases: tdd-3, evidence: {RED: 'false', GREEN: 'true'}}";
+    let mut shown = String::new();
     for edited in [
         always,
         "des: {scope: off, phases: tdd-3, evidence: [RED, GREEN]}",
@@ -155,28 +156,30 @@ fn an_agent_that_edits_the_config_gains_nothing() {
         des(&test, &["start", STEP, "COMMIT"]);
         des(&test, &["finish", STEP, "COMMIT", "--pass"]);
         let reason = test.stops().run().blocked();
-        match edited {
-            _ if edited == always => assert_snapshot!(reason, @"
-            conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-            ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
-            ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
-            Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-            "),
-            _ if edited.contains("[RED") => assert_snapshot!(reason, @"
-            conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-            ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
-            ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
-            Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-            "),
-            _ if edited.contains("[COMMIT]") => assert_snapshot!(reason, @"
-            conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-            ⚠ RULES_CHANGED: the config has changed since the agent was called: des.phases, des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
-            ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
-            Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
-            "),
-            _ => assert!(reason.contains("✗ EVIDENCE_MISSING GREEN: only the config's command"), "{reason}"),
-        }
+        shown.push_str(&format!("# {edited}\n{reason}\n"));
     }
+    assert_snapshot!(shown, @"
+    # des: {scope: off, phases: tdd-3, evidence: {RED: 'false', GREEN: 'true'}}
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `true` → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    # des: {scope: off, phases: tdd-3, evidence: [RED, GREEN]}
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    # des: {scope: off, phases: tdd-3}
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ✗ EVIDENCE_MISSING GREEN: only the config's command `grep -q hello greeting` counts (des.evidence); the last run was `grep -q hello greeting` as the agent typed it → restore `GREEN: grep -q hello greeting` in des.evidence, then run it: conclaude des run steps/01-01.json GREEN
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    # des: {scope: off, phases: [COMMIT]}
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ⚠ RULES_CHANGED: the config has changed since the agent was called: des.phases, des.evidence → nothing for the agent: what it said at the call counts; the user should know who changed it
+    ✗ INCOMPLETE_PHASE GREEN: it is NOT_EXECUTED while others ran → do it and record it, or skip it with a reason that counts
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
 }
 
 #[test]

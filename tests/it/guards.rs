@@ -185,7 +185,12 @@ fn a_decision_of_a_guard_is_recorded() {
     let answer = bash("cat .env").run();
     answer.tool("deny");
     let shown = answer.again().shows(&["audit", "show"]);
-    assert!(shown.contains("denied") && shown.contains("GUARD_DENIED"), "{shown}");
+    insta::assert_snapshot!(shown, @"
+    exit 0
+    ----- stdout
+        1 [TIME] PreToolUse denied
+            GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5
+    ");
 }
 
 #[test]

@@ -312,7 +312,8 @@ fn a_broken_config_is_shown_in_full_once_and_then_in_one_line() {
 #[test]
 fn what_the_start_of_the_session_showed_is_not_shown_in_full_again() {
     let done = Test::event("SessionStart").config("bogus: 1").run();
-    assert!(done.stdout.contains("unknown key `bogus`"), "{}", done.stdout);
+    let message = done.system_message();
+    assert_snapshot!(message.lines().nth(2).unwrap(), @"error: unknown key `bogus` in the config");
     let done = done.again().then("SubagentStop").run();
     assert_snapshot!(done.snapshot(), @"
     exit 1

@@ -58,9 +58,15 @@ fn what_a_rule_denies_is_denied_with_the_rule_and_its_line() {
 
 #[test]
 fn what_no_rule_allows_is_left_to_the_user() {
-    bash(CONFIG, "make").run().silent().stderr_has("the user is asked, no rule allows `make`");
-    bash(CONFIG, "git status > f").run().silent().stderr_has("writes to a file by a redirection");
-    bash(CONFIG, "git status '").run().silent().stderr_has("it cannot be parsed");
+    let logged = ["make", "git status > f", "git status '"].map(|command| {
+        let done = bash(CONFIG, command).run().silent();
+        done.stderr.lines().last().unwrap().to_owned()
+    });
+    insta::assert_snapshot!(logged.join("\n"), @"
+    conclaude: info: permission for Bash: the user is asked, no rule allows `make`
+    conclaude: info: permission for Bash: the user is asked, `git status` writes to a file by a redirection
+    conclaude: info: permission for Bash: the user is asked, it cannot be parsed: a single quote is not closed (line 1)
+    ");
 }
 
 #[test]
@@ -83,8 +89,10 @@ preToolUse:
     bash(config, "terraform apply").run().silent();
     bash(config, "echo > $file").run().silent();
     request(config, "Write", json!({"file_path": ".conclaude.yaml"})).run().silent();
-    let reason = denied(&bash(config, "echo > Cargo.lock").run());
-    assert!(reason.contains("`uneditableFiles` has `*.lock`"), "{reason}");
+    insta::assert_snapshot!(denied(&bash(config, "echo > Cargo.lock").run()), @"
+    conclaude denies this permission:
+    ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3 → it may not be changed; do it another way, or ask the user
+    ");
     allowed(&bash(config, "make").run());
 }
 
@@ -96,8 +104,10 @@ fn a_command_that_blocks_denies_what_a_rule_allows() {
         )
     };
     allowed(&bash(&config("'true'"), "make").run());
-    let reason = denied(&bash(&config("'exit 3'"), "make").run());
-    assert!(reason.contains("`exit 3` exited with code 3"), "{reason}");
+    insta::assert_snapshot!(denied(&bash(&config("'exit 3'"), "make").run()), @"
+    conclaude denies this permission:
+    ✗ `exit 3` exited with code 3
+    ");
 }
 
 #[test]
@@ -172,7 +182,14 @@ fn a_decision_about_a_permission_is_recorded() {
     let answer = answer.again().payload("tool_input", json!({"command": "rm x"})).run();
     denied(&answer);
     let shown = answer.again().shows(&["audit", "show"]);
-    assert!(shown.contains("PERMISSION_ALLOWED") && shown.contains("PERMISSION_DENIED"), "{shown}");
+    insta::assert_snapshot!(shown, @"
+    exit 0
+    ----- stdout
+        1 [TIME] PermissionRequest allowed
+            PERMISSION_ALLOWED: running `git status`: `permissionRequest.allow` has `Bash(git status*)` in .conclaude.yaml:3
+        2 [TIME] PermissionRequest denied
+            PERMISSION_DENIED: running `rm x`: `permissionRequest.deny` has `Bash(rm *)` in .conclaude.yaml:6
+    ");
 }
 
 #[test]
@@ -202,7 +219,10 @@ fn an_inner_layer_does_not_allow_what_an_outer_one_denies_unless_that_says_so() 
 "#;
     let project = r#"permissionRequest: {allow: ["Bash(rm *)", "Bash(make *)", "Bash(ls *)"]}"#;
     let ask = |command: &str| bash(project, command).file(USER, user).run();
-    assert!(denied(&ask("rm x")).contains("`permissionRequest.deny` has `Bash(rm *)`"));
+    insta::assert_snapshot!(denied(&ask("rm x")), @"
+    conclaude denies this permission:
+    ✗ PERMISSION_DENIED: running `rm x`: `permissionRequest.deny` has `Bash(rm *)` in .home/.config/conclaude/config.yaml:2 → do it another way, or ask the user
+    ");
     allowed(&ask("make x"));
     allowed(&ask("ls"));
 }

@@ -150,7 +150,8 @@ fn an_expression_that_is_none_is_an_error_of_the_config_with_its_line() {
     let message = answer.system_message();
     let (title, problems) = message.split_once("\n\n").unwrap();
     assert_eq!(title, "conclaude: invalid config [ROOT]/.conclaude.yaml: 3 problems");
-    assert!(validated.contains(problems), "{problems}");
+    let (_, listed) = validated.split_once("----- stdout\n").unwrap();
+    assert_eq!(listed.rsplit_once("\n\n").unwrap().0, problems);
 }
 
 #[test]

@@ -66,12 +66,12 @@ fn a_folder_that_is_not_there_or_leads_out_is_a_failure_with_its_reason() {
 
 #[test]
 fn a_folder_outside_is_an_error_of_the_config() {
-    for (folder, quoted) in [("../x", "../x"), ("/tmp", "/tmp"), ("a/../../b", "a/../../b")] {
-        let test = one(&format!("{{run: touch ran, cwd: {folder}}}"));
-        let shown = test.shows(&["validate"]).replace(quoted, "[FOLDER]");
-        assert!(shown.contains("expected a folder below that of the config"), "{shown}");
-    }
-    assert_snapshot!(one("{run: x, cwd: ../x}").shows(&["validate"]), @r#"
+    // As long as each other, so that what points at them is, too.
+    let shown = ["../x", "/tmp", "a/.."].map(|folder| {
+        let test = one(&format!("{{run: x, cwd: {folder}}}"));
+        test.shows(&["validate"]).replace(folder, "../x")
+    });
+    assert_snapshot!(same(&shown), @r#"
     exit 1
     ----- stdout
     error: invalid value for `cwd`: the text "../x"

@@ -4,205 +4,207 @@ use super::*;
 
 #[test]
 fn a_failure_that_blocks_is_answered_as_each_event_takes_it() {
-    let mut shown = String::new();
+    let mut answers: std::collections::BTreeMap<String, Vec<&str>> = std::collections::BTreeMap::new();
     for event in ALL {
         let section = event.row().section;
         let config = format!("{section}: {{commands: [{{run: 'echo why; exit 3', onFailure: block}}]}}");
         let done = real(*event).config(&config).run();
-        match done.stderr.contains("cannot be blocked") {
-            true => shown.push_str(&format!("{event}: a config error, exit {}\n", done.code.unwrap())),
-            false => shown.push_str(&format!("{event}: {}\n", done.snapshot().replace('\n', "\n    "))),
-        }
+        let answer = match done.stderr.contains("cannot be blocked") {
+            true => format!("a config error, exit {}", done.code.unwrap()),
+            false => done.snapshot().replace(event.name(), "[EVENT]"),
+        };
+        answers.entry(answer).or_default().push(event.name());
     }
+    let shown = answers.into_iter().map(|(answer, events)| format!("{}\n{answer}", events.join(" ")));
+    let shown = shown.collect::<Vec<_>>().join("\n\n");
     assert_snapshot!(shown, @r#"
-    SessionStart: a config error, exit 1
-    PreToolUse: exit 2
-        ----- stdout
-        {
-          "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": "conclaude denies this tool:
-              ✗ `echo why; exit 3` exited with code 3
-                why"
-          }
-        }
-        ----- stderr: the same
-    PostToolUse: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude: after this tool call:
-            ✗ `echo why; exit 3` exited with code 3
-              why
-            Fix what is marked ✗."
-        }
-        ----- stderr: the same
-    UserPromptSubmit: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude blocks this prompt:
+    SessionStart SubagentStart SessionEnd PermissionDenied Setup StopFailure Notification PostCompact PostModelSwitch InstructionsLoaded CwdChanged FileChanged DirectoryAdded WorktreeRemove MessageDisplay
+    a config error, exit 1
+
+    PostToolBatch
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "[EVENT]",
+        "additionalContext": "conclaude: after this tool call:
+          ✗ `echo why; exit 3` exited with code 3
+            why
+          Fix what is marked ✗."
+      }
+    }
+
+    PermissionRequest
+    exit 0
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "[EVENT]",
+        "decision": {
+          "behavior": "deny",
+          "message": "conclaude denies this permission:
             ✗ `echo why; exit 3` exited with code 3
               why"
         }
-        ----- stderr: the same
-    SubagentStart: a config error, exit 1
-    SubagentStop: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude: coder (ae7af48d32583d25f) may not stop yet (block 1 of 3):
-            ✗ `echo why; exit 3` exited with code 3
-              why
-            Fix what is marked ✗, then give your complete report again: your caller sees only your last message."
-        }
-        ----- stderr: the same
-    Stop: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude: you may not stop yet (block 1 of 3):
-            ✗ `echo why; exit 3` exited with code 3
-              why
-            Fix what is marked ✗, then finish again."
-        }
-        ----- stderr: the same
-    SessionEnd: a config error, exit 1
-    PostToolUseFailure: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude: after this tool call:
-            ✗ `echo why; exit 3` exited with code 3
-              why
-            Fix what is marked ✗."
-        }
-        ----- stderr: the same
-    PostToolBatch: exit 0
-        ----- stdout
-        {
-          "hookSpecificOutput": {
-            "hookEventName": "PostToolBatch",
-            "additionalContext": "conclaude: after this tool call:
-              ✗ `echo why; exit 3` exited with code 3
-                why
-              Fix what is marked ✗."
-          }
-        }
-    PermissionRequest: exit 0
-        ----- stdout
-        {
-          "hookSpecificOutput": {
-            "hookEventName": "PermissionRequest",
-            "decision": {
-              "behavior": "deny",
-              "message": "conclaude denies this permission:
-                ✗ `echo why; exit 3` exited with code 3
-                  why"
-            }
-          }
-        }
-    PermissionDenied: a config error, exit 1
-    UserPromptExpansion: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude blocks this slash command:
-            ✗ `echo why; exit 3` exited with code 3
-              why"
-        }
-        ----- stderr: the same
-    Setup: a config error, exit 1
-    StopFailure: a config error, exit 1
-    Notification: a config error, exit 1
-    PreCompact: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude blocks the compaction:
-            ✗ `echo why; exit 3` exited with code 3
-              why"
-        }
-        ----- stderr: the same
-    PostCompact: a config error, exit 1
-    PreModelSwitch: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude blocks the switch to another model:
-            ✗ `echo why; exit 3` exited with code 3
-              why"
-        }
-        ----- stderr: the same
-    PostModelSwitch: a config error, exit 1
-    TaskCreated: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude blocks this task:
-            ✗ `echo why; exit 3` exited with code 3
-              why"
-        }
-        ----- stderr: the same
-    TaskCompleted: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude: this task may not be completed yet (block 1 of 3):
-            ✗ `echo why; exit 3` exited with code 3
-              why
-            Fix what is marked ✗, then complete it again."
-        }
-        ----- stderr: the same
-    TeammateIdle: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude: you may not stop yet (block 1 of 3):
-            ✗ `echo why; exit 3` exited with code 3
-              why
-            Fix what is marked ✗, then finish again."
-        }
-        ----- stderr: the same
-    Elicitation: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude declines this question:
-            ✗ `echo why; exit 3` exited with code 3
-              why"
-        }
-        ----- stderr: the same
-    ElicitationResult: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude blocks this answer:
-            ✗ `echo why; exit 3` exited with code 3
-              why"
-        }
-        ----- stderr: the same
-    ConfigChange: exit 2
-        ----- stdout
-        {
-          "decision": "block",
-          "reason": "conclaude blocks this change of the settings:
-            ✗ `echo why; exit 3` exited with code 3
-              why"
-        }
-        ----- stderr: the same
-    InstructionsLoaded: a config error, exit 1
-    CwdChanged: a config error, exit 1
-    FileChanged: a config error, exit 1
-    DirectoryAdded: a config error, exit 1
-    WorktreeCreate: exit 2
-        ----- stderr
-        conclaude: the worktree is not created:
+      }
+    }
+
+    WorktreeCreate
+    exit 2
+    ----- stderr
+    conclaude: the worktree is not created:
+    ✗ `echo why; exit 3` exited with code 3
+      why
+
+    PreCompact
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude blocks the compaction:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    PreModelSwitch
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude blocks the switch to another model:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    ElicitationResult
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude blocks this answer:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    ConfigChange
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude blocks this change of the settings:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    UserPromptSubmit
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude blocks this prompt:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    UserPromptExpansion
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude blocks this slash command:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    TaskCreated
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude blocks this task:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    Elicitation
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude declines this question:
+        ✗ `echo why; exit 3` exited with code 3
+          why"
+    }
+    ----- stderr: the same
+
+    PostToolUse PostToolUseFailure
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude: after this tool call:
         ✗ `echo why; exit 3` exited with code 3
           why
-    WorktreeRemove: a config error, exit 1
-    MessageDisplay: a config error, exit 1
+        Fix what is marked ✗."
+    }
+    ----- stderr: the same
+
+    SubagentStop
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude: coder (ae7af48d32583d25f) may not stop yet (block 1 of 3):
+        ✗ `echo why; exit 3` exited with code 3
+          why
+        Fix what is marked ✗, then give your complete report again: your caller sees only your last message."
+    }
+    ----- stderr: the same
+
+    TaskCompleted
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude: this task may not be completed yet (block 1 of 3):
+        ✗ `echo why; exit 3` exited with code 3
+          why
+        Fix what is marked ✗, then complete it again."
+    }
+    ----- stderr: the same
+
+    Stop TeammateIdle
+    exit 2
+    ----- stdout
+    {
+      "decision": "block",
+      "reason": "conclaude: you may not stop yet (block 1 of 3):
+        ✗ `echo why; exit 3` exited with code 3
+          why
+        Fix what is marked ✗, then finish again."
+    }
+    ----- stderr: the same
+
+    PreToolUse
+    exit 2
+    ----- stdout
+    {
+      "hookSpecificOutput": {
+        "hookEventName": "[EVENT]",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "conclaude denies this tool:
+          ✗ `echo why; exit 3` exited with code 3
+            why"
+      }
+    }
+    ----- stderr: the same
     "#);
 }
 
