@@ -52,11 +52,8 @@ fn hundreds_of_patterns_of_stars_are_not_compared_with_an_endless_name() {
     };
     let long = "a".repeat(4_000);
     let refused = Test::stop().config(&patterns(900, 1_000)).agent(&long).run().status(1);
-    let errors = refused
-        .stderr
-        .lines()
-        .filter(|line| line.starts_with("error"))
-        .map(|line| line.replace("*a", ""));
+    let errors =
+        refused.stderr.lines().filter(|line| line.starts_with("error")).map(|line| line.replace("*a", ""));
     insta::assert_snapshot!(errors.take(3).collect::<Vec<_>>().join("\n"), @"
     error: `commands` has 900 keys
     error: invalid pattern `*…0`: it is longer than 256 characters
