@@ -62,6 +62,7 @@ pub use message_display::MessageDisplayConfig;
 pub use notifications::{HookName, NotificationsConfig};
 pub(crate) use origins::Origins;
 pub(crate) use parts::{Part, merge};
+pub(crate) use patterns::CommandGlob;
 pub(crate) use patterns::OptionNames;
 pub use patterns::{FileGlob, NameGlob};
 pub(crate) use permissions::{AllowRuleConfig, DenyRuleConfig, PermissionDefault, PermissionRequestConfig};

@@ -99,6 +99,32 @@ fn has_bar(text: &str) -> bool {
     })
 }
 
+/// Names that are separated by `|` or `,`, as in Claude Code's own matchers, in the notation of a glob: `{Edit,Write}`.
+#[must_use]
+pub(crate) fn alternatives_of(text: &str) -> Option<String> {
+    let (mut is_escaped, mut is_class, mut depth) = (false, false, 0_usize);
+    let mut separator = |c: char| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        match c {
+            _ if was_escaped => {}
+            '[' => is_class = true,
+            ']' => is_class = false,
+            '{' if !is_class => depth += 1,
+            '}' if !is_class => depth = depth.saturating_sub(1),
+            '|' => return !is_class,
+            ',' => return !is_class && depth == 0,
+            _ => {}
+        }
+        false
+    };
+    if !text.bytes().any(|byte| matches!(byte, b'|' | b',')) || !text.contains(&mut separator) {
+        return None;
+    }
+    let names: Vec<&str> = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty()).collect();
+    Some(format!("{{{}}}", names.join(",")))
+}
+
 /// A part of a glob as one of a regular expression.
 fn expression(glob: &str) -> Option<String> {
     let part = |c: char| match c {

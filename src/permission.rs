@@ -2,12 +2,12 @@
 //! cannot be evaluated is never allowed.
 
 mod command;
-mod host;
 mod request;
 mod rules;
 
 use crate::config::PermissionDefault;
 use crate::deadline;
+use crate::dialect::claude::host;
 use crate::guard::{CommandPattern, Unclear};
 use crate::rule as record;
 

@@ -25,6 +25,7 @@ mod parameters;
 mod parser;
 mod partial;
 mod plain;
+mod powershell;
 mod printing;
 mod programs;
 mod quotes;
@@ -49,6 +50,7 @@ use std::rc::Rc;
 
 pub(crate) use options::Given;
 pub(crate) use plain::Plain;
+pub(crate) use powershell::read as read_powershell;
 
 /// Longer commands are not read.
 pub(crate) const MAX_BYTES: usize = 64 << 10;

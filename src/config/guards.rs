@@ -7,7 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use super::CommandMap;
-use super::patterns::{FileGlob, FileGlobOrBlank, NameGlob, OptionNames, blank_is_none};
+use super::patterns::{CommandGlob, FileGlob, FileGlobOrBlank, NameGlob, OptionNames, blank_is_none};
+use super::tool_pattern::ToolPatternText;
 use crate::pattern::MatchMode;
 use crate::yaml::Located;
 
@@ -64,11 +65,7 @@ impl PreToolUseConfig {
             tools.extend(reading);
         }
         for rule in self.tool_usage_validation.iter().flatten() {
-            let tool = rule.value.tool.as_str();
-            if !tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                return None;
-            }
-            tools.push(tool);
+            tools.extend(rule.value.tool.pattern.tools()?);
         }
         Some(tools)
     }
@@ -182,16 +179,16 @@ impl JsonSchema for SwitchConfig {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ToolRuleConfig {
-    /// A glob over the tool's name.
-    pub(crate) tool: NameGlob,
-    /// A pattern of the files that it touches, also by a shell command; empty for any.
+    /// A glob over the tool's name, or Claude Code's notation: `Bash(npm publish*)`, `Edit(./docs/**)`, `WebFetch(domain:example.com)`, `Agent(coder)`. A rule for `Bash` is one for `Monitor` as well, and one that blocks or asks for `PowerShell`.
+    pub(crate) tool: ToolPatternText,
+    /// A pattern of the files that it touches, also by a shell command, or that the input of an MCP server's tool names; empty for any.
     #[serde(default, deserialize_with = "blank_is_none")]
     #[schemars(with = "Option<FileGlobOrBlank>")]
     pub(crate) pattern: Option<FileGlob>,
     /// A glob over each simple command (its words joined by one space). One that denies is also compared with its plain form: `/usr/bin/git -C x push` is `git push`. With `|`, `;`, `&`, `<` or `>` it is compared with pipelines and the whole text, too.
-    pub(crate) command_pattern: Option<NameGlob>,
+    pub(crate) command_pattern: Option<CommandGlob>,
     /// A glob over each statement of SQL that a client of a database is given: by an option, a here document or a pipe. It is compared without comments, the content of strings, more than one space, and regard to case.
-    pub(crate) sql_pattern: Option<NameGlob>,
+    pub(crate) sql_pattern: Option<CommandGlob>,
     /// Options of which the command must have one as well, such as `-f` and `--force`: also in `-uf`, `--forc` and `--force=x`; not as the value of another option or after `--`.
     pub(crate) options: Option<OptionNames>,
     /// Whether `commandPattern` is compared without regard to case. Default: `false`.

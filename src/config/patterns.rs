@@ -10,10 +10,15 @@ use serde::{Deserialize, Deserializer, de};
 use super::bounded::NOT_BLANK;
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, GlobError, Kind};
+use crate::pattern::alternatives_of;
 
-/// A glob over names or commands.
+/// A glob over names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameGlob(Glob);
+
+/// A glob over commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CommandGlob(Glob);
 
 /// A pattern of files by gitignore's rules; `!` in front of it frees what it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +40,38 @@ impl NameGlob {
         &self.0
     }
 
-    pub(super) fn check(text: &str) -> Result<(), GlobError> {
-        Glob::check(text, Kind::Name)
+    /// Alternatives that are separated as in Claude Code's own matchers would match nothing.
+    fn new(text: &str) -> Result<NameGlob, String> {
+        match alternatives_of(text) {
+            Some(spelling) => Err(format!("alternatives are written `{spelling}`")),
+            None => Glob::new(text, Kind::Name).map(NameGlob).map_err(|error| error.to_string()),
+        }
+    }
+
+    pub(super) fn check(text: &str) -> Result<(), String> {
+        NameGlob::new(text).map(drop)
     }
 
     /// Whether it matches the name; one that is too long to be compared is no match.
     pub(crate) fn matches(&self, name: &str) -> bool {
         self.0.matches(name).unwrap_or(false)
+    }
+}
+
+impl CommandGlob {
+    /// How the schema names it.
+    pub(super) const FORMAT: &str = "command-glob";
+
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(crate) fn glob(&self) -> &Glob {
+        &self.0
+    }
+
+    pub(super) fn check(text: &str) -> Result<(), GlobError> {
+        Glob::check(text, Kind::Name)
     }
 }
 
@@ -84,9 +114,9 @@ fn without_mark(written: &str) -> &str {
 }
 
 /// Makes a pattern of a text, which is only borrowed: there are many of them.
-struct Parse<F>(F);
+pub(super) struct Parse<F>(pub(super) F);
 
-impl<T, F: Fn(&str) -> Result<T, GlobError>> de::Visitor<'_> for Parse<F> {
+impl<T, P: fmt::Display, F: Fn(&str) -> Result<T, P>> de::Visitor<'_> for Parse<F> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,7 +133,13 @@ impl<T, F: Fn(&str) -> Result<T, GlobError>> de::Visitor<'_> for Parse<F> {
 
 impl<'de> Deserialize<'de> for NameGlob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Parse(|text: &str| Glob::new(text, Kind::Name).map(NameGlob)))
+        deserializer.deserialize_str(Parse(NameGlob::new))
+    }
+}
+
+impl<'de> Deserialize<'de> for CommandGlob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Parse(|text: &str| Glob::new(text, Kind::Name).map(CommandGlob)))
     }
 }
 
@@ -156,6 +192,20 @@ impl JsonSchema for NameGlob {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         schema(NameGlob::FORMAT)
+    }
+}
+
+impl JsonSchema for CommandGlob {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "CommandGlob".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schema(CommandGlob::FORMAT)
     }
 }
 

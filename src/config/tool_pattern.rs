@@ -3,31 +3,32 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer};
 
 use super::bounded::NOT_BLANK;
+use super::patterns::Parse;
 use crate::dialect::claude::notation::ToolPattern;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolPatternText {
-    pub(crate) written: String,
+    pub(crate) written: Box<str>,
     pub(crate) pattern: ToolPattern,
 }
 
 impl ToolPatternText {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.written
+    }
+
     /// How the schema names it.
     pub(super) const FORMAT: &str = "tool-pattern";
 }
 
 impl<'de> Deserialize<'de> for ToolPatternText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = String::deserialize(deserializer)?;
-        if written.trim().is_empty() {
-            return Err(de::Error::custom("expected text that is not blank"));
-        }
-        let invalid = |error| de::Error::custom(format!("invalid pattern `{written}`: {error}"));
-        let pattern = ToolPattern::parse(&written).map_err(invalid)?;
-        Ok(ToolPatternText { written, pattern })
+        deserializer.deserialize_str(Parse(|text: &str| {
+            ToolPattern::parse(text).map(|pattern| ToolPatternText { written: text.into(), pattern })
+        }))
     }
 }
 

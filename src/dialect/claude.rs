@@ -12,6 +12,7 @@ use crate::types::{Event, PayloadError};
 
 pub mod events;
 pub mod fields;
+pub(crate) mod host;
 pub(crate) mod modes;
 pub(crate) mod names;
 pub(crate) mod notation;

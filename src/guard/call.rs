@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use serde_json::{Map, Value};
+
 use super::origin::Origin;
 use super::resolve::Ground;
 use super::rules::Action;
@@ -17,6 +19,7 @@ pub(crate) struct Call<'a> {
     pub(crate) ground: Ground<'a>,
     pub(crate) tool: &'a str,
     pub(crate) command: Option<&'a str>,
+    pub(crate) input: &'a Map<String, Value>,
     /// The subagent's name; `main` for the main thread.
     pub(crate) agent: &'a str,
     pub(crate) is_subagent: bool,

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use super::command_pattern::CommandPattern;
+use super::input::InputPattern;
 use super::origin::Origin;
 use super::rules::{Action, FileRule, FileRules, Rules, Switch, ToolRule, Whom};
 use crate::config::{
-    CommandMatch, FileGlob, FileRuleConfig, Layer, NameGlob, PreToolUseConfig, SwitchConfig, ToolAction,
+    CommandGlob, CommandMatch, FileGlob, FileRuleConfig, Layer, PreToolUseConfig, SwitchConfig, ToolAction,
     ToolRuleConfig,
 };
+use crate::dialect::claude::notation::Input;
+use crate::dialect::claude::tools::SHELL;
 use crate::glob::{Glob, GlobError, Kind};
 use crate::yaml::Located;
 
@@ -102,15 +105,16 @@ fn tool_rule(
     let written = [
         Some(config.tool.as_str()),
         file.map(FileGlob::as_str),
-        command.map(NameGlob::as_str),
-        config.sql_pattern.as_ref().map(NameGlob::as_str),
+        command.map(CommandGlob::as_str),
+        config.sql_pattern.as_ref().map(CommandGlob::as_str),
         options.as_deref(),
     ]
     .into_iter()
     .flatten()
     .collect::<Vec<_>>();
     Ok(ToolRule {
-        tool: config.tool.glob().clone(),
+        tool: tool_glob(config)?,
+        input: input_pattern(config, home)?,
         pattern: file.map(|pattern| pattern.pattern(home)).transpose()?,
         command: command_pattern(config)?,
         sql: config.sql_pattern.as_ref().map(sql_pattern).transpose()?,
@@ -127,18 +131,43 @@ fn tool_rule(
     })
 }
 
+/// The tools of a rule. A file that a tool may not touch, a shell may not touch either.
+fn tool_glob(config: &ToolRuleConfig) -> Result<Glob, GlobError> {
+    let pattern = &config.tool.pattern;
+    let glob = pattern.glob()?;
+    if !pattern.is_about_files() || config.action == ToolAction::Allow {
+        return Ok(glob);
+    }
+    let names = glob.as_str().trim_start_matches('{').trim_end_matches('}');
+    Glob::new(&format!("{{{names},{SHELL}}}"), Kind::Name)
+}
+
+/// What the notation of `tool` compares, beside the pattern of commands: that is the rule's own, unless it has another one.
+fn input_pattern(config: &ToolRuleConfig, home: Option<&str>) -> Result<InputPattern, GlobError> {
+    match &config.tool.pattern.input {
+        Input::Command { .. } if config.command_pattern.is_none() => Ok(InputPattern::Any),
+        input => InputPattern::of(input, home),
+    }
+}
+
 /// Case never counts in SQL.
-fn sql_pattern(pattern: &NameGlob) -> Result<CommandPattern, GlobError> {
+fn sql_pattern(pattern: &CommandGlob) -> Result<CommandPattern, GlobError> {
     CommandPattern::new(pattern.glob().clone(), false).ignoring_case()
 }
 
 /// The pattern of commands of a rule; with options alone, it is for any command that has one.
 fn command_pattern(config: &ToolRuleConfig) -> Result<Option<CommandPattern>, GlobError> {
-    let is_prefix = config.match_mode == Some(CommandMatch::Prefix);
+    let mut is_prefix = config.match_mode == Some(CommandMatch::Prefix);
     let options = config.options.clone().filter(|options| !options.as_slice().is_empty());
     let glob = match config.command_pattern.as_ref() {
-        None if options.is_none() => return Ok(None),
-        None => Glob::new("*", Kind::Name)?,
+        None => match &config.tool.pattern.input {
+            Input::Command { glob, prefix } => {
+                is_prefix = *prefix;
+                Glob::new(glob, Kind::Name)?
+            }
+            _ if options.is_none() => return Ok(None),
+            _ => Glob::new("*", Kind::Name)?,
+        },
         // Known variables are replaced in commands, and the home directory is `~` in their plain form.
         Some(pattern) if pattern.as_str().contains("$HOME") && config.action != ToolAction::Allow => {
             Glob::new(&pattern.as_str().replace("$HOME", "~"), Kind::Name)?

@@ -6,7 +6,7 @@ use super::call::{Finding, doing};
 use super::resolve::{Effects, Unclear};
 use super::rules::Action;
 use crate::config::{About, Lost, file_name};
-use crate::dialect::claude::tools::Use;
+use crate::dialect::claude::tools::{SHELL, Use, is_ruled_as_shell};
 use crate::rule::Rule;
 use crate::shell::Access;
 
@@ -31,7 +31,7 @@ pub(crate) fn lost(rules: &[Lost], call: &Suspect<'_>, root: &Path) -> Option<Fi
     };
     let (what, matched) = match call.used {
         Use::File { access, path } => (format!("{} {path}", doing(access)), path),
-        Use::Shell(command) => ("running this command".into(), command),
+        Use::Shell(command) | Use::PowerShell(command) => ("running this command".into(), command),
         Use::Other => (format!("using {}", call.tool), call.tool),
     };
     Some(Finding {
@@ -59,7 +59,10 @@ fn is_about(about: &About, call: &Suspect<'_>) -> bool {
         About::Writing => touches(|access| access != Access::Read),
         About::Reading => touches(|access| matches!(access, Access::Read | Access::Link)),
         About::Anything => call.used != Use::Other || touches(|_| true),
-        About::Tools(glob) => glob.matches(call.tool),
+        About::Tools(glob) => {
+            let matches = |tool: &str| glob.matches(tool).unwrap_or(true);
+            matches(call.tool) || is_ruled_as_shell(call.tool, false) && matches(SHELL)
+        }
         About::Permissions => false,
     }
 }

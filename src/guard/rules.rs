@@ -1,6 +1,7 @@
 //! The rules of `preToolUse`, compiled: what they cover, for whom, and where they were written.
 
 use super::command_pattern::CommandPattern;
+use super::input::InputPattern;
 use super::origin::Origin;
 use super::watch::Watch;
 use crate::config::NameGlob;
@@ -107,6 +108,8 @@ pub(crate) enum Action {
 #[derive(Clone, Debug)]
 pub(crate) struct ToolRule {
     pub(crate) tool: Glob,
+    /// What is compared of the call's input.
+    pub(crate) input: InputPattern,
     /// None compares no file.
     pub(crate) pattern: Option<FilePattern>,
     /// None compares no command.

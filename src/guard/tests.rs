@@ -54,6 +54,7 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
 fn command(pattern: &str, is_prefix: bool, action: Action) -> ToolRule {
     ToolRule {
         tool: Glob::new("Bash", Kind::Name).unwrap(),
+        input: InputPattern::Any,
         pattern: None,
         command: Some(CommandPattern::new(Glob::new(pattern, Kind::Name).unwrap(), is_prefix)),
         sql: None,
@@ -88,6 +89,7 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         ground,
         tool: "Bash",
         command: Some(text),
+        input: &serde_json::Map::new(),
         agent: "main",
         is_subagent: false,
         worktree: None,
@@ -208,6 +210,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         ground,
         tool: "Bash",
         command: None,
+        input: &serde_json::Map::new(),
         agent: "main",
         is_subagent: false,
         worktree: None,

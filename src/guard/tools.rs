@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use super::call::{Call, Finding, named, start};
 use super::command_pattern::Match;
-use super::resolve::Effects;
+use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule};
 use super::unit::{Kind, Touches, Unit, is_for, touches};
 use crate::config::Layer;
-use crate::shell::Simple;
+use crate::dialect::claude::tools as claude;
+use crate::shell::{Access, Simple};
 use crate::text::clean_line;
 
 /// In a script of so many commands it is not worth looking for those that are repeated.
@@ -21,8 +22,12 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
     if rules.is_empty() {
         return;
     }
-    let compares_files = rules.iter().any(|rule| rule.pattern.is_some());
-    let touches = if compares_files { touches(effects) } else { Touches::new() };
+    let compares_files = rules.iter().any(|rule| rule.compares_files());
+    let named: Vec<Touch> = if compares_files { named_files(call) } else { Vec::new() };
+    let mut touches = if compares_files { touches(effects) } else { Touches::new() };
+    if !named.is_empty() {
+        touches.entry(None).or_default().extend(&named);
+    }
     let is_only = effects.commands.len() == 1;
     if effects.commands.is_empty() {
         found.extend(judged(rules, call, &Unit::call(&touches)));
@@ -43,6 +48,14 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
     if rules.iter().any(|rule| rule.action != Action::Allow) {
         joined(&rules, call, effects, found);
     }
+}
+
+/// The files that the input of an MCP server's tool names.
+fn named_files(call: &Call<'_>) -> Vec<Touch> {
+    if !call.tool.starts_with(claude::MCP) {
+        return Vec::new();
+    }
+    claude::named_files(call.input).into_iter().map(|path| call.ground.touch(Access::Link, path)).collect()
 }
 
 /// Pipelines, and the whole text.

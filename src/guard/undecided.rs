@@ -49,9 +49,7 @@ fn unknown_path(rules: &Rules, call: &Call<'_>, access: Access, written: &str) -
 /// A call that names no file and no command where the tool needs one, as only another client makes it.
 fn malformed(rules: &Rules, call: &Call<'_>, field: &str, access: Option<Access>) -> Option<Question> {
     let is_for_tool = |rule: &ToolRule| {
-        rule.action != Action::Allow
-            && rule.whom.is(call.agent)
-            && rule.tool.matches(call.tool).unwrap_or(true)
+        rule.action != Action::Allow && rule.whom.is(call.agent) && rule.is_for_tool(call.tool)
     };
     let reads = || !rules.unreadable.is_empty(call.agent);
     let writes = || {

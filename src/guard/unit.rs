@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use super::call::{Call, start};
 use super::command_pattern::{CommandPattern, Forms, Match};
+use super::input::{InputPattern, is_about};
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, ToolRule, Whom};
 use super::sql;
+use crate::dialect::claude::{host, tools};
 use crate::file_pattern::Location;
 use crate::shell::Simple;
 
@@ -34,6 +38,7 @@ pub(super) enum Mismatch {
     Agent,
     File,
     Command,
+    Input,
 }
 
 /// By the simple command that touches them.
@@ -109,7 +114,8 @@ impl<'a> Unit<'a> {
         if let Some(pattern) = &rule.sql {
             self.runs_sql(pattern, is_allowing)?;
         }
-        let Some(pattern) = &rule.command else { return Ok(Match::As("")) };
+        let by_input = self.has_input(rule, call)?;
+        let Some(pattern) = &rule.command else { return Ok(by_input) };
         let found = match (&self.kind, call.command) {
             (Kind::Command(forms), _) if is_allowing => pattern.allows(forms),
             (Kind::Command(forms), _) => pattern.denies(forms, rule.action == Action::Block),
@@ -117,11 +123,51 @@ impl<'a> Unit<'a> {
             (_, Some(text)) => pattern.matches(text.trim(), !is_allowing).then_some(Match::As("")),
             _ => None,
         };
-        found.ok_or(Mismatch::Command)
+        let found = found.ok_or(Mismatch::Command)?;
+        Ok(if by_input == Match::Perhaps { by_input } else { found })
     }
 }
 
 impl Unit<'_> {
+    /// How the notation of a rule matches the call's input.
+    fn has_input(&self, rule: &ToolRule, call: &Call<'_>) -> Result<Match<'static>, Mismatch> {
+        let is_allowing = rule.action == Action::Allow;
+        let certainly = |is_match: bool| if is_match { Ok(Match::As("")) } else { Err(Mismatch::Input) };
+        match (&rule.input, &self.kind) {
+            (InputPattern::Any, _) => Ok(Match::As("")),
+            (InputPattern::Command(pattern), Kind::Command(forms)) if is_allowing => {
+                certainly(pattern.allows(forms).is_some())
+            }
+            (InputPattern::Command(pattern), Kind::Command(forms)) => {
+                match pattern.denies(forms, rule.action == Action::Block) {
+                    Some(Match::Perhaps) => Ok(Match::Perhaps),
+                    found => certainly(found.is_some()),
+                }
+            }
+            (InputPattern::Command(_), _) => Err(Mismatch::Input),
+            (InputPattern::File { pattern, writes }, _) => {
+                let mut meant =
+                    self.touched.iter().filter(|touch| is_about(touch.access, *writes)).peekable();
+                let covers = |touch: &&&Touch| touch.names.iter().any(|name| pattern.covers(name));
+                let surely = |touch: &&Touch| touch.names.iter().all(|name| pattern.surely_covers(name));
+                certainly(match is_allowing {
+                    true => meant.peek().is_some() && meant.all(surely),
+                    false => meant.any(|touch| covers(&touch)),
+                })
+            }
+            (InputPattern::Domain(glob), _) => match host::of(call.input) {
+                Some(host) => certainly(glob.matches_long(&host)),
+                // What two readers could understand differently may be that host.
+                None if !is_allowing => Ok(Match::Perhaps),
+                None => Err(Mismatch::Input),
+            },
+            (InputPattern::Field { name, glob }, _) => {
+                let value = call.input.get(*name).and_then(Value::as_str);
+                certainly(value.is_some_and(|value| glob.matches_long(value)))
+            }
+        }
+    }
+
     /// Whether the pattern matches a statement of SQL; to allow, it must match each.
     fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
         let Kind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };
@@ -143,7 +189,7 @@ pub(crate) fn pipeline(commands: &[&Simple], home: Option<&str>) -> String {
 
 /// Whether a rule is for this tool and agent.
 pub(super) fn is_for(rule: &ToolRule, call: &Call<'_>) -> Result<(), Mismatch> {
-    if !rule.tool.matches(call.tool).unwrap_or(rule.action != Action::Allow) {
+    if !rule.is_for_tool(call.tool) {
         return Err(Mismatch::Tool);
     }
     if rule.whom.is(call.agent) { Ok(()) } else { Err(Mismatch::Agent) }
@@ -154,8 +200,22 @@ fn touched<'a>(touches: &'a Touches<'a>, index: Option<usize>) -> &'a [&'a Touch
 }
 
 impl ToolRule {
+    pub(super) fn is_for_tool(&self, tool: &str) -> bool {
+        let is_allowing = self.action == Action::Allow;
+        let matches = |tool: &str| self.tool.matches(tool).unwrap_or(!is_allowing);
+        matches(tool) || tools::is_ruled_as_shell(tool, is_allowing) && matches(tools::SHELL)
+    }
+
+    /// Whether files are compared with it.
+    pub(super) fn compares_files(&self) -> bool {
+        self.pattern.is_some() || matches!(self.input, InputPattern::File { .. })
+    }
+
     /// Whether it is about pipelines and the whole text: it allows all, or has a pattern for them.
     pub(super) fn is_for_joined(&self) -> bool {
+        if !matches!(self.input, InputPattern::Any) {
+            return false;
+        }
         let allows_all = self.action == Action::Allow && self.pattern.is_none() && self.sql.is_none();
         match &self.command {
             None => allows_all,
@@ -182,6 +242,7 @@ impl Mismatch {
             }
             Mismatch::File => format!("covers no file of {subject}"),
             Mismatch::Command => format!("does not match {subject}"),
+            Mismatch::Input => format!("does not match the input of {}", call.tool),
         }
     }
 }

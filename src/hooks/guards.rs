@@ -107,6 +107,7 @@ pub(super) fn compare(
         }
         Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
         Use::Shell(command) => (ground.of_script(shell::read(command, home.as_deref())), Some(command)),
+        Use::PowerShell(command) => (ground.of_script(shell::read_powershell(command)), Some(command)),
         Use::Other => (Effects::default(), None),
     };
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
@@ -115,6 +116,7 @@ pub(super) fn compare(
         ground,
         tool: &tool.tool_name,
         command,
+        input: &tool.tool_input,
         agent,
         is_subagent: tool.agent_id.is_some(),
         worktree: (work != root).then_some(work),

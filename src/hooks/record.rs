@@ -246,7 +246,7 @@ fn tool(context: &Context<'_>) -> Option<ToolRecord> {
     let input = fields.get("tool_input").and_then(Value::as_object);
     let (file, command) = match input.map(|input| tools::what(&name, input)) {
         Some(Use::File { path, .. }) => (Some(path.to_owned()), None),
-        Some(Use::Shell(command)) => (None, Some(command)),
+        Some(Use::Shell(command) | Use::PowerShell(command)) => (None, Some(command)),
         _ => (None, None),
     };
     let cut = command.and_then(|command| head_and_tail(command, MAX_COMMAND));

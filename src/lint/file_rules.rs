@@ -1,6 +1,6 @@
 //! Lists of protected files: what a later `!pattern` frees again, and `!pattern` that frees nothing.
 
-use super::cover::covers;
+use super::cover::{covers, is_literal};
 use super::{World, names};
 use crate::config::{FileRuleConfig, Layer, NameGlob, Remark};
 use crate::load::Loaded;
@@ -17,7 +17,9 @@ pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
     ] {
         let list = List { key, loaded, rules: list.as_deref().unwrap_or_default() };
         for index in 0..list.rules.len() {
-            found.extend(list.names(index, world).or_else(|| list.dead(index)));
+            found.extend(
+                list.names(index, world).or_else(|| list.dead(index)).or_else(|| list.repeated(index)),
+            );
         }
     }
 }
@@ -87,6 +89,30 @@ impl List<'_> {
         Some(remark.because(why).help("remove one of the two, or move this one behind it"))
     }
 
+    /// A pattern of which all is protected by another one of the same file, with nothing freed between them.
+    fn repeated(&self, index: usize) -> Option<Remark> {
+        let rule = self.rules.get(index)?;
+        let fields = &rule.value.0;
+        let says_it = |at: usize, by: &Rule| {
+            let between = self.rules.iter().take(at.max(index)).skip(at.min(index) + 1);
+            let other = &by.value.0;
+            at != index
+                && by.source == rule.source
+                && freed(by).is_none()
+                && covers_files(pattern(by), pattern(rule))
+                && (at < index || !covers_files(pattern(rule), pattern(by)))
+                && is_for_all(by, rule)
+                && other.overridable == fields.overridable
+                && (fields.message.is_none() || fields.message == other.message)
+                && !between.into_iter().any(|one| freed(one).is_some())
+        };
+        let (_, by) =
+            self.rules.iter().enumerate().find(|(at, by)| freed(rule).is_none() && says_it(*at, by))?;
+        let title = format!("{}: `{}` says nothing new", self.key, pattern(rule));
+        let why = format!("`{}` in line {} covers all of it", pattern(by), by.line);
+        Some(self.remark(index, title).because(why).help("remove it"))
+    }
+
     fn frees_nothing(&self, index: usize, rule: &Rule, free: &str) -> Option<Remark> {
         let earlier: Vec<&Rule> =
             self.rules.iter().take(index).filter(|rule| freed(rule).is_none()).collect();
@@ -121,6 +147,16 @@ impl List<'_> {
 fn covers_files(outer: &str, inner: &str) -> bool {
     let plain = |pattern: &str| pattern.trim_start_matches("./").to_owned();
     let (outer, inner) = (plain(outer), plain(inner));
+    if outer == inner || matches!(outer.as_str(), "*" | "**" | "**/*") {
+        return true;
+    }
+    // A directory with all that is in it.
+    let directory = outer.strip_suffix("/**").or_else(|| outer.strip_suffix('/')).unwrap_or(&outer);
+    if is_literal(directory)
+        && inner.strip_prefix(directory).is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+    {
+        return true;
+    }
     // A name at any depth, against a name at any depth; a trailing slash is for directories alone.
-    outer == inner || (!outer.contains('/') && !inner.contains('/') && covers(&outer, &inner))
+    !outer.contains('/') && !inner.contains('/') && covers(&outer, &inner)
 }

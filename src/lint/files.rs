@@ -1,9 +1,13 @@
 //! Patterns and paths of files that the project does not have.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
+use super::cover::{alternatives, is_literal};
 use super::{World, command_keys, commands};
 use crate::config::{ConclaudeConfig, FileGlob, Piece, Remark, pieces};
+use crate::des::paths;
+use crate::dialect::claude::tools;
+use crate::event::Subject;
 use crate::file_pattern::{FilePattern, Location};
 
 /// In a larger project a pattern is not looked for.
@@ -12,15 +16,24 @@ const MAX_FILES: usize = 50_000;
 pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
     let with_files = || {
         commands(config).filter_map(|(event, pattern, index, command)| {
-            Some((event.row().section, pattern, index.to_string(), command.files.as_ref()?))
+            Some((event, pattern, index.to_string(), command.files.as_ref()?))
         })
     };
     if with_files().next().is_none() {
         return;
     }
     let project = all_files(&world.root);
-    for (section, pattern, index, list) in with_files() {
+    for (event, pattern, index, list) in with_files() {
+        let section = event.row().section;
         let keys = command_keys(section, pattern, &index, "files");
+        let is_without = |tool: &String| is_literal(tool) && !tools::may_touch_files(tool);
+        if event.row().subject == Subject::Field("tool_name") && alternatives(pattern).iter().all(is_without)
+        {
+            let remark = Remark::new(keys, format!("{section}: this command never runs"));
+            found
+                .push(remark.because(format!("`{pattern}` names no file to compare")).help("remove `files`"));
+            continue;
+        }
         let globs: Vec<&str> = list.0.iter().map(FileGlob::as_str).collect();
         if globs.iter().all(|glob| glob.starts_with('!')) {
             let remark = Remark::new(keys, format!("{section}: this command never runs"));
@@ -49,13 +62,19 @@ pub(super) fn of_prompts(config: &ConclaudeConfig, world: &World, found: &mut Ve
     for (number, rule) in config.prompts.rules() {
         for piece in pieces(rule.value.prompt.as_str()) {
             let Piece::File(path) = piece else { continue };
-            if !world.root.join(path).is_file() {
-                let keys = [SECTION, "contextRules", &number.to_string(), "prompt"];
-                let remark = Remark::new(keys, format!("{SECTION}: `@{path}` is not inserted"));
-                let why = "the project has no such file";
-                found
-                    .push(remark.because(why).help("write its path from the project's root; `@@` is an `@`"));
-            }
+            let real = paths::real_path(&world.root.join(path));
+            let goes_up = Path::new(path).components().any(|part| part == Component::ParentDir);
+            let why = if goes_up || !real.starts_with(paths::real_path(&world.root)) || path.starts_with('~')
+            {
+                "only files of the project are, by a path without `..`"
+            } else if real.is_file() {
+                continue;
+            } else {
+                "the project has no such file"
+            };
+            let keys = [SECTION, "contextRules", &number.to_string(), "prompt"];
+            let remark = Remark::new(keys, format!("{SECTION}: `@{path}` is not inserted"));
+            found.push(remark.because(why).help("write its path from the project's root; `@@` is an `@`"));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cover::{alternatives, is_literal};
 use super::{World, command_keys, commands};
-use crate::config::{ConclaudeConfig, Remark};
+use crate::config::{ConclaudeConfig, EventConfig, Remark};
 use crate::dialect::claude::fields;
 use crate::dialect::claude::names::AGENTS as BUILT_IN;
 use crate::dialect::claude::tools::{KNOWN, MCP, RENAMED};
@@ -25,6 +25,18 @@ pub(super) fn of_sections(config: &ConclaudeConfig, world: &World, found: &mut V
             };
             found.extend(wrong.map(|wrong| wrong.remark(&[name, "commands", pattern], name)));
         }
+    }
+    let slash = config.prompts.slash_commands.iter().flat_map(EventConfig::entries);
+    for (pattern, _) in slash.filter(|(pattern, _)| pattern.as_str().contains(char::is_whitespace)) {
+        let pattern = pattern.as_str();
+        let name = pattern.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
+        let wrong = Wrong {
+            name: pattern.to_owned(),
+            why: "the name of a slash command ends at the first space".into(),
+            help: format!("write `{name}`; its arguments are in the payload"),
+        };
+        let keys = ["userPromptSubmit", "slashCommands", "commands", pattern];
+        found.push(wrong.remark(&keys, "userPromptSubmit"));
     }
     for (event, pattern, index, command) in commands(config) {
         let Some(glob) = &command.agent else { continue };
@@ -105,9 +117,12 @@ fn matches(glob: &str, name: &str) -> bool {
 /// A literal that the payload's field never has.
 fn value(event: EventKind, pattern: &str) -> Option<Wrong> {
     let (known, is_all) = fields::values(event)?;
-    let name =
-        alternatives(pattern).into_iter().find(|name| is_literal(name) && !known.contains(&name.as_str()))?;
-    let near = nearest(&name, known.iter().copied());
+    // A glob may match a value that is not known, unless all are.
+    let is_dead =
+        |name: &String| (is_all || is_literal(name)) && !known.iter().any(|known| matches(name, known));
+    let name = alternatives(pattern).into_iter().find(is_dead)?;
+    let same = known.iter().find(|known| known.eq_ignore_ascii_case(&name)).copied();
+    let near = same.or_else(|| nearest(&name, known.iter().copied()));
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None if is_all => format!("write one of {}", quoted(known)),

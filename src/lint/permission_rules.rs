@@ -116,10 +116,10 @@ fn repeated(rule: &Rule<'_>, rules: &[Rule<'_>], loaded: &Loaded) -> Option<Rema
     Some(rule.remark(what).because(why).help("remove it"))
 }
 
-fn covers_tools(outer: &ToolPattern, inner: &ToolPattern) -> bool {
+pub(super) fn covers_tools(outer: &ToolPattern, inner: &ToolPattern) -> bool {
     match inner.tools() {
         Some(tools) => tools.into_iter().all(|tool| outer.names(tool)),
-        None => covers(&outer.tool, &inner.tool),
+        None => covers(outer.tool.as_str(), inner.tool.as_str()),
     }
 }
 

@@ -42,6 +42,7 @@ fn innocent_rules_are_not_remarked() {
         "sessionEnd: {commands: {bypass_permissions_disabled: [{run: x}]}}",
         "preCompact: {commands: {manual: [{run: x}], '*': [{run: x}]}}",
         "notification: {commands: {permission_prompt: [{run: x}], whatever: [{run: x}]}}",
+        "instructionsLoaded: {commands: {Project: [{run: x}], '*': [{run: x}]}}\nstopFailure: {commands: {rate_limit: [{run: x}]}}\nuserPromptSubmit: {slashCommands: {commands: {/deploy: [{run: x}]}}}",
         "teammateIdle: {commands: {anybody: [{run: x}]}}",
         "preToolUse: {uneditableFiles: ['*.lock', '!Cargo.lock', 'vendor/', '!vendor/own/', 'nothing/here']}",
         "preToolUse: {uneditableFiles: ['.env*', '!.env.example', {pattern: 'src/**', agent: coder}]}",
@@ -51,7 +52,8 @@ fn innocent_rules_are_not_remarked() {
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: ask}, {tool: Bash, commandPattern: 'git *', action: block}, {tool: '*', pattern: 'a/**', action: block}]}",
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'rm *', action: block, agent: coder}, {tool: Bash, commandPattern: 'rm *', action: ask}]}",
         "preToolUse: {toolUsageValidation: [{tool: Write, pattern: '*.js', action: allow}, {tool: Write, pattern: '*.js', action: block}]}",
-        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git*', action: allow}, {tool: Bash, commandPattern: 'git push*', action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: 'Bash(git push*)', action: block}, {tool: 'Bash(git *)', action: ask}, {tool: 'Edit(docs/**)', action: block}, {tool: Edit, action: ask}]}",
+        "preToolUse: {uneditableFiles: ['*.lock', '!foo.lock', 'foo.lock', {pattern: 'bar.lock', message: m}, 'src/*.rs', 'src/main/*.rs']}",
         "preToolUse: {toolUsageValidation: [{tool: '*', commandPattern: 'x', action: block}, {tool: Grep, pattern: '*.md', action: block}, {tool: mcp__a__b, pattern: a, action: ask}]}",
         "worktreeCreate: {commands: [{run: x}]}\nstop: {infinite: true}",
         "permissionRequest: {default: ask, allow: [Read, 'Bash(git status*)', 'mcp__*', 'WebFetch(domain:x.org)'], deny: ['*Edit']}",
@@ -79,12 +81,17 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
         "sessionStart: {commands: {start: [{run: x}], startp: [{run: x}]}}\nsetup: {commands: {install: [{run: x}]}}\nsessionEnd: {commands: {log_out: [{run: x}]}}",
         "subagentStop: {match: first, commands: {'*': [{run: x}], coder: [{run: y}]}}",
         "subagentStop: {match: first, commands: {'cod*': [{run: x}], tester: [{run: x}], '{coder,tester}': [{run: y}]}}",
-        "preToolUse: {toolUsageValidation: [{tool: bash, action: block}, {tool: Write, commandPattern: x, action: block}, {tool: WebFetch, pattern: '*.md', action: ask}, {tool: Bash, matchMode: prefix, action: ask}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bahs, action: block}, {tool: Write, commandPattern: x, action: block}, {tool: WebFetch, pattern: '*.md', action: ask}, {tool: Bash, matchMode: prefix, action: ask}]}",
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git *', action: block}, {tool: Bash, commandPattern: git status, action: allow}, {tool: Bash, commandPattern: 'git *', action: block}]}",
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git *', action: allow}, {tool: Bash, commandPattern: 'git push*', action: block}, {tool: 'Bash(git:*)', action: ask}, {tool: 'Bash(git log*)', action: ask}]}",
+        "preToolUse: {uneditableFiles: ['*.lock', 'foo.lock'], unreadableFiles: ['x', '**'], preventAdditions: ['src/', 'src/gen/', 'doc/**', 'doc/a']}",
         "preToolUse: {toolUsageValidation: [{tool: '*', action: ask}, {tool: Write, pattern: '*.md', action: block, agent: coder}]}",
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: git push, matchMode: prefix, action: ask}, {tool: Bash, commandPattern: 'git push --force*', action: block}]}",
         "preToolUse: {uneditableFiles: ['!*.md', '*.lock', {pattern: src/, agent: codre}], unreadableFiles: ['.env', '!.env*']}",
-        "permissionRequest: {default: ask, allow: [read, 'Bash(git status*)', {pattern: Edit, agent: codr}], deny: [Wirte]}",
+        "permissionRequest: {default: ask, allow: [Raed, 'Bash(git status*)', {pattern: Edit, agent: codr}], deny: [Wirte]}",
+        "notification: {commands: {permision_prompt: [{run: y}]}}\ninstructionsLoaded: {commands: {project: [{run: x}], 'Team*': [{run: x}]}}\nstopFailure: {commands: {rate_limt: [{run: x}]}}",
+        "postToolUse: {commands: {WebFetch: [{run: x, files: ['*.rs']}], '{WebSearch,Bash}': [{run: x, files: ['*.rs']}]}}",
+        "userPromptSubmit: {contextRules: [{pattern: a, prompt: '@/etc/passwd'}, {pattern: a, prompt: '@../x'}, {pattern: a, prompt: '@missing.md'}, {pattern: a, prompt: '@src/main.rs'}], slashCommands: {commands: {'/deploy prod': [{run: x}]}}}",
         "stop: {commands: [{run: x, files: ['!*.md']}, {run: x, files: ['lib/**', 'app/main.rs', '*.rs']}]}",
     ] {
         shown.push_str(&format!("{}\n\n", remarked(config).join("\n")));
@@ -115,13 +122,21 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
 
     `'{coder,tester}'` subagentStop: `{coder,tester}` can never run: `match: first` stops at `tester`, which comes before it; move it before `tester`, or remove `match: first`
 
-    `bash` toolUsageValidation: `bash` matches nothing: no tool of Claude Code is called so; did you mean `Bash`?
-    `x` toolUsageValidation: this rule for `Write` never matches: only `Bash` has a command to compare; write `tool: Bash`
+    `Bahs` toolUsageValidation: `Bahs` matches nothing: no tool of Claude Code is called so; did you mean `Bash`?
+    `x` toolUsageValidation: this rule for `Write` never matches: only `Bash`, `Monitor` and `PowerShell` have a command to compare; write `tool: Bash`
     `'*.md'` toolUsageValidation: this rule for `WebFetch` never matches: `WebFetch` names no file to compare; remove `pattern`
     `prefix` toolUsageValidation: `matchMode` has no effect: there is no `commandPattern`; remove `matchMode`
 
     `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
     `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 matches all that it matches, and comes first; remove it
+
+    `Bash` toolUsageValidation: this rule for `Bash` can never decide: the rule in line 1 allows all that it matches as it is written, and comes first; move it before that one
+    `'Bash(git log*)'` toolUsageValidation: this rule for `Bash(git log*)` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
+
+    `'foo.lock'` uneditableFiles: `foo.lock` says nothing new: `*.lock` in line 1 covers all of it; remove it
+    `'x'` unreadableFiles: `x` says nothing new: `**` in line 1 covers all of it; remove it
+    `'src/gen/'` preventAdditions: `src/gen/` says nothing new: `src/` in line 1 covers all of it; remove it
+    `'doc/a'` preventAdditions: `doc/a` says nothing new: `doc/**` in line 1 covers all of it; remove it
 
     `Write` toolUsageValidation: this rule for `Write` can never decide: the rule in line 1 matches all that it matches, and comes first; move it before that one
 
@@ -131,9 +146,21 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
     `codre` uneditableFiles: `codre` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
     `'.env'` unreadableFiles: `.env` protects nothing: `!.env*` in line 1 frees all of it again: the last match decides; remove one of the two, or move this one behind it
 
-    `read` permissionRequest: `read` matches nothing: no tool of Claude Code is called so; did you mean `Read`?
+    `Raed` permissionRequest: `Raed` matches nothing: no tool of Claude Code is called so; did you mean `Read`?
     `codr` permissionRequest: `codr` matches nothing: no agent of the project, of yours or of Claude Code is called so; did you mean `coder`?
     `Wirte` permissionRequest: `Wirte` matches nothing: no tool of Claude Code is called so; did you mean `Write`?
+
+    `permision_prompt` notification: `permision_prompt` matches nothing: Notification is never about that; did you mean `permission_prompt`?
+    `project` instructionsLoaded: `project` matches nothing: InstructionsLoaded is never about that; did you mean `Project`?
+    `'Team*'` instructionsLoaded: `Team*` matches nothing: InstructionsLoaded is never about that; write one of `User`, `Project`, `Local`, `Managed`
+    `rate_limt` stopFailure: `rate_limt` matches nothing: StopFailure is never about that; did you mean `rate_limit`?
+
+    `files` postToolUse: this command never runs: `WebFetch` names no file to compare; remove `files`
+
+    `'@/etc/passwd'` userPromptSubmit: `@/etc/passwd` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` is an `@`
+    `'@../x'` userPromptSubmit: `@../x` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` is an `@`
+    `'@missing.md'` userPromptSubmit: `@missing.md` is not inserted: the project has no such file; write its path from the project's root; `@@` is an `@`
+    `'/deploy prod'` userPromptSubmit: `/deploy prod` matches nothing: the name of a slash command ends at the first space; write `deploy`; its arguments are in the payload
 
     `files` stop: this command never runs: its `files` only leave files out; write `files: ["*", "!*.md"]`
     `'lib/**'` stop: `lib/**` matches no file: the project has none like that; write the path from the project's root, or a name for any depth

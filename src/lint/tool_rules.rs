@@ -1,8 +1,12 @@
 //! `toolUsageValidation`: rules that cannot match, and rules that an earlier one comes before.
 
 use super::cover::{alternatives, covers, covers_command, is_literal};
+use super::permission_rules::covers_tools;
 use super::{World, names};
-use crate::config::{CommandMatch, FileGlob, Layer, NameGlob, Remark, ToolAction, ToolRuleConfig};
+use crate::config::{
+    CommandGlob, CommandMatch, FileGlob, Layer, NameGlob, Remark, ToolAction, ToolRuleConfig,
+};
+use crate::dialect::claude::notation::Input;
 use crate::dialect::claude::tools;
 use crate::glob::{Glob, Kind};
 use crate::guard::joins;
@@ -26,7 +30,12 @@ pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
         let cover = earlier.into_iter().find(|earlier| comes_before(&earlier.value, &rule.value));
         if let Some(cover) = cover {
             let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());
-            let why = format!("the rule in line {} matches all that it matches, and comes first", cover.line);
+            // One that allows compares a command as it is written, one that denies in further forms.
+            let matches = match allows(&cover.value) && !allows(&rule.value) {
+                true if rule.value.command_pattern.is_some() => "allows all that it matches as it is written",
+                _ => "matches all that it matches",
+            };
+            let why = format!("the rule in line {} {matches}, and comes first", cover.line);
             let help =
                 if cover.value.action == rule.value.action { "remove it" } else { "move it before that one" };
             found.push(dead.remark("tool", what).because(why).help(help));
@@ -79,7 +88,7 @@ impl Dead<'_> {
 
     fn names(&self, rule: &ToolRuleConfig, world: &World) -> Option<Remark> {
         let keys = |key| ["preToolUse", KEY, self.index, key];
-        let tool = names::tool(rule.tool.as_str()).map(|wrong| wrong.remark(&keys("tool"), KEY));
+        let tool = names::tool(rule.tool.pattern.tool.as_str()).map(|wrong| wrong.remark(&keys("tool"), KEY));
         tool.or_else(|| {
             let wrong = names::agent(rule.agent.as_ref()?.as_str(), world, true)?;
             Some(wrong.remark(&keys("agent"), KEY))
@@ -88,18 +97,25 @@ impl Dead<'_> {
 
     /// What a tool without a command, or without a file, is never asked.
     fn commands(&self, rule: &ToolRuleConfig) -> Option<Remark> {
-        let tool = rule.tool.as_str();
+        let tool = rule.tool.pattern.tool.as_str();
         let keys = [
             ("commandPattern", rule.command_pattern.is_some()),
             ("sqlPattern", rule.sql_pattern.is_some()),
             ("options", rule.options.is_some()),
         ];
         let command_key = keys.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key);
-        if let Some(key) = command_key.filter(|_| !matches(tool, tools::SHELL)) {
+        if let Some(key) =
+            command_key.filter(|_| !tools::WITH_COMMAND.iter().any(|known| matches(tool, known)))
+        {
             let remark = self.remark(key, format!("{KEY}: this rule for `{tool}` never matches"));
-            return Some(remark.because("only `Bash` has a command to compare").help("write `tool: Bash`"));
+            return Some(
+                remark
+                    .because("only `Bash`, `Monitor` and `PowerShell` have a command to compare")
+                    .help("write `tool: Bash`"),
+            );
         }
-        let spaced = rule.command_pattern.as_ref().map(NameGlob::as_str).filter(|text| has_idle_spaces(text));
+        let spaced =
+            rule.command_pattern.as_ref().map(CommandGlob::as_str).filter(|text| has_idle_spaces(text));
         if let Some(text) = spaced {
             let remark = self.remark("commandPattern", format!("{KEY}: `{text}` matches hardly anything"));
             let help = format!("write \"{}\"", text.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -151,14 +167,21 @@ fn comes_before(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         (Some(one), Some(other)) => one == other && allows(first) == allows(second),
         (Some(_), None) => false,
     };
-    covers(first.tool.as_str(), second.tool.as_str()) && agents && files && covers_commands(first, second)
+    let (one, other) = (&first.tool.pattern, &second.tool.pattern);
+    // A notation for commands is compared as the pattern of commands is.
+    let inputs = match (&one.input, &other.input) {
+        (Input::Any, _) => true,
+        (Input::Command { .. }, _) if first.command_pattern.is_none() => true,
+        (one, other) => one == other && allows(first) == allows(second),
+    };
+    covers_tools(one, other) && inputs && agents && files && covers_commands(first, second)
 }
 
 fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
-    let is_prefix = |rule: &ToolRuleConfig| rule.match_mode == Some(CommandMatch::Prefix);
+    let is_prefix = |rule: &ToolRuleConfig| command_of(rule).is_some_and(|(_, is_prefix)| is_prefix);
     let ignores_case = |rule: &ToolRuleConfig| rule.case_insensitive == Some(true);
     let pattern = |rule: &ToolRuleConfig| {
-        let text = rule.command_pattern.as_ref()?.as_str();
+        let text = command_of(rule)?.0;
         Some(if ignores_case(first) { text.to_ascii_lowercase() } else { text.to_owned() })
     };
     // Of a rule's options one is enough.
@@ -170,19 +193,15 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
     });
     let commands = match (pattern(first), pattern(second)) {
         (None, _) => true,
-        // One that allows compares a command as it is written, one that denies in further forms. Only patterns with an operator are
-        // compared with several commands at once.
+        // Only patterns with an operator are compared with several commands at once.
         (Some(one), Some(other)) => {
             let is_same_form = joins(&one) || !joins(&other);
             is_same_form
                 && (is_any(&one)
-                    || (!allows(first) || allows(second))
-                        && (ignores_case(first) || !ignores_case(second))
+                    || (ignores_case(first) || !ignores_case(second))
                         && covers_command(&one, is_prefix(first), &other, is_prefix(second)))
         }
-        (Some(one), None) if is_any(&one) => {
-            matches(second.tool.as_str(), tools::SHELL) && is_literal(second.tool.as_str())
-        }
+        (Some(one), None) if is_any(&one) => second.tool.pattern.tool.as_str() == tools::SHELL,
         (Some(_), None) => false,
     };
     let sql = |rule: &ToolRuleConfig| {
@@ -194,6 +213,15 @@ fn covers_commands(first: &ToolRuleConfig, second: &ToolRuleConfig) -> bool {
         (Some(_), None) => false,
     };
     options && commands && statements
+}
+
+/// The pattern of commands, and whether anything may follow it.
+fn command_of(rule: &ToolRuleConfig) -> Option<(&str, bool)> {
+    match (&rule.command_pattern, &rule.tool.pattern.input) {
+        (Some(pattern), _) => Some((pattern.as_str(), rule.match_mode == Some(CommandMatch::Prefix))),
+        (None, Input::Command { glob, prefix }) => Some((glob, *prefix)),
+        _ => None,
+    }
 }
 
 /// Whether a pattern takes every command.

@@ -5,8 +5,22 @@ use crate::messages::short;
 use crate::shell::{Doubt, Script, Simple};
 
 /// Shells, and what runs text as one does: code of theirs that is not known may be any command.
-const SHELLS: [&str; 14] = [
-    "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "eval", "env", "source", ".", "xargs", "trap",
+const SHELLS: [&str; 15] = [
+    "PowerShell",
+    "sh",
+    "bash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "fish",
+    "eval",
+    "env",
+    "source",
+    ".",
+    "xargs",
+    "trap",
 ];
 
 /// Builtins that evaluate the index of an array in their arguments, and with it a substitution in quotes.

@@ -35,6 +35,10 @@ impl<'a> Examined<'a> {
                 let script = shell::read(command, home);
                 (request.ground.on_files(&script), Some((script, command)))
             }
+            Use::PowerShell(command) => {
+                let script = shell::read_powershell(command);
+                (request.ground.on_files(&script), Some((script, command)))
+            }
             Use::Other => (Effects::default(), None),
         };
         Examined { request, effects, script }

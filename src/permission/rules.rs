@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
+use super::command;
 use super::request::{Examined, Request, Said};
-use super::{command, host};
 use crate::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
-use crate::dialect::claude::notation::{Input, ToolPattern};
+use crate::dialect::claude::host;
+use crate::dialect::claude::notation::ToolPattern;
 use crate::dialect::claude::tools;
 use crate::file_pattern::FilePattern;
-use crate::glob::{Glob, GlobError, Kind};
-use crate::guard::{CommandPattern, Origin, Sources, Touch, Whom};
+use crate::glob::GlobError;
+use crate::guard::{CommandPattern, InputPattern, Origin, Sources, Touch, Whom, is_about};
 use crate::messages::short;
 use crate::rule as record;
-use crate::shell::Access;
 use crate::text::clean_line;
 use crate::yaml::Located;
 
@@ -33,22 +33,12 @@ pub(crate) struct Rules {
 #[derive(Debug)]
 pub(super) struct Rule {
     tool: ToolPattern,
-    compared: Compared,
+    compared: InputPattern,
     written: String,
     whom: Whom,
     message: Option<String>,
     pub(super) overridable: bool,
     pub(super) origin: Origin,
-}
-
-/// What a rule compares of the input.
-#[derive(Debug)]
-pub(super) enum Compared {
-    Nothing,
-    Command(CommandPattern),
-    File { pattern: FilePattern, writes: bool },
-    Domain(Glob),
-    Field { name: &'static str, glob: Glob },
 }
 
 impl Rules {
@@ -127,19 +117,9 @@ impl Rule {
         origin: Origin,
         home: Option<&str>,
     ) -> Result<Rule, GlobError> {
-        let name = |glob: &str| Glob::new(glob, Kind::Name);
-        let compared = match &text.pattern.input {
-            Input::Any => Compared::Nothing,
-            Input::Command { glob, prefix } => Compared::Command(CommandPattern::new(name(glob)?, *prefix)),
-            Input::File { pattern, writes } => {
-                Compared::File { pattern: FilePattern::of_rule(pattern, home)?, writes: *writes }
-            }
-            Input::Domain(glob) => Compared::Domain(name(glob)?),
-            Input::Field { name: field, glob } => Compared::Field { name: field, glob: name(glob)? },
-        };
         Ok(Rule {
             tool: text.pattern.clone(),
-            compared,
+            compared: InputPattern::of(&text.pattern.input, home)?,
             written: text.written.trim().to_owned(),
             whom: Whom::new(agent),
             message: None,
@@ -165,8 +145,8 @@ impl Rule {
         if !self.whom.is(request.agent) {
             return None;
         }
-        if let (Compared::File { pattern, writes }, Some(_)) = (&self.compared, &examined.script) {
-            let is_denied = |touch: &&Touch| touches(touch.access, *writes) && covers_any(pattern, touch);
+        if let (InputPattern::File { pattern, writes }, Some(_)) = (&self.compared, &examined.script) {
+            let is_denied = |touch: &&Touch| is_about(touch.access, *writes) && covers_any(pattern, touch);
             let touch = examined.effects.touches.iter().find(is_denied)?;
             return Some(format!("running a command that touches {}", clean_line(touch.shown())));
         }
@@ -174,16 +154,18 @@ impl Rule {
             return None;
         }
         let is_denied = match &self.compared {
-            Compared::Nothing => true,
-            Compared::Command(pattern) => {
+            InputPattern::Any => true,
+            InputPattern::Command(pattern) => {
                 let (script, text) = examined.script.as_ref()?;
                 return command::denied(pattern, script, text, request.ground.home);
             }
-            Compared::File { pattern, .. } => {
+            InputPattern::File { pattern, .. } => {
                 examined.effects.touches.iter().any(|touch| covers_any(pattern, touch))
             }
-            Compared::Domain(glob) => host::of(request.input).is_some_and(|host| glob.matches_long(&host)),
-            Compared::Field { name, glob } => {
+            InputPattern::Domain(glob) => {
+                host::of(request.input).is_some_and(|host| glob.matches_long(&host))
+            }
+            InputPattern::Field { name, glob } => {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
             }
         };
@@ -198,18 +180,20 @@ impl Rule {
             return false;
         }
         match &self.compared {
-            Compared::Nothing => true,
-            Compared::Command(pattern) => {
+            InputPattern::Any => true,
+            InputPattern::Command(pattern) => {
                 let script = examined.script.as_ref().map(|(script, _)| script);
                 script.is_some_and(|script| command::allowed(&[pattern], script).is_ok())
             }
-            Compared::File { pattern, .. } => {
+            InputPattern::File { pattern, .. } => {
                 let touches = &examined.effects.touches;
                 let is_covered = |touch: &Touch| touch.names.iter().all(|name| pattern.surely_covers(name));
                 examined.script.is_none() && !touches.is_empty() && touches.iter().all(is_covered)
             }
-            Compared::Domain(glob) => host::of(request.input).is_some_and(|host| glob.matches_long(&host)),
-            Compared::Field { name, glob } => {
+            InputPattern::Domain(glob) => {
+                host::of(request.input).is_some_and(|host| glob.matches_long(&host))
+            }
+            InputPattern::Field { name, glob } => {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
             }
         }
@@ -229,12 +213,12 @@ impl Rule {
             return format!("is for another tool than {tool}");
         }
         match &self.compared {
-            Compared::Nothing => format!("is for another tool than {tool}"),
-            Compared::Command(_) if self.is_denial() => match &examined.script {
+            InputPattern::Any => format!("is for another tool than {tool}"),
+            InputPattern::Command(_) if self.is_denial() => match &examined.script {
                 Some((_, text)) => format!("does not match `{}`, nor a command in it", short(text)),
                 None => "does not match: there is no command".into(),
             },
-            Compared::Command(pattern) => {
+            InputPattern::Command(pattern) => {
                 let script = examined.script.as_ref().map(|(script, _)| script);
                 let why = script.and_then(|script| command::allowed(&[pattern], script).err());
                 match why {
@@ -245,11 +229,11 @@ impl Rule {
                     None => "does not match: there is no command".into(),
                 }
             }
-            Compared::File { .. } if !self.is_denial() && examined.script.is_some() => {
+            InputPattern::File { .. } if !self.is_denial() && examined.script.is_some() => {
                 format!("is for tools of files, and not for what {tool} does to them")
             }
-            Compared::File { writes, .. } => {
-                let is_meant = |touch: &&Touch| examined.script.is_none() || touches(touch.access, *writes);
+            InputPattern::File { writes, .. } => {
+                let is_meant = |touch: &&Touch| examined.script.is_none() || is_about(touch.access, *writes);
                 let names: Vec<String> = examined
                     .effects
                     .touches
@@ -265,11 +249,11 @@ impl Rule {
                     names => format!("does not cover {}", names.join(", ")),
                 }
             }
-            Compared::Domain(_) => match host::of(request.input) {
+            InputPattern::Domain(_) => match host::of(request.input) {
                 Some(host) => format!("does not match {host}"),
                 None => "does not match: its URL has no host that is known".into(),
             },
-            Compared::Field { name, .. } => match field(request, name) {
+            InputPattern::Field { name, .. } => match field(request, name) {
                 Some(value) => format!("does not match its `{name}`, {:?}", short(value)),
                 None => format!("does not match: there is no `{name}`"),
             },
@@ -283,7 +267,9 @@ impl Rule {
     /// The pattern of commands that it allows to whoever asks.
     pub(super) fn command_pattern(&self, request: &Request<'_>) -> Option<&CommandPattern> {
         match &self.compared {
-            Compared::Command(pattern) if self.whom.is(request.agent) && self.tool.names(request.tool) => {
+            InputPattern::Command(pattern)
+                if self.whom.is(request.agent) && self.tool.names(request.tool) =>
+            {
                 Some(pattern)
             }
             _ => None,
@@ -303,14 +289,14 @@ impl Rule {
         let request = examined.request;
         let malformed = || tools::malformed(request.tool, request.input);
         let (field, is_compared) = match &self.compared {
-            Compared::Nothing | Compared::Domain(_) => return None,
-            Compared::Command(_) => (malformed()?.0, self.tool.names(request.tool)),
+            InputPattern::Any | InputPattern::Domain(_) => return None,
+            InputPattern::Command(_) => (malformed()?.0, self.tool.names(request.tool)),
             // What a shell command does to files is compared whatever tool the rule names.
-            Compared::File { .. } => {
+            InputPattern::File { .. } => {
                 let (field, access) = malformed()?;
                 (field, access.is_none() || self.tool.names(request.tool))
             }
-            Compared::Field { name, .. } => {
+            InputPattern::Field { name, .. } => {
                 (*name, field(request, name).is_none() && self.tool.names(request.tool))
             }
         };
@@ -318,15 +304,15 @@ impl Rule {
     }
 
     pub(super) fn compares_commands(&self, request: &Request<'_>) -> bool {
-        matches!(self.compared, Compared::Command(_)) && self.whom.is(request.agent)
+        matches!(self.compared, InputPattern::Command(_)) && self.whom.is(request.agent)
     }
 
     pub(super) fn compares_files(&self, request: &Request<'_>) -> bool {
-        matches!(self.compared, Compared::File { .. }) && self.whom.is(request.agent)
+        matches!(self.compared, InputPattern::File { .. }) && self.whom.is(request.agent)
     }
 
     pub(super) fn compares_hosts(&self, request: &Request<'_>) -> bool {
-        matches!(self.compared, Compared::Domain(_))
+        matches!(self.compared, InputPattern::Domain(_))
             && self.whom.is(request.agent)
             && self.tool.names(request.tool)
     }
@@ -338,13 +324,4 @@ fn field<'a>(request: &'a Request<'_>, name: &str) -> Option<&'a str> {
 
 fn covers_any(pattern: &FilePattern, touch: &Touch) -> bool {
     touch.names.iter().any(|name| pattern.covers(name))
-}
-
-/// Whether a shell command that touches a file so does what the rule is about.
-fn touches(access: Access, writes: bool) -> bool {
-    match access {
-        Access::Read => !writes,
-        Access::Link => true,
-        Access::Write | Access::Update | Access::Delete | Access::MakeDirectory => writes,
-    }
 }

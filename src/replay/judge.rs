@@ -33,7 +33,7 @@ impl Walk<'_> {
         let text = |field: &str| input.get(field).and_then(Value::as_str);
         match tools::what(name, input) {
             Use::File { path, .. } => self.shown(path).to_owned(),
-            Use::Shell(command) => command.chars().take(MAX_WHAT).collect(),
+            Use::Shell(command) | Use::PowerShell(command) => command.chars().take(MAX_WHAT).collect(),
             Use::Other if tools::starts_agent(name) => {
                 let parts = [text("subagent_type"), text("description")];
                 parts.into_iter().flatten().collect::<Vec<_>>().join(": ")

@@ -208,7 +208,7 @@ impl Summary {
         let input = serde_json::from_str(input).unwrap_or_default();
         let (detail, file) = match tools::what(name, &input) {
             Use::File { access, path } => (Some(path), (access == Access::Write).then(|| path.to_owned())),
-            Use::Shell(command) => (Some(command), None),
+            Use::Shell(command) | Use::PowerShell(command) => (Some(command), None),
             Use::Other => {
                 let named = ["description", "subject", "pattern", "url", "query", "skill"];
                 (named.iter().find_map(|field| input.get(*field)?.as_str()), None)

@@ -148,7 +148,7 @@ fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> Strin
     };
     let detail = match tools::what(tool, input) {
         Use::File { path, .. } => Some(inside(path, cwd.unwrap_or_default())),
-        Use::Shell(command) => Some(command),
+        Use::Shell(command) | Use::PowerShell(command) => Some(command),
         Use::Other => other(),
     };
     detail.map(|detail| cut(detail, MAX_TEXT)).unwrap_or_default()

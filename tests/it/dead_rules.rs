@@ -17,7 +17,7 @@ const DEAD: &str = "subagentStop:
 preToolUse:
   uneditableFiles: [\"!*.md\", \"*.lock\"]
   toolUsageValidation:
-    - {tool: bash, action: block}
+    - {tool: Bahs, action: block}
     - {tool: Bash, commandPattern: \"git *\", action: block}
     - {tool: Bash, commandPattern: \"git status\", action: allow}
 ";
@@ -66,10 +66,10 @@ fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
        |
        = help: move it behind the patterns that it is an exception to
 
-    warning: toolUsageValidation: `bash` matches nothing
+    warning: toolUsageValidation: `Bahs` matches nothing
       --> [ROOT]/.conclaude.yaml:12:14
        |
-    12 |     - {tool: bash, action: block}
+    12 |     - {tool: Bahs, action: block}
        |              ^^^^ no tool of Claude Code is called so
        |
        = help: did you mean `Bash`?
@@ -368,7 +368,7 @@ preToolUse:
      --> [ROOT]/.conclaude.yaml:6:14
       |
     6 |     - {tool: Bash, commandPattern: "rm *", action: block}
-      |              ^^^^ the rule in line 5 matches all that it matches, and comes first
+      |              ^^^^ the rule in line 5 allows all that it matches as it is written, and comes first
       |
       = help: move it before that one
 

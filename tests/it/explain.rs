@@ -507,7 +507,7 @@ fn rules_that_do_not_match_take_few_lines() {
           ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
           "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
           "~/.netrc", "~/.git-credentials"
-      · uneditableFiles ".git/" in pack:git-safety:36 is not compared: nothing is
+      · uneditableFiles ".git/" in pack:git-safety:37 is not compared: nothing is
         written or deleted
       ✗ unreadableFiles ".env" in pack:secrets:5
           does not cover notes.txt
@@ -522,13 +522,16 @@ fn rules_that_do_not_match_take_few_lines() {
           "~/.config/gh/hosts.yml", "~/.kube/config", "~/.docker/config.json",
           "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
           "service-account*.json", "*.tfstate", "*.kdbx"
-      · each of 31 toolUsageValidation in pack:git-safety:4-34 does not match cat
+      · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
         notes.txt .env
           "Bash git push -f,--force", "Bash git push * +*", "Bash git push
           --mirror,--prune", "Bash git push -d,--delete", "Bash git push * :*",
           "Bash git commit -n,--no-verify", "Bash git {push,merge,rebase,am}
-          --no-verify", "Bash {HUSKY=0,LEFTHOOK=0,SKIP=*} git {commit,push}*", "Bash
-          {,*/}git -*{core.hookspath,alias.*}=*", "Bash git push
+          --no-verify", "Bash
+          {HUSKY=0,HUSKY_SKIP_HOOKS=*,LEFTHOOK=0,LEFTHOOK=false,SKIP=*} git
+          {commit,push,merge,rebase,am}*", "Bash
+          {GIT_CONFIG_KEY_*=core.hooksPath,GIT_CONFIG_KEY_*=alias.*,GIT_CONFIG_PARAMETERS=*}
+          git *", "Bash {,*/}git -*{core.hookspath,alias.*}=*", "Bash git push
           --force-with-lease,--force-if-includes", "Bash git commit --amend", "Bash
           git reset --hard", "Bash git clean -f,--force", "Bash git checkout *-- *",
           "Bash git checkout {,* }{.,./,:/}", "Bash git {checkout,switch}
@@ -744,7 +747,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     conclaude: Stop has no tool: --tool and --command have no meaning there; PreToolUse and PostToolUse have one
     conclaude: SessionStart is not about a file: --file has no meaning there
     conclaude: WebFetch has no file: use --command, or --input
-    conclaude: --command is the command of Bash, and the tool is Write: use --input
+    conclaude: --command is the command of Bash, Monitor or PowerShell, and the tool is Write: use --input
     conclaude: --input is JSON, but not an object: {…} is expected
     conclaude: --input is not JSON: EOF while parsing an object at line 1 column 1
     conclaude: --input needs --tool NAME

@@ -62,6 +62,7 @@ mod security;
 mod subagent_stop;
 mod switch;
 mod test_cases;
+mod tool_rules;
 mod trust;
 mod user_layer;
 #[cfg(unix)]

@@ -153,7 +153,7 @@ fn a_broken_rule_is_an_error_of_the_config_and_allows_nothing() {
     3 |   allow: ["Bash(git", "Foo(x)"]
       |                       ^^^^^^^^ expected a pattern of tools, such as `Read` or `Bash(git status*)` or a mapping with `pattern`
       |
-      = help: what is in parentheses is compared for Bash, Read, Edit, Write, WebFetch, Agent and Skill only; write `Foo` for every use of it
+      = help: what is in parentheses is compared for Bash, Monitor, PowerShell, Read, Edit, Write, WebFetch, Agent and Skill only; write `Foo` for every use of it
 
     error: unknown key `patern` in `deny`
      --> [ROOT]/.conclaude.yaml:4:11

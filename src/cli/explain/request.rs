@@ -191,9 +191,9 @@ fn tool(event: EventKind, request: &Request) -> io::Result<(String, Map<String, 
     let named = request.tool.clone();
     if let Some(command) = &request.command {
         let tool = named.unwrap_or_else(|| tools::SHELL.into());
-        if tool != tools::SHELL {
+        if !tools::WITH_COMMAND.contains(&tool.as_str()) {
             return Err(error(format!(
-                "--command is the command of Bash, and the tool is {tool}: use --input"
+                "--command is the command of Bash, Monitor or PowerShell, and the tool is {tool}: use --input"
             )));
         }
         return Ok((tool, one("command", command)));

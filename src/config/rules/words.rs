@@ -6,9 +6,10 @@ use crate::config::bounded::{NOT_BLANK, seconds_in};
 use crate::config::patterns::OptionName;
 use crate::config::regex_text::RegexText;
 use crate::config::tool_pattern::ToolPatternText;
-use crate::config::{Endpoint, FileGlob, FolderBelow, NameGlob};
+use crate::config::{CommandGlob, Endpoint, FileGlob, FolderBelow, NameGlob};
 use crate::dialect::claude::notation::ToolPattern;
 use crate::event::{self, Blocking, EventKind};
+use crate::pattern::alternatives_of;
 use crate::text::{most_similar, nearest};
 use crate::yaml::Node;
 
@@ -83,7 +84,8 @@ pub(super) fn scalar_fits(node: &Node, schema: &Value) -> bool {
 /// What is wrong with a text that must be a pattern.
 pub(super) fn broken_pattern(text: &str, schema: &Value) -> Option<String> {
     let checked = match schema.get("format").and_then(Value::as_str)? {
-        NameGlob::FORMAT => NameGlob::check(text),
+        NameGlob::FORMAT => return NameGlob::check(text).err(),
+        CommandGlob::FORMAT => CommandGlob::check(text),
         FileGlob::FORMAT if !text.trim().is_empty() => FileGlob::check(text),
         RegexText::FORMAT if !text.trim().is_empty() => return RegexText::check(text).err(),
         ToolPatternText::FORMAT if !text.trim().is_empty() => return ToolPattern::parse(text).err(),
@@ -134,6 +136,7 @@ fn expected_one(schema: &Value) -> String {
     match schema.get("format").and_then(Value::as_str) {
         Some(Endpoint::FORMAT) => return "a URL, such as http://localhost:4318".into(),
         Some(NameGlob::FORMAT) => return "a glob, such as `*coder`".into(),
+        Some(CommandGlob::FORMAT) => return "a glob, such as `git push *`".into(),
         Some(RegexText::FORMAT) => return "a regular expression".into(),
         Some(ToolPatternText::FORMAT) => {
             return "a pattern of tools, such as `Read` or `Bash(git status*)`".into();
@@ -207,7 +210,8 @@ pub(super) fn help(misfit: &Misfit<'_>) -> Option<String> {
         Node::Text(text) if is_endpoint(schema) => Endpoint::new(text).err(),
         Node::Text(text) if broken_pattern(text, schema).is_some() => {
             let format = schema.get("format").and_then(Value::as_str);
-            let is_glob = matches!(format, Some(NameGlob::FORMAT | FileGlob::FORMAT));
+            let is_glob = matches!(format, Some(NameGlob::FORMAT | CommandGlob::FORMAT | FileGlob::FORMAT))
+                && alternatives_of(text).is_none_or(|_| format != Some(NameGlob::FORMAT));
             broken_pattern(text, schema)
                 .map(|error| if is_glob { format!("{error}; {GLOBS}") } else { error })
         }

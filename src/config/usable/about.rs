@@ -1,9 +1,8 @@
 //! Which calls a part of a config might have refused that cannot be used.
 
-use serde::Deserialize;
-
-use crate::config::NameGlob;
+use crate::dialect::claude::notation::ToolPattern;
 use crate::event::ALL;
+use crate::glob::{Glob, Kind};
 use crate::text::nearest;
 use crate::yaml::{Node, Spanned};
 
@@ -24,7 +23,7 @@ pub(crate) enum About {
     Reading,
     /// Files and commands of all kinds.
     Anything,
-    Tools(NameGlob),
+    Tools(Glob),
     /// Only what is allowed without asking.
     Permissions,
 }
@@ -90,10 +89,10 @@ fn of_tool_rule(rule: &Spanned<Node>) -> Option<About> {
     if text(rule, "action") == Some("allow") {
         return None;
     }
-    let tool = text(rule, "tool").and_then(|tool| {
-        NameGlob::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(tool)).ok()
-    });
-    Some(tool.map_or(About::Anything, About::Tools))
+    let Some(tool) = text(rule, "tool") else { return Some(About::Anything) };
+    // It may be about any tool, if its own name is what is wrong.
+    let named = ToolPattern::parse(tool).ok().and_then(|pattern| pattern.glob().ok());
+    named.or_else(|| Glob::new("*", Kind::Name).ok()).map(About::Tools)
 }
 
 /// What rules are about that are in a section where they do not belong, or in one with a name that nothing has. With a missing colon

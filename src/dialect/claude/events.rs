@@ -180,6 +180,21 @@ events! {
     }
     StopFailure {
         section: "stopFailure", subject: Subject::Field("error"),
+        values: Values::Known(&[
+            "authentication_failed",
+            "oauth_org_not_allowed",
+            "account_on_hold",
+            "verification_required",
+            "billing_error",
+            "rate_limit",
+            "overloaded",
+            "invalid_request",
+            "model_not_found",
+            "server_error",
+            "unknown",
+            "max_output_tokens",
+            "cloud_credential_error",
+        ]),
         fields: &[
             always("error", Text("unknown")), maybe("error_details"), maybe("last_assistant_message"),
         ],
@@ -187,6 +202,18 @@ events! {
     }
     Notification {
         section: "notification", subject: Subject::Field("notification_type"),
+        values: Values::Known(&[
+            "permission_prompt",
+            "idle_prompt",
+            "auth_success",
+            "elicitation_dialog",
+            "elicitation_complete",
+            "elicitation_response",
+            "agent_needs_input",
+            "agent_completed",
+            "worker_permission_prompt",
+            "push_notification",
+        ]),
         fields: &[
             always("message", Text("Claude needs your permission")), maybe("title"),
             always("notification_type", Text("permission_prompt")),
@@ -258,6 +285,7 @@ events! {
     }
     InstructionsLoaded {
         section: "instructionsLoaded", subject: Subject::Field("load_reason"),
+        values: Values::Only(&["User", "Project", "Local", "Managed"]),
         fields: &[
             always("file_path", Text("CLAUDE.md")), always("memory_type", Text("Project")),
             always("load_reason", Text("session_start")), maybe("trigger_file_path"),
@@ -275,6 +303,7 @@ events! {
     }
     DirectoryAdded {
         section: "directoryAdded", subject: Subject::Field("source"),
+        values: Values::Only(&["slash_command", "register_repo_root"]),
         fields: &[always("directory", Text("/tmp")), always("source", Text("slash_command"))],
     }
     WorktreeCreate {

@@ -1,13 +1,15 @@
 //! Claude Code's notation for uses of a tool: `Read`, `mcp__github__*`, `Bash(git status*)`, `Edit(./docs/**)`,
 //! `WebFetch(domain:example.com)`, `Agent(coder)`.
 
+use super::tools::{self, KNOWN, SHELL, WITH_COMMAND};
 use crate::file_pattern::FilePattern;
-use crate::glob::{Glob, Kind};
+use crate::glob::{Glob, GlobError, Kind};
+use crate::pattern::alternatives_of;
 
 /// A glob over the tool's name, and what is compared of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolPattern {
-    pub(crate) tool: String,
+    pub(crate) tool: Glob,
     pub(crate) input: Input,
 }
 
@@ -38,7 +40,7 @@ const READERS: [&str; 4] = ["Read", "NotebookRead", "Grep", "Glob"];
 const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 /// The tools with a specifier, for messages.
-const SPECIFIED: &str = "Bash, Read, Edit, Write, WebFetch, Agent and Skill";
+const SPECIFIED: &str = "Bash, Monitor, PowerShell, Read, Edit, Write, WebFetch, Agent and Skill";
 
 impl ToolPattern {
     /// # Errors
@@ -49,20 +51,20 @@ impl ToolPattern {
             if text.contains(')') {
                 return Err("`)` without a `(` before it".into());
             }
-            return ToolPattern { tool: own_name(text), input: Input::Any }.checked();
+            return Ok(ToolPattern { tool: tool_glob(text)?, input: Input::Any });
         };
         let Some(inner) = rest.strip_suffix(')') else {
             return Err("it must end with the `)` that closes its `(`".into());
         };
-        let (tool, inner) = (own_name(tool.trim()), inner.trim());
-        let input = if inner.is_empty() || inner == "*" { Input::Any } else { input(&tool, inner)? };
+        let (tool, inner) = (tool_glob(tool.trim())?, inner.trim());
+        let is_any = inner.is_empty() || inner == "*";
+        let input = if is_any { Input::Any } else { input(tool.as_str(), inner)? };
         ToolPattern { tool, input }.checked()
     }
 
     fn checked(self) -> Result<ToolPattern, String> {
         let glob =
             |pattern: &str| Glob::new(pattern, Kind::Name).map(drop).map_err(|error| error.to_string());
-        glob(&self.tool)?;
         match &self.input {
             Input::Any => {}
             Input::Command { glob: pattern, .. }
@@ -79,18 +81,40 @@ impl ToolPattern {
 
     /// Whether a name is one that it is about, without a look at the input.
     pub(crate) fn names(&self, tool: &str) -> bool {
-        let tool = own_name(tool);
+        let tool = tools::current_name(tool);
         let by_kind = match &self.input {
             // As in Claude Code, a rule for these two is one for all tools that do the same.
-            Input::File { writes: true, .. } => self.tool == "Edit" && WRITERS.contains(&tool.as_str()),
-            Input::File { writes: false, .. } => self.tool == "Read" && READERS.contains(&tool.as_str()),
+            Input::File { writes: true, .. } => self.tool.as_str() == "Edit" && WRITERS.contains(&tool),
+            Input::File { writes: false, .. } => self.tool.as_str() == "Read" && READERS.contains(&tool),
             _ => false,
         };
-        // A server stands for all its tools.
-        let is_server = self.tool.strip_prefix("mcp__").is_some_and(|server| !server.contains("__"));
-        let by_server = is_server && tool.strip_prefix(&self.tool).is_some_and(|rest| rest.starts_with("__"));
-        let glob = Glob::new(&self.tool, Kind::Name);
-        by_kind || by_server || glob.is_ok_and(|glob| glob.matches(&tool).unwrap_or(false))
+        let by_server = self
+            .server()
+            .and_then(|server| tool.strip_prefix(server))
+            .is_some_and(|rest| rest.starts_with("__"));
+        let matches = |tool: &str| self.tool.matches(tool).unwrap_or(false);
+        by_kind || by_server || matches(tool) || tools::is_ruled_as_shell(tool, true) && matches(SHELL)
+    }
+
+    /// An MCP server, which stands for all its tools.
+    fn server(&self) -> Option<&str> {
+        let text = self.tool.as_str();
+        text.strip_prefix(tools::MCP).filter(|server| !server.contains("__")).map(|_| text)
+    }
+
+    /// The names that it is about, as one glob.
+    ///
+    /// # Errors
+    /// Where that is longer than a pattern may be.
+    pub(crate) fn glob(&self) -> Result<Glob, GlobError> {
+        let several = match (&self.input, self.server()) {
+            (Input::File { .. }, _) => {
+                self.tools().filter(|tools| tools.len() > 1).map(|tools| tools.join(","))
+            }
+            (_, Some(server)) => Some(format!("{server},{server}__*")),
+            _ => None,
+        };
+        several.map_or_else(|| Ok(self.tool.clone()), |names| Glob::new(&format!("{{{names}}}"), Kind::Name))
     }
 
     pub(crate) fn is_about_files(&self) -> bool {
@@ -100,25 +124,43 @@ impl ToolPattern {
     /// The names of the tools that it is about; none where there is no end of them.
     pub(crate) fn tools(&self) -> Option<Vec<&str>> {
         match &self.input {
-            Input::File { writes: true, .. } if self.tool == "Edit" => Some(WRITERS.to_vec()),
-            Input::File { writes: false, .. } if self.tool == "Read" => Some(READERS.to_vec()),
+            Input::File { writes: true, .. } if self.tool.as_str() == "Edit" => Some(WRITERS.to_vec()),
+            Input::File { writes: false, .. } if self.tool.as_str() == "Read" => Some(READERS.to_vec()),
             _ => {
-                let is_plain = self.tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                let is_server = self.tool.starts_with("mcp__");
-                (is_plain && !is_server).then(|| vec![self.tool.as_str()])
+                let names: Vec<&str> = alternatives(self.tool.as_str()).collect();
+                let is_plain = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                (names.iter().all(is_plain) && self.server().is_none()).then_some(names)
             }
         }
     }
 }
 
-/// The tool that calls agents has two names.
-fn own_name(tool: &str) -> String {
-    if tool == "Task" { "Agent".into() } else { tool.to_owned() }
+/// The names of `{a,b}`; itself otherwise.
+fn alternatives(glob: &str) -> impl Iterator<Item = &str> {
+    let list = glob.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let list = list.filter(|list| !list.contains(['{', '}', '[', '\\']));
+    list.unwrap_or(glob).split(if list.is_some() { ',' } else { '\0' })
+}
+
+/// A glob over the names of tools. What is certain to match nothing is none.
+fn tool_glob(text: &str) -> Result<Glob, String> {
+    if text != SHELL {
+        if let Some(spelling) = alternatives_of(text) {
+            return Err(format!("alternatives are written `{spelling}`"));
+        }
+        let is_known = |name: &&str| KNOWN.contains(name) || tools::current_name(name) != *name;
+        for name in alternatives(text).filter(|name| !is_known(name)) {
+            if let Some(known) = KNOWN.iter().find(|known| known.eq_ignore_ascii_case(name)) {
+                return Err(format!("case counts, and no tool is called `{name}`: write `{known}`"));
+            }
+        }
+    }
+    Glob::new(tools::current_name(text), Kind::Name).map_err(|error| error.to_string())
 }
 
 fn input(tool: &str, inner: &str) -> Result<Input, String> {
     Ok(match tool {
-        "Bash" => command(inner),
+        shell if WITH_COMMAND.contains(&shell) => command(inner),
         "WebFetch" => match inner.strip_prefix("domain:").map(str::trim) {
             Some(domain) if !domain.is_empty() => Input::Domain(domain.to_lowercase()),
             _ => return Err(format!("write `WebFetch(domain:{})`", host_like(inner))),
@@ -156,7 +198,7 @@ mod tests {
 
     fn shown(text: &str) -> String {
         match ToolPattern::parse(text) {
-            Ok(pattern) => format!("{} {:?}", pattern.tool, pattern.input),
+            Ok(pattern) => format!("{} {:?}", pattern.tool.as_str(), pattern.input),
             Err(error) => format!("error: {error}"),
         }
     }
@@ -199,15 +241,33 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_said() {
-        let all =
-            ["Bash(git", "Bash)", "WebFetch(https://example.com/x)", "mcp__x__y(z)", "Bash(git [a)", "*(x)"];
+        let all = [
+            "Bash(git",
+            "Bash)",
+            "WebFetch(https://example.com/x)",
+            "mcp__x__y(z)",
+            "Bash(git [a)",
+            "*(x)",
+            "bash",
+            "read(x)",
+            "{Edit,webfetch}",
+            "Bash|Read",
+            "Edit, Write",
+            "Read|Bash(git *)",
+        ];
         insta::assert_snapshot!(all.map(|text| format!("{text} = {}", shown(text))).join("\n"), @"
         Bash(git = error: it must end with the `)` that closes its `(`
         Bash) = error: `)` without a `(` before it
         WebFetch(https://example.com/x) = error: write `WebFetch(domain:example.com)`
-        mcp__x__y(z) = error: what is in parentheses is compared for Bash, Read, Edit, Write, WebFetch, Agent and Skill only; write `mcp__x__y` for every use of it
+        mcp__x__y(z) = error: what is in parentheses is compared for Bash, Monitor, PowerShell, Read, Edit, Write, WebFetch, Agent and Skill only; write `mcp__x__y` for every use of it
         Bash(git [a) = error: `[` without a `]` after it
-        *(x) = error: what is in parentheses is compared for Bash, Read, Edit, Write, WebFetch, Agent and Skill only; write `*` for every use of it
+        *(x) = error: what is in parentheses is compared for Bash, Monitor, PowerShell, Read, Edit, Write, WebFetch, Agent and Skill only; write `*` for every use of it
+        bash = error: case counts, and no tool is called `bash`: write `Bash`
+        read(x) = error: case counts, and no tool is called `read`: write `Read`
+        {Edit,webfetch} = error: case counts, and no tool is called `webfetch`: write `WebFetch`
+        Bash|Read = error: alternatives are written `{Bash,Read}`
+        Edit, Write = error: alternatives are written `{Edit,Write}`
+        Read|Bash(git *) = error: alternatives are written `{Read,Bash}`
         ");
     }
 
@@ -225,7 +285,11 @@ mod tests {
             ("mcp__github", "mcp__github2__list", false),
             ("mcp__*", "mcp__github__list", true),
             ("Bash", "BashOutput", false),
-            ("bash", "Bash", false),
+            ("Bash", "Monitor", true),
+            ("Bash(npm *)", "Monitor", true),
+            ("Monitor", "Bash", false),
+            ("Bash", "PowerShell", false),
+            ("{Edit,Write}", "Write", true),
         ] {
             assert_eq!(ToolPattern::parse(pattern).unwrap().names(tool), expected, "{pattern} {tool}");
         }

@@ -7,13 +7,31 @@ use crate::shell::Access;
 /// What a tool call does, as far as its input says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use<'a> {
-    File { access: Access, path: &'a str },
+    File {
+        access: Access,
+        path: &'a str,
+    },
     Shell(&'a str),
+    /// Code of another shell, whose syntax is not read.
+    PowerShell(&'a str),
     Other,
 }
 
 /// The tool that runs shell commands.
 pub(crate) const SHELL: &str = "Bash";
+
+/// Runs a shell command as `Bash` does, in the background; with `ws` instead it opens a socket and runs nothing.
+const MONITOR: &str = "Monitor";
+const POWER_SHELL: &str = "PowerShell";
+
+/// The tools with a command, in their field `command`.
+pub(crate) const WITH_COMMAND: [&str; 3] = [SHELL, MONITOR, POWER_SHELL];
+
+/// Whether rules for `Bash` are for this tool as well, as those of Claude Code's own permissions are for Monitor. One that allows a
+/// command of `sh` does not allow the same text in another language.
+pub(crate) fn is_ruled_as_shell(tool: &str, is_allowing: bool) -> bool {
+    tool == MONITOR || tool == POWER_SHELL && !is_allowing
+}
 
 /// The tool that starts agents.
 pub(crate) const AGENT: &str = "Agent";
@@ -29,8 +47,9 @@ const FILE_TOOLS: [(&str, &str, Access); 6] = [
 ];
 
 /// Those that write, and those that read; a shell does both.
-pub(crate) const WRITING: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"];
-pub(crate) const READING: &[&str] = &["Read", "NotebookRead", "Grep", "Bash"];
+pub(crate) const WRITING: &[&str] =
+    &["Write", "Edit", "MultiEdit", "NotebookEdit", "Bash", "Monitor", "PowerShell"];
+pub(crate) const READING: &[&str] = &["Read", "NotebookRead", "Grep", "Bash", "Monitor", "PowerShell"];
 
 /// The field of a tool's input that names its file.
 pub(crate) fn file_field(tool: &str) -> Option<&'static str> {
@@ -84,6 +103,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "CronDelete",
     "CronList",
     "Edit",
+    "EndConversation",
     "EnterPlanMode",
     "EnterWorktree",
     "ExitPlanMode",
@@ -117,11 +137,14 @@ pub(crate) const KNOWN: &[&str] = &[
     "ScheduleWakeup",
     "SendFeedback",
     "SendMessage",
+    "SendUserFile",
     "SendUserMessage",
+    "ShareOnboardingGuide",
     "ShowOnboardingRolePicker",
     "Skill",
     "SlashCommand",
     "StructuredOutput",
+    "SubagentHandback",
     "TaskCreate",
     "TaskGet",
     "TaskList",
@@ -135,6 +158,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "WebSearch",
     "Workflow",
     "Write",
+    "propose_skills",
 ];
 
 /// How the tools of MCP servers start: `mcp__server__tool`.
@@ -161,6 +185,22 @@ pub(crate) fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
     allowed.is_none_or(|tools| tools.iter().any(writes)) && !is_denied
 }
 
+/// The files that the input of an MCP server's tool names, as far as its keys say so.
+pub(crate) fn named_files(input: &Map<String, Value>) -> Vec<&str> {
+    const KEYS: [&str; 9] =
+        ["source", "destination", "src", "dst", "dest", "target", "directory", "folder", "dir"];
+    const ENDS: [&str; 6] = ["path", "paths", "file", "files", "filename", "uri"];
+    let names_file = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        KEYS.contains(&key.as_str()) || ENDS.iter().any(|end| key.ends_with(end))
+    };
+    let values = input.iter().filter(|(key, _)| names_file(key)).flat_map(|(_, value)| match value {
+        Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+        value => value.as_str().into_iter().collect::<Vec<_>>(),
+    });
+    values.map(|path| path.strip_prefix("file://").unwrap_or(path)).filter(|path| !path.is_empty()).collect()
+}
+
 /// Whether a call of this tool may name files or a command, as far as that is known.
 pub(crate) fn may_touch_files(tool: &str) -> bool {
     !KNOWN.contains(&tool) || WRITING.contains(&tool) || READING.contains(&tool)
@@ -172,12 +212,14 @@ pub(crate) fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'sta
     let file = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
     let (field, access, is_required) = match file {
         Some((_, field, access)) => (*field, Some(*access), true),
-        None if tool == SHELL => ("command", None, true),
+        None if WITH_COMMAND.contains(&tool) => {
+            ("command", None, tool != MONITOR || !input.contains_key("ws"))
+        }
         None if tool == "Grep" => ("path", Some(Access::Read), false),
         None => return None,
     };
     let is_usable = match input.get(field) {
-        Some(Value::String(text)) => !text.contains('\0'),
+        Some(Value::String(text)) => !text.contains('\0') && !(text.trim().is_empty() && file.is_some()),
         Some(Value::Null) | None => !is_required,
         Some(_) => false,
     };
@@ -187,8 +229,9 @@ pub(crate) fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'sta
 /// What a call of a tool does.
 pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
-    if tool == SHELL {
-        return field("command").map_or(Use::Other, Use::Shell);
+    if WITH_COMMAND.contains(&tool) {
+        let shell = if tool == POWER_SHELL { Use::PowerShell } else { Use::Shell };
+        return field("command").map_or(Use::Other, shell);
     }
     let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
     let file = found.and_then(|(_, name, access)| Some(Use::File { access: *access, path: field(name)? }));

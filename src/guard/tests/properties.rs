@@ -65,6 +65,7 @@ impl Project {
             ground,
             tool,
             command,
+            input: &serde_json::Map::new(),
             agent: "main",
             is_subagent: false,
             worktree: None,

@@ -93,10 +93,10 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     let has = |yaml: &str, line: &str| {
         assert!(registered(yaml).contains(&line.to_owned()), "{:?}", registered(yaml))
     };
-    has("", "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash");
+    has("", "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell");
     has(
         "preToolUse: {commands: {Bash: [{run: x}]}}",
-        "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
+        "PreToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
     );
     has("preToolUse: {commands: {'*': [{run: x}]}}", "PreToolUse");
     has("preToolUse: {commands: {'[RW]*': [{run: x}]}}", "PreToolUse");
@@ -145,7 +145,7 @@ fn what_a_project_needs_beyond_the_users_own_config_is_registered_in_the_project
 fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let own = || config("preToolUse: {unreadableFiles: [.env]}");
     let small = |scope| needed(&config(""), PROGRAM, scope);
-    let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash", but needed for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep""#;
+    let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep""#;
     let part = |scope| if scope == Scope::User { own() } else { config("") };
     let problems = |found: &[Found], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, part));
     let user = file(Scope::User, "u", small(Scope::User));

@@ -41,7 +41,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +    ],
     +    "PreToolUse": [
     +      {
-    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash",
+    +        "matcher": "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell",
     +        "hooks": [
     +          {
     +            "type": "command",

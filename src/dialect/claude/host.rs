@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// The host of the input's `url`, in lower case.
-pub(super) fn of(input: &Map<String, Value>) -> Option<String> {
+pub(crate) fn of(input: &Map<String, Value>) -> Option<String> {
     host(input.get("url")?.as_str()?)
 }
 
