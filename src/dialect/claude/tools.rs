@@ -219,7 +219,7 @@ pub(crate) fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'sta
         None => return None,
     };
     let is_usable = match input.get(field) {
-        Some(Value::String(text)) => !text.contains('\0') && !(text.trim().is_empty() && file.is_some()),
+        Some(Value::String(text)) => !text.contains('\0') && (file.is_none() || !text.trim().is_empty()),
         Some(Value::Null) | None => !is_required,
         Some(_) => false,
     };
