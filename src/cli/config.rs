@@ -60,12 +60,30 @@ fn print(out: &mut Out<'_>, origins: &Origins, relative_to: Option<&Path>) -> io
             writeln!(out, "# {}: {order}", keys.join("."))?;
         }
     }
-    let text = yaml::emit(origins.tree(), |span| {
+    let text = yaml::emit(&without_secrets(origins.tree()), |span| {
         let (origin, folder) = origins.at(span).zip(relative_to)?;
         let path = origin.path.strip_prefix(folder).unwrap_or(origin.path);
         Some(visible(&format!("{}:{}", path.display(), origin.line)))
     });
     write!(out, "{text}")
+}
+
+/// The values, but for those of headers: a token may be written there instead of the name of a variable.
+fn without_secrets(tree: &Spanned<Node>) -> Spanned<Node> {
+    let mut tree = tree.clone();
+    let headers = ["telemetry", "headers"].iter().try_fold(&mut tree, |node, key| {
+        let Node::Map(entries) = &mut node.value else { return None };
+        entries.iter_mut().find(|(own, _)| own.value == *key).map(|(_, value)| value)
+    });
+    if let Some(Spanned { value: Node::Map(headers), .. }) = headers {
+        for (_, header) in headers {
+            let names_a_variable = matches!(&header.value, Node::Text(text) if text.contains("${"));
+            if !names_a_variable {
+                header.value = Node::Text("(not shown)".into());
+            }
+        }
+    }
+    tree
 }
 
 /// Which entry of a list decides where several layers have some: not always the first or the last.
@@ -95,7 +113,7 @@ fn as_json(loaded: &Loaded, with_origins: bool) -> Value {
         origins.sources().iter().map(|source| json!({"layer": source.layer.name(), "path": source.path}));
     let mut report = json!({
         "files": files.collect::<Vec<_>>(),
-        "config": <Value as serde::Deserialize>::deserialize(origins.tree()).unwrap_or_default(),
+        "config": <Value as serde::Deserialize>::deserialize(&without_secrets(origins.tree())).unwrap_or_default(),
         "errors": errors.iter().map(|error| json!({"path": error.path(), "message": error.summary()})).collect::<Vec<_>>(),
     });
     if with_origins && let Some(report) = report.as_object_mut() {

@@ -40,6 +40,8 @@ pub(crate) struct Replayer {
     des: DesConfig,
     /// Every rule that could say something about the events of a transcript.
     pub(crate) rules: Vec<Rule>,
+    /// The events that these are about.
+    with_rules: Vec<EventKind>,
 }
 
 /// Where events happen. What the disk says about its folders is asked once.
@@ -157,7 +159,18 @@ impl Replayer {
                 .map_err(broken)?;
         let rules = rules::all(&loaded, &guards, &permissions, root);
         let des = loaded.config.des.clone().unwrap_or_default();
-        Ok(Replayer { loaded, guards, sources, base: root.to_owned(), des, rules })
+        let is_of = |event: &EventKind| {
+            let section = event.row().section;
+            let key = |rule: &Rule| rule.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
+            rules.iter().any(key)
+        };
+        let with_rules = EVENTS.into_iter().filter(is_of).collect();
+        Ok(Replayer { loaded, guards, sources, base: root.to_owned(), des, rules, with_rules })
+    }
+
+    /// Whether a rule could say something about this event. Most configs have none for some of them, and then nothing is to be judged.
+    pub(crate) fn has_rules(&self, event: EventKind) -> bool {
+        self.with_rules.contains(&event)
     }
 
     /// Sections of the config for events that no transcript shows.

@@ -24,7 +24,7 @@ impl Walk<'_> {
             time: self.time.clone(),
             event: kind,
             tool: tool.map(str::to_owned),
-            what: what.chars().take(MAX_WHAT).collect(),
+            what: start_of(what).to_owned(),
         }
     }
 
@@ -33,7 +33,7 @@ impl Walk<'_> {
         let text = |field: &str| input.get(field).and_then(Value::as_str);
         match tools::what(name, input) {
             Use::File { path, .. } => self.shown(path).to_owned(),
-            Use::Shell(command) | Use::PowerShell(command) => command.chars().take(MAX_WHAT).collect(),
+            Use::Shell(command) | Use::PowerShell(command) => start_of(command).to_owned(),
             Use::Other if tools::starts_agent(name) => {
                 let parts = [text("subagent_type"), text("description")];
                 parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
@@ -45,14 +45,18 @@ impl Walk<'_> {
         }
     }
 
-    /// The event with these fields, and those that all payloads have.
-    pub(super) fn event(&mut self, kind: EventKind, mut fields: Map<String, Value>) -> Option<Event> {
+    /// The fields that the payloads of this thread have in common. They are made when one of them changes, and copied for each event.
+    fn common_fields(&mut self) -> Map<String, Value> {
+        let is_known = |(cwd, mode, _): &&(String, Option<String>, _)| *cwd == self.cwd && *mode == self.mode;
+        if let Some((.., fields)) = self.common.as_ref().filter(is_known) {
+            return fields.clone();
+        }
         let thread = self.thread;
+        let mut fields = Map::new();
         let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
         set("session_id", json!(thread.session));
         set("transcript_path", json!(thread.main));
         set("cwd", json!(self.cwd));
-        set("hook_event_name", json!(kind.name()));
         if let Some(mode) = &self.mode {
             set("permission_mode", json!(mode));
         }
@@ -61,10 +65,23 @@ impl Walk<'_> {
             if let Some(kind) = &agent.kind {
                 set("agent_type", json!(kind));
             }
-            if kind == EventKind::SubagentStop {
-                set("agent_transcript_path", json!(thread.path));
-            }
         }
+        self.common = Some((self.cwd.clone(), self.mode.clone(), fields.clone()));
+        fields
+    }
+
+    /// The event with these fields, and those that all payloads have.
+    pub(super) fn event<const N: usize>(
+        &mut self,
+        kind: EventKind,
+        own: [(&str, Value); N],
+    ) -> Option<Event> {
+        let mut fields = self.common_fields();
+        fields.insert("hook_event_name".into(), kind.name().into());
+        if kind == EventKind::SubagentStop && self.thread.agent.is_some() {
+            fields.insert("agent_transcript_path".into(), json!(self.thread.path));
+        }
+        fields.extend(own.map(|(name, value)| (name.to_owned(), value)));
         match Event::of(kind, fields) {
             Ok(event) => Some(event),
             Err(error) => {
@@ -72,6 +89,26 @@ impl Walk<'_> {
                 None
             }
         }
+    }
+
+    /// What the config says where the event alone is asked for. One that no rule is about is allowed, without a look at it.
+    pub(super) fn judge_of<const N: usize>(
+        &mut self,
+        kind: EventKind,
+        is_gated: bool,
+        fields: impl FnOnce(&Self) -> [(&'static str, Value); N],
+    ) -> Option<Judged> {
+        if self.is_early {
+            return None;
+        }
+        if !is_gated && !self.replayer.has_rules(kind) {
+            let judged = Judged::default();
+            self.count(&judged);
+            return Some(judged);
+        }
+        let fields = fields(self);
+        let event = self.event(kind, fields)?;
+        self.judge(&event, is_gated)
     }
 
     /// What the config says to an event. Nothing to one that is not asked for. `is_gated`: a gate applies that is not replayed.
@@ -151,4 +188,9 @@ impl Walk<'_> {
             self.seen.keep(key, Hit { session, agent, at, would, because, happened, differs });
         }
     }
+}
+
+/// As much as is kept of a command or a prompt.
+fn start_of(text: &str) -> &str {
+    text.char_indices().nth(MAX_WHAT).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

@@ -1,6 +1,6 @@
 //! Stops of the main thread and of subagents: an answer is one if what follows it says so.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::seen::Happened;
 use super::walk::{Pending, Walk};
@@ -45,20 +45,20 @@ impl Walk<'_> {
         }
     }
 
+    fn stop_fields(&self) -> [(&'static str, Value); 2] {
+        let task = |(id, kind): (&String, &String)| json!({"id": id, "type": "subagent", "status": "running", "agent_type": kind});
+        let tasks: Vec<Value> = self.running.iter().map(task).collect();
+        [("stop_hook_active", json!(self.was_blocked)), ("background_tasks", Value::Array(tasks))]
+    }
+
     pub(super) fn stopped(&mut self, stop: Pending, happened: Happened) {
         let Pending { time, is_early, .. } = stop;
         let now = (std::mem::replace(&mut self.time, time), std::mem::replace(&mut self.is_early, is_early));
         let kind = if self.thread.agent.is_some() { EventKind::SubagentStop } else { EventKind::Stop };
         self.seen.stops += u64::from(!is_early);
         self.seen.not_replayed.gated_stops += u64::from(self.is_gated && !is_early);
-        let task = |(id, kind): (&String, &String)| json!({"id": id, "type": "subagent", "status": "running", "agent_type": kind});
-        let tasks: Vec<Value> = self.running.iter().map(task).collect();
-        let fields = Map::from_iter([
-            ("stop_hook_active".to_owned(), json!(self.was_blocked)),
-            ("background_tasks".to_owned(), Value::Array(tasks)),
-        ]);
         let at = self.at(kind, None, "");
-        if let Some(judged) = self.event(kind, fields).and_then(|event| self.judge(&event, self.is_gated)) {
+        if let Some(judged) = self.judge_of(kind, self.is_gated, Walk::stop_fields) {
             self.blocks += u32::from(judged.would == Would::Blocked);
             self.note(at, &judged, happened, None);
         }

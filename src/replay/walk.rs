@@ -73,6 +73,8 @@ pub(super) struct Walk<'a> {
     pub(super) stage: Option<(String, Stage)>,
     pub(super) judged_on_stage: u32,
     pub(super) cwd: String,
+    /// What all payloads have, for this folder and this mode of permissions.
+    pub(super) common: Option<(String, Option<String>, Map<String, Value>)>,
     pub(super) mode: Option<String>,
     pub(super) time: Option<String>,
     /// The line is older than what is asked for: it is only remembered.
@@ -104,6 +106,7 @@ impl<'a> Walk<'a> {
             stage: None,
             judged_on_stage: 0,
             cwd: String::new(),
+            common: None,
             mode: thread.mode.clone(),
             time: None,
             is_early: since.is_some(),
@@ -195,9 +198,8 @@ impl<'a> Walk<'a> {
         }
         self.seen.prompts += u64::from(!self.is_early);
         let at = self.at(EventKind::UserPromptSubmit, None, &prompt);
-        let fields = Map::from_iter([("prompt".to_owned(), json!(prompt))]);
-        let event = self.event(EventKind::UserPromptSubmit, fields);
-        if let Some(judged) = event.and_then(|event| self.judge(&event, false)) {
+        let judged = self.judge_of(EventKind::UserPromptSubmit, false, |_| [("prompt", json!(prompt))]);
+        if let Some(judged) = judged {
             self.note(at, &judged, happened, None);
         }
     }
@@ -221,11 +223,8 @@ impl<'a> Walk<'a> {
         let at = self.at(EventKind::PreToolUse, Some(name), &self.detail(name, &input));
         let text = |field: &str| input.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let starts = tools::starts_agent(name).then(|| text("subagent_type"));
-        let fields = Map::from_iter([
-            ("tool_name".to_owned(), json!(name)),
-            ("tool_use_id".to_owned(), json!(id)),
-            ("tool_input".to_owned(), Value::Object(input)),
-        ]);
+        let fields =
+            [("tool_name", json!(name)), ("tool_use_id", json!(id)), ("tool_input", Value::Object(input))];
         let Some(event) = self.event(EventKind::PreToolUse, fields) else { return };
         let is_gated = self.is_gated && replay::concerns_scope(&event);
         self.seen.not_replayed.scopes += u64::from(is_gated && !self.is_early);

@@ -377,6 +377,32 @@ fn headers_come_from_the_environment_and_are_never_shown() {
 }
 
 #[test]
+fn a_token_that_is_written_in_the_config_is_shown_nowhere() {
+    let collector = Collector::answering(|_, _| Reply::Says("401 Unauthorized", "", ""));
+    let headers = "{Authorization: very-secret, x-team: '${TEAM}'}";
+    let config = format!("telemetry: {{endpoint: '{}', headers: {headers}}}\n{CONFIG}", collector.url);
+    let test = Test::event("Stop").config(&config).env("CONCLAUDE_LOG", "debug");
+    let test = test.run().nowhere("very-secret").again();
+    test.shows(&["trust", "--yes"]);
+    let shown = test.shows(&["config", "show"]);
+    assert!(
+        shown.contains("Authorization: \"(not shown)\"") && shown.contains("x-team: \"${TEAM}\""),
+        "{shown}"
+    );
+    for arguments in [
+        &["config", "show", "--json", "--origin"][..],
+        &["audit", "show", "--json"],
+        &["audit", "export", "--otlp", "--retry-for", "0"],
+        &["doctor"],
+        &["trust"],
+        &["validate"],
+    ] {
+        let shown = test.shows(arguments);
+        assert!(!shown.contains("very-secret"), "{arguments:?}: {shown}");
+    }
+}
+
+#[test]
 fn a_hook_answers_first_and_its_record_is_sent_by_another_process() {
     let (go, wait) = mpsc::channel::<()>();
     let collector = Collector::answering(move |_, _| {
