@@ -170,6 +170,10 @@ impl<'a> Transfer<'a> {
                 }
             }
             self.note(signal, batch.to, state)?;
+            // What is recorded meanwhile comes with the next call: else one signal would be sent a record at a time, and the other wait.
+            if batch.is_last {
+                return Ok(Ok(()));
+            }
         }
     }
 
@@ -218,10 +222,11 @@ impl<'a> Transfer<'a> {
             }
             trails = vec![self.trail];
         }
-        for trail in trails {
+        let last = trails.len().saturating_sub(1);
+        for (number, trail) in trails.into_iter().enumerate() {
             let mut reader = first.take().unwrap_or_else(|| Reader::new(trail));
             if let Some(batch) = self.read(signal, &mut reader)? {
-                return Ok(Some(batch));
+                return Ok(Some(Batch { is_last: batch.is_last && number == last, ..batch }));
             }
         }
         Ok(None)
@@ -230,17 +235,17 @@ impl<'a> Transfer<'a> {
     /// None if there is nothing after the reader's position.
     fn read(&self, signal: Signal, reader: &mut Reader<'_>) -> io::Result<Option<Batch>> {
         let from = reader.mark();
-        let (mut items, mut records, mut bytes) = (Vec::new(), 0, 0);
+        let (mut items, mut records, mut bytes, mut is_full) = (Vec::new(), 0, 0, false);
         reader.each_until(&self.filter, |entry| {
             let own = signal.items(entry);
             bytes += own.iter().map(|item| item.to_string().len()).sum::<usize>();
             records += usize::from(!own.is_empty());
             items.extend(own);
-            let is_full = records >= self.max_records || bytes >= MAX_BYTES;
+            is_full = records >= self.max_records || bytes >= MAX_BYTES;
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let to = reader.mark();
-        Ok((to != from).then_some(Batch { items, records, from, to }))
+        Ok((to != from).then_some(Batch { items, records, from, to, is_last: !is_full }))
     }
 }
 
@@ -250,4 +255,6 @@ struct Batch {
     records: usize,
     from: Mark,
     to: Mark,
+    /// The trail has no more at this moment.
+    is_last: bool,
 }

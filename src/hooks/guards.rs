@@ -173,11 +173,22 @@ pub(super) fn agent_of(tool: &PreToolUsePayload, event: &Event) -> String {
     named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
 }
 
-pub(super) fn outcome(found: guard::Finding) -> Outcome {
-    let (verdict, code) = match found.action {
+fn verdict(found: &guard::Finding) -> (Verdict, Code) {
+    match found.action {
         Action::Block => (Verdict::Block, Code::GuardDenied),
         Action::Ask | Action::Allow => (Verdict::Ask, Code::GuardAsks),
-    };
+    }
+}
+
+/// The same without words, for whoever counts and shows none.
+pub(super) fn wordless(found: guard::Finding) -> Outcome {
+    let (verdict, code) = verdict(&found);
+    let finding = Finding::new(code, String::new(), String::new()).by(Some(found.origin), found.matched);
+    Outcome { verdict, message: String::new(), evidence: Evidence::Finding(finding) }
+}
+
+pub(super) fn outcome(found: guard::Finding) -> Outcome {
+    let (verdict, code) = verdict(&found);
     let what = crate::text::clean(&format!("{}: {}", found.what, found.rule));
     let finding =
         Finding::new(code, what, crate::text::clean(&found.advice)).by(Some(found.origin), found.matched);

@@ -192,5 +192,7 @@ impl Walk<'_> {
 
 /// As much as is kept of a command or a prompt.
 fn start_of(text: &str) -> &str {
-    text.char_indices().nth(MAX_WHAT).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+    // No character is shorter than a byte.
+    let long = (text.len() > MAX_WHAT).then(|| text.char_indices().nth(MAX_WHAT)).flatten();
+    long.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

@@ -1,5 +1,6 @@
 //! Sending to a collector that is down, slow, busy or picky: nothing is lost, and nothing is sent twice after a success.
 
+use std::io::Write;
 use std::net::TcpListener;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -455,6 +456,29 @@ fn a_collector_that_was_down_a_moment_ago_is_left_alone_by_hooks() {
     assert_eq!(logged(&collector.received()), [[1, 2]]);
     let _project = test.run().silent();
     assert_eq!(collector.next().numbers(), [3], "it works again");
+}
+
+/// One signal does not wait for the other, which would be sent a record at a time as long as there are new ones.
+#[test]
+fn what_is_recorded_meanwhile_is_sent_with_the_next_call() {
+    let test = with_records(1);
+    let root = test.root();
+    let payload = serde_json::json!({
+        "session_id": "s", "transcript_path": root.join("t.jsonl"), "cwd": root, "hook_event_name": "Stop", "stop_hook_active": false,
+    });
+    let collector = Collector::answering(move |_, request| {
+        if request.path == "/v1/logs" {
+            let mut hook = conclaude_in(&root);
+            hook.arg("Stop").stdin(Stdio::piped()).stderr(Stdio::null());
+            let mut hook = hook.spawn().unwrap();
+            hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+            hook.wait().unwrap();
+        }
+        FINE
+    });
+    export(&test, &collector.url, &[]);
+    let paths: Vec<String> = collector.received().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, ["/v1/logs", "/v1/traces"]);
 }
 
 #[test]

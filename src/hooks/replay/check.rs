@@ -64,7 +64,7 @@ impl Replayer {
         let agent = guards::agent_of(&tool, event);
         let (_, findings) = guards::compare(&self.guards, &tool, &agent, &scene, Watch::Matches(&seen));
         matched.extend(seen.into_inner());
-        findings.into_iter().map(guards::outcome).collect()
+        findings.into_iter().map(guards::wordless).collect()
     }
 
     /// Gate 1, as far as the prompt says. The step file is not the one of that time.
