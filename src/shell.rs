@@ -4,6 +4,7 @@
 
 mod archives;
 mod arguments;
+mod batches;
 mod beside;
 mod braces;
 mod builtins;
@@ -11,12 +12,14 @@ mod choices;
 mod code;
 mod control;
 mod copy;
+mod databases;
 mod dispatch;
 mod editors;
 mod effects;
 mod expand;
 mod expansions;
 mod feeds;
+mod format;
 mod git;
 mod interpreters;
 mod lexer;
@@ -30,6 +33,8 @@ mod printing;
 mod programs;
 mod quotes;
 mod redirect;
+mod run;
+mod runners;
 mod search;
 mod simple;
 mod state;
@@ -40,6 +45,7 @@ mod transfer;
 mod trim;
 mod unknown;
 mod walk;
+mod words;
 mod wrappers;
 
 #[cfg(test)]
@@ -48,6 +54,7 @@ mod tests;
 use std::ops::Range;
 use std::rc::Rc;
 
+pub(crate) use beside::{EVALUATING, is_evaluated};
 pub(crate) use options::Given;
 pub(crate) use plain::Plain;
 pub(crate) use powershell::read as read_powershell;
@@ -93,6 +100,8 @@ pub struct Simple {
     pub unknown: Vec<Unknown>,
     /// Whether it only runs the command that follows it: `sudo`, `xargs`.
     pub wraps: bool,
+    /// Whether it is part of the text of another command, which runs it: `uv run pytest`, `docker exec x ls`.
+    pub inside: bool,
     /// Whether it runs code that is not known: what another command prints, or what a variable holds.
     pub runs_unknown: bool,
 }
@@ -126,6 +135,8 @@ pub struct Effect {
     pub base: Base,
     /// The index of its command.
     pub command: usize,
+    /// The option that asks for it, where the command would not do it otherwise: `sort -o`, `find -delete`.
+    pub option: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -248,7 +259,7 @@ pub fn read(command: &str, home: Option<&str>) -> Script {
         return Script { doubts: vec![Doubt::TooLong], ..Script::default() };
     }
     match parser::parse(command, 0) {
-        Ok(list) => walk::run(&list, home),
+        Ok(list) => run::run(&list, home),
         Err(error) => Script { doubts: vec![error.into()], ..Script::default() },
     }
 }

@@ -76,6 +76,11 @@ impl CommandPattern {
         joins(self.glob.as_str())
     }
 
+    /// Whether an option is written in it.
+    pub(crate) fn names(&self, option: &str) -> bool {
+        self.glob.as_str().split([' ', '=']).any(|word| word.trim_end_matches('*') == option)
+    }
+
     /// Whether it matches whatever command there is.
     pub(crate) fn is_any(&self) -> bool {
         self.glob.as_str() == "*" && self.options.is_none()

@@ -110,6 +110,8 @@ pub(super) fn compare(
         Use::PowerShell(command) => (ground.of_script(shell::read_powershell(command)), Some(command)),
         Use::Other => (Effects::default(), None),
     };
+    let searched = tools::searched(&tool.tool_name, &tool.tool_input);
+    effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
     let malformed = tools::malformed(&tool.tool_name, &tool.tool_input);
     effects.unclear.extend(malformed.map(|(field, access)| Unclear::Input { field, access }));
     let call = Call {

@@ -2,7 +2,7 @@
 
 use crate::guard::{CommandPattern, Forms, Match, pipeline};
 use crate::messages::short;
-use crate::shell::{Doubt, Script, Simple};
+use crate::shell::{Doubt, EVALUATING, Script, Simple, is_evaluated};
 
 /// Shells, and what runs text as one does: code of theirs that is not known may be any command.
 const SHELLS: [&str; 15] = [
@@ -21,25 +21,6 @@ const SHELLS: [&str; 15] = [
     ".",
     "xargs",
     "trap",
-];
-
-/// Builtins that evaluate the index of an array in their arguments, and with it a substitution in quotes.
-const EVALUATING: [&str; 15] = [
-    "test",
-    "[",
-    "printf",
-    "read",
-    "unset",
-    "let",
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "mapfile",
-    "readarray",
-    "getopts",
-    "wait",
 ];
 
 /// Why a command cannot be read at all.
@@ -83,7 +64,11 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
         return Err(format!("`{}` is no command, and may change what the others do", short(beside)));
     }
     let mut by = Err("it has no command".to_owned());
-    for command in &script.commands {
+    for (index, command) in script.commands.iter().enumerate() {
+        // Its words are part of the command before it, which is compared as a whole.
+        if command.inside {
+            continue;
+        }
         if command.redirects_to_file {
             return Err(format!("`{}` writes to a file by a redirection", short(&command.text)));
         }
@@ -92,9 +77,21 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
         }
         let text = as_written(command);
         let found = patterns.iter().position(|pattern| pattern.matches(&text, false));
-        by = Ok(found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?);
+        let found = found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?;
+        if let Some(option) = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index)) {
+            return Err(format!("`{}` writes by `{option}`, which the rule does not name", short(&text)));
+        }
+        by = Ok(found);
     }
     by
+}
+
+/// The option by which a command changes a file, where the pattern does not name it.
+fn unnamed_option<'s>(pattern: &CommandPattern, script: &'s Script, command: usize) -> Option<&'s str> {
+    let effects = script.effects.iter().filter(|effect| effect.command == command);
+    let mut options =
+        effects.filter(|effect| effect.access.changes_files()).filter_map(|effect| effect.option.as_deref());
+    options.find(|option| !pattern.names(option))
 }
 
 /// The simple command or the pipeline that a pattern denies, in whatever form.
@@ -142,8 +139,7 @@ fn program(word: &str) -> &str {
 
 fn evaluates(command: &Simple) -> bool {
     let is_evaluating = command.words.first().is_some_and(|word| EVALUATING.contains(&word.as_str()));
-    let has_code = |word: &String| word.contains('[') && (word.contains("$(") || word.contains('`'));
-    is_evaluating && command.words.iter().any(has_code)
+    is_evaluating && command.words.iter().any(|word| is_evaluated(word))
 }
 
 /// The command as one would write it: with the variables that are set for it, and quotes where a word has blanks, so that

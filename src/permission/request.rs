@@ -6,7 +6,7 @@ use crate::dialect::claude::tools::{self, Use};
 use crate::guard::{Effects, Ground};
 use crate::messages::short;
 use crate::rule as record;
-use crate::shell::{self, Script};
+use crate::shell::{self, Access, Script};
 use crate::text::clean_line;
 
 pub(crate) struct Request<'a> {
@@ -27,7 +27,7 @@ pub(crate) struct Examined<'a> {
 
 impl<'a> Examined<'a> {
     pub(super) fn new(request: &'a Request<'a>, home: Option<&str>) -> Examined<'a> {
-        let (effects, script) = match tools::what(request.tool, request.input) {
+        let (mut effects, script) = match tools::what(request.tool, request.input) {
             Use::File { access, path } => {
                 (Effects { touches: vec![request.ground.touch(access, path)], ..Effects::default() }, None)
             }
@@ -41,6 +41,8 @@ impl<'a> Examined<'a> {
             }
             Use::Other => (Effects::default(), None),
         };
+        let searched = tools::searched(request.tool, request.input);
+        effects.touches.extend(searched.map(|file| request.ground.touch(Access::Read, &file)));
         Examined { request, effects, script }
     }
 

@@ -212,6 +212,59 @@ fn code_of_a_shell_that_is_not_known_is_not_allowed() {
 }
 
 #[test]
+fn a_write_by_an_option_is_allowed_only_by_a_rule_that_names_it() {
+    let allow = r#"{allow: ["Bash(git log:*)", "Bash(git diff *)", "Bash(sort *)", "Bash(sed *)", "Bash(find *)", "Bash(curl *)", "Bash(rm *)", "Bash(touch *)"]}"#;
+    let rules = rules(allow);
+    for command in
+        ["git log", "git log -p x", "sort x", "sed -n 1p x", "find . -name x", "curl x", "rm x", "touch x"]
+    {
+        assert_eq!(bash(&rules, command), "allow", "{command}");
+    }
+    for command in [
+        "git log --output=x",
+        "git log --output x",
+        "git diff --output=x",
+        "sort -o x y",
+        "sort --output=x y",
+        "sed -i s/a/b/ x",
+        "sed -ni s/a/b/ x",
+        "find . -delete",
+        "find . -fprint x",
+        "curl -o x y",
+        "curl -O https://x/y",
+    ] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+}
+
+#[test]
+fn a_rule_for_a_write_by_an_option_allows_it() {
+    let rules = rules(
+        r#"{allow: ["Bash(git log --output=*)", "Bash(sort -o *)", "Bash(sed -i *)", "Bash(find * -delete)", "Bash(curl -o *)"]}"#,
+    );
+    for command in ["git log --output=x", "sort -o x y", "sed -i s/a/b/ x", "find . -delete", "curl -o x y"] {
+        assert_eq!(bash(&rules, command), "allow", "{command}");
+    }
+}
+
+#[test]
+fn what_a_runner_runs_is_part_of_its_text() {
+    let rules =
+        rules(r#"{allow: ["Bash(uv run pytest*)", "Bash(docker exec db *)"], deny: ["Bash(npm publish*)"]}"#);
+    for (expected, command) in [
+        ("allow", "uv run pytest -x"),
+        ("allow", "docker exec db psql -c 'select 1'"),
+        ("ask", "uv run python x.py"),
+        ("ask", "docker exec other ls"),
+        ("deny", "docker exec db npm publish"),
+        ("deny", "docker exec db sh -c 'npm publish'"),
+        ("ask", "docker exec db sh -c \"$(cat x)\""),
+    ] {
+        assert_eq!(bash(&rules, command), expected, "{command}");
+    }
+}
+
+#[test]
 fn a_command_can_be_denied_however_it_is_called() {
     let rules =
         rules(r#"{default: allow, deny: ["Bash(rm *)", "Bash(git push --force*)", "Bash(export PATH*)"]}"#);

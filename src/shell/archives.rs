@@ -13,6 +13,7 @@ const TAR: Flags = "-f= -C= -T=r -X=r -I= -b= -g=w --file= --directory= --files-
 pub(super) fn tar(walk: &mut Walk<'_>, call: &Call<'_>) {
     // The old style: `tar xzf FILE`, whose flags take their values in turn.
     let mut arguments = super::arguments::parse(TAR, &dashed(call.fields.get(1..).unwrap_or_default()));
+    walk.files_of_flags(TAR, &arguments, call.command);
     let members = std::mem::take(&mut arguments.operands);
     let archive = arguments.value(&["-f", "--file"]);
     let directory = arguments.value(&["-C", "--directory"]);

@@ -29,6 +29,41 @@ pub(super) fn hides_code(word: &Word) -> bool {
     literal(word).any(|text| text.contains("$(") || text.contains("${") || text.contains('`'))
 }
 
+/// Builtins that evaluate the index of an array in their arguments, and with it a substitution in quotes.
+pub(crate) const EVALUATING: [&str; 15] = [
+    "test",
+    "[",
+    "printf",
+    "read",
+    "unset",
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "wait",
+];
+
+/// Whether a text is the index of an array with a substitution in it: `a[$(…)]`.
+pub(crate) fn is_evaluated(text: &str) -> bool {
+    text.contains('[') && (text.contains("$(") || text.contains('`'))
+}
+
+/// The literal parts that hold a substitution.
+pub(super) fn hidden(word: &Word) -> impl Iterator<Item = &str> {
+    literal(word).filter(|text| is_evaluated(text))
+}
+
+/// The names in the literal parts, which arithmetic takes for variables.
+pub(super) fn names(word: &Word) -> impl Iterator<Item = &str> {
+    let parts = literal(word).flat_map(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    parts.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
+}
+
 /// The literal parts, as they are shown.
 pub(super) fn shown(word: &Word) -> String {
     literal(word).collect::<Vec<_>>().join("…")

@@ -94,6 +94,17 @@ pub(super) fn trap(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
+/// `complete -C CODE`, `bind -x KEY:CODE`.
+pub(super) fn completion(walk: &mut Walk<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-C"]) {
+        walk.subshell(|walk| walk.code(code, "bash"));
+    }
+    for binding in call.arguments.values(&["-x"]).filter(|_| call.name == "bind") {
+        let code = binding.text.split_once(':').map_or("", |(_, code)| code.trim_matches(['"', ' ']));
+        walk.subshell(|walk| walk.code(&binding.with(code), "bash"));
+    }
+}
+
 pub(super) fn source(walk: &mut Walk<'_>, call: &Call<'_>) {
     match call.arguments.operands.first() {
         Some(file) if is_input(file) => walk.code_from_input(call.name, true),

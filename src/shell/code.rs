@@ -4,9 +4,11 @@ use std::borrow::Cow;
 
 use super::Doubt;
 use super::arguments::Call;
-use super::lexer::is_name;
-use super::state::{Field, FieldKind};
+use super::beside::{self, is_evaluated};
+use super::lexer::{Lexer, is_name};
+use super::state::{Field, FieldKind, Value};
 use super::stream::Stream;
+use super::syntax::{Piece, Word};
 use super::walk::Walk;
 
 /// The variable that stands for what another command prints.
@@ -15,6 +17,9 @@ const UNKNOWN: &str = "unknown_output";
 impl Walk<'_> {
     /// Code whose effects are not known.
     pub(super) fn inline_code(&mut self, interpreter: &str, text: String) {
+        if self.elsewhere > 0 {
+            return;
+        }
         let bases = self.state.bases.clone();
         self.doubt(Doubt::InlineCode { interpreter: interpreter.to_owned(), text, bases });
     }
@@ -42,7 +47,7 @@ impl Walk<'_> {
         }
     }
 
-    fn doubt_script(&mut self, interpreter: &str) {
+    pub(super) fn doubt_script(&mut self, interpreter: &str) {
         let command = self.script.commands.len().saturating_sub(1);
         self.doubt(Doubt::UnknownScript { interpreter: interpreter.to_owned(), command });
     }
@@ -73,6 +78,33 @@ impl Walk<'_> {
         self.script_text(&as_code(code));
         // What it prints is printed by the commands in it.
         self.output = Stream::Nothing;
+    }
+
+    /// Runs the substitutions in a text that is expanded when it is used: `${x@P}`, the index of an array.
+    pub(super) fn evaluate(&mut self, text: &str) {
+        match Lexer::expanded_text(text, self.depth + 1) {
+            Ok(word) => self.deeper(|walk| walk.substitutions(&word)),
+            Err(error) => self.doubt(error.into()),
+        }
+    }
+
+    /// The same of what is in quotes in a condition or in arithmetic, which also evaluates the values of variables.
+    pub(super) fn evaluate_hidden(&mut self, word: &Word, is_arithmetic: bool) {
+        let mut texts: Vec<String> = beside::hidden(word).map(str::to_owned).collect();
+        let used = word.iter().filter_map(|piece| match piece {
+            Piece::Parameter { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        let used = used.chain(beside::names(word).filter(|_| is_arithmetic));
+        for name in used {
+            if let Some(Value::Options(values)) = self.state.get(name) {
+                let values = values.iter().filter(|value| value.is_literal() && is_evaluated(&value.text));
+                texts.extend(values.map(|value| value.text.clone()));
+            }
+        }
+        for text in texts {
+            self.evaluate(&text);
+        }
     }
 
     pub(super) fn code_from_input(&mut self, interpreter: &str, is_shell: bool) {

@@ -29,6 +29,7 @@ impl Walk<'_> {
             Kind::Expression { is_arithmetic, words, body } => {
                 for word in words {
                     self.substitutions(word);
+                    self.evaluate_hidden(word, *is_arithmetic);
                     if *is_arithmetic || beside::hides_code(word) {
                         self.beside(beside::shown(word));
                     }

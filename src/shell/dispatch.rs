@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::Access;
 use super::arguments::{self, Arguments, Call};
+use super::beside::{EVALUATING, is_evaluated};
 use super::printing::prints_settings;
 use super::programs::{self, Action};
 use super::redirect;
@@ -191,6 +192,10 @@ impl Walk<'_> {
             self.alias(name, &text, fields);
             return;
         }
+        if EVALUATING.contains(&name) {
+            let words = fields.iter().skip(1).filter(|field| field.is_literal() && is_evaluated(&field.text));
+            words.for_each(|word| self.evaluate(&word.text));
+        }
         let is_function = self.call(name, fields.get(1..).unwrap_or_default());
         match programs::find(name) {
             Some(program) => {
@@ -204,9 +209,6 @@ impl Walk<'_> {
             None => {
                 self.unknown_program(fields);
                 self.program_file(first, command);
-                if self.prints.is_some() && prints_settings(fields) {
-                    self.output = Stream::Nothing;
-                }
             }
         }
     }
@@ -227,6 +229,9 @@ impl Walk<'_> {
             let words = fields.iter().map(Field::shown).collect();
             self.unknown_words(words);
         }
+        if self.prints.is_some() && prints_settings(fields) {
+            self.output = Stream::Nothing;
+        }
     }
 
     /// An alias is replaced by its text; it is not replaced again in there.
@@ -242,12 +247,12 @@ impl Walk<'_> {
         self.output = Stream::Nothing;
     }
 
-    fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {
+    pub(super) fn files_of_flags(&mut self, flags: &str, arguments: &Arguments, command: usize) {
         for (name, value) in &arguments.flags {
             let Some(value) = value else { continue };
             match arguments::file_access(flags, name) {
                 Some(b'r') => self.reads(value, command),
-                Some(b'w') => self.touch(Access::Write, value, command),
+                Some(b'w') => self.by_option(name, |walk| walk.touch(Access::Write, value, command)),
                 _ => {}
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Access;
 use super::arguments::Call;
-use super::state::Field;
+use super::state::{Field, FieldKind};
 use super::walk::Walk;
 
 pub(super) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
@@ -23,7 +23,7 @@ pub(super) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
     for file in files {
         if in_place {
-            walk.touch(Access::Write, file, call.command);
+            walk.by_option("-i", |walk| walk.touch(Access::Write, file, call.command));
         }
         walk.reads(file, call.command);
     }
@@ -54,7 +54,7 @@ pub(super) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
             continue;
         }
         if in_place {
-            walk.touch(Access::Write, file, call.command);
+            walk.by_option("-i", |walk| walk.touch(Access::Write, file, call.command));
         }
         walk.reads(file, call.command);
     }
@@ -70,18 +70,63 @@ pub(super) fn filter(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
+/// `split FILE PREFIX`, `csplit -f PREFIX FILE`: files whose names start with a prefix.
+pub(super) fn pieces(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let operands = &call.arguments.operands;
+    if let Some(file) = operands.first() {
+        walk.reads(file, call.command);
+    }
+    let default = if call.name == "split" { "x" } else { "xx" };
+    let prefix = match call.name {
+        "split" => operands.get(1).cloned(),
+        _ => call.arguments.value(&["-f", "--prefix"]).cloned(),
+    };
+    let prefix = prefix.unwrap_or_else(|| Field::literal(default));
+    let target = match prefix.kind {
+        FieldKind::Literal => Field::new(format!("{}*", prefix.text), FieldKind::Glob),
+        _ => prefix,
+    };
+    walk.touch(Access::Write, &target, call.command);
+}
+
+/// `ssh-keygen`: it shows a key, or makes one.
+pub(super) fn keys(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let shows = call.arguments.has(&["-l", "-y", "-e", "-B", "-L", "-F", "-Q", "-Y"]);
+    for file in call.arguments.values(&["-f"]) {
+        if !shows {
+            walk.touch(Access::Write, file, call.command);
+        }
+        walk.reads(file, call.command);
+    }
+}
+
 /// `jq`, `yq`: a program, then files.
 pub(super) fn query(walk: &mut Walk<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
+    let words = call.fields.get(1..).unwrap_or_default();
+    // Options with two values: the second one is a file, or taken for an operand.
+    let mut taken: Vec<&Field> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some(value) = words.get(at + 2) else { break };
+        match word.text.as_str() {
+            "--rawfile" | "--slurpfile" => {
+                walk.reads(value, call.command);
+                taken.push(value);
+            }
+            "--arg" | "--argjson" => taken.push(value),
+            _ => {}
+        }
+    }
+    let operands = arguments.operands.iter().filter(|operand| !taken.contains(operand));
+    let operands: Vec<&Field> = operands.collect();
     let skipped = usize::from(!arguments.has(&["-f", "--from-file"]));
     let evaluates = call.name == "yq"
-        && arguments
-            .operands
+        && operands
             .first()
             .is_some_and(|field| matches!(field.text.as_str(), "eval" | "e" | "eval-all" | "ea"));
-    for file in arguments.operands.iter().skip(skipped + usize::from(evaluates)) {
+    for file in operands.into_iter().skip(skipped + usize::from(evaluates)) {
         if call.name == "yq" && arguments.has(&["-i", "--inplace"]) {
-            walk.touch(Access::Write, file, call.command);
+            walk.by_option("-i", |walk| walk.touch(Access::Write, file, call.command));
         }
         walk.reads(file, call.command);
     }
@@ -110,22 +155,15 @@ pub(super) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
 
 /// Editors: what they open they may write.
 pub(super) fn edit(walk: &mut Walk<'_>, call: &Call<'_>) {
-    for code in call.arguments.values(&["-c", "--cmd"]) {
+    for code in call.arguments.values(&["-c", "--cmd", "--eval", "--execute"]) {
         walk.inline_code(call.name, code.shown());
+    }
+    // With `-e` it is silent, and what follows `-s` is a file.
+    for file in call.arguments.values(&["-s"]).filter(|_| call.arguments.has(&["-e", "-E"])) {
+        walk.touch(Access::Write, file, call.command);
     }
     for file in call.arguments.operands.iter().filter(|field| !field.text.starts_with('+')) {
         walk.reads(file, call.command);
         walk.touch(Access::Write, file, call.command);
-    }
-}
-
-/// Formatters and linters that change files only when they are asked to.
-pub(super) fn format(walk: &mut Walk<'_>, call: &Call<'_>) {
-    let writes = call.arguments.has(&["--write", "-w", "--fix", "-i"]);
-    for file in &call.arguments.operands {
-        if writes {
-            walk.touch_tree(Access::Write, file, call.command);
-        }
-        walk.reads(file, call.command);
     }
 }

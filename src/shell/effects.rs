@@ -25,9 +25,19 @@ impl Walk<'_> {
             redirects: Vec::new(),
             input: None,
             wraps: false,
+            inside: self.inside > 0,
             runs_unknown: false,
         });
         self.script.commands.len() - 1
+    }
+
+    /// What is touched because of an option of the command.
+    pub(super) fn by_option(&mut self, option: &str, touch: impl FnOnce(&mut Self)) {
+        let start = self.script.effects.len();
+        touch(self);
+        for effect in self.script.effects.iter_mut().skip(start) {
+            effect.option = Some(option.to_owned());
+        }
     }
 
     /// Adds something that is no command and matters to whoever allows the commands.
@@ -57,7 +67,8 @@ impl Walk<'_> {
     }
 
     pub(super) fn effect(&mut self, access: Access, target: Target, command: usize) {
-        if !self.work(32) {
+        // Files of another machine are not those that rules protect.
+        if self.elsewhere > 0 || !self.work(32) {
             return;
         }
         let path = match &target {
@@ -66,7 +77,7 @@ impl Walk<'_> {
             Target::WorkTree => "",
             Target::Unknown(_) => {
                 let base = self.state.bases.first().cloned().unwrap_or(Base::Unknown);
-                self.script.effects.push(Effect { access, target, base, command });
+                self.script.effects.push(Effect { access, target, base, command, option: None });
                 return;
             }
         };
@@ -75,11 +86,11 @@ impl Walk<'_> {
         }
         if path.starts_with('/') {
             let base = Base::At(String::new());
-            self.script.effects.push(Effect { access, target, base, command });
+            self.script.effects.push(Effect { access, target, base, command, option: None });
             return;
         }
         for base in self.state.bases.clone() {
-            self.script.effects.push(Effect { access, target: target.clone(), base, command });
+            self.script.effects.push(Effect { access, target: target.clone(), base, command, option: None });
         }
     }
 }

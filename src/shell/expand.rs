@@ -209,6 +209,7 @@ impl Walk<'_> {
             }
             Piece::Arithmetic(word) => {
                 self.substitutions(word);
+                self.evaluate_hidden(word, true);
                 if beside::assigns(word) || beside::hides_code(word) {
                     self.beside(beside::shown(word));
                 }

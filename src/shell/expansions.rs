@@ -1,8 +1,9 @@
 //! What follows a `$`, and other expansions inside of words.
 
-use super::lexer::{Lexer, Until, is_name, push};
+use super::lexer::{Lexer, is_name};
 use super::quotes::{self, Arithmetic};
 use super::syntax::{Error, List, Operation, Piece, Word};
+use super::words::{Until, push};
 
 impl<'a> Lexer<'a> {
     pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) -> Result<(), Error> {

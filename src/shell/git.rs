@@ -10,7 +10,6 @@ use super::{Access, Base, Target};
 const HARMLESS: &[&str] = &[
     "add",
     "branch",
-    "bundle",
     "check-attr",
     "check-ignore",
     "check-mailmap",
@@ -18,7 +17,6 @@ const HARMLESS: &[&str] = &[
     "cherry",
     "cherry-pick",
     "commit",
-    "config",
     "count-objects",
     "describe",
     "fetch",
@@ -140,7 +138,13 @@ struct Git<'a> {
 impl Git<'_> {
     fn run(&self, walk: &mut Walk<'_>, subcommand: &str, fields: &[Field]) {
         match subcommand {
-            "log" if self.arguments.has(&["-p", "-u", "--patch"]) => self.shown(walk),
+            "log" | "whatchanged" | "shortlog" | "reflog" => self.log(walk),
+            "bundle" => self.bundle(walk),
+            "config" => self.config(walk),
+            "commit" | "tag" | "merge" | "notes" => {
+                self.read_by(walk, "-F=r -m= --file=r --template=r --message=")
+            }
+            "ls-files" => self.read_by(walk, "-X=r --exclude-from=r"),
             "grep" => self.grepped(walk),
             subcommand if SHOWING.contains(&subcommand) => self.shown(walk),
             "checkout" => self.checkout(walk),
@@ -156,7 +160,12 @@ impl Git<'_> {
             "stash" => self.stash(walk),
             "apply" | "am" => self.apply(walk),
             "clone" | "init" | "worktree" => self.directory(walk, subcommand),
-            "archive" | "format-patch" => self.outputs(walk),
+            "archive" | "format-patch" | "range-diff" => {
+                self.outputs(walk);
+                for path in self.arguments.operands.iter().skip(1).filter(|_| subcommand == "archive") {
+                    walk.touch_tree(Access::Read, path, self.command);
+                }
+            }
             "submodule" | "bisect" | "rebase" => self.runs(walk, subcommand),
             "read-tree" | "checkout-index" => walk.effect(Access::Write, Target::WorkTree, self.command),
             subcommand if HARMLESS.contains(&subcommand) => {}
@@ -173,11 +182,15 @@ impl Git<'_> {
             let words: Vec<Field> = words.cloned().collect();
             walk.deeper(|walk| walk.run_fields(&words));
         } else if subcommand == "submodule" && is("foreach") {
-            let text: Vec<String> = operands.iter().skip(1).map(Field::shown).collect();
+            let words = self.rest.iter().skip_while(|field| field.text != "foreach").skip(1);
+            let words: Vec<Field> = words.skip_while(|field| field.text.starts_with('-')).cloned().collect();
             walk.subshell(|walk| {
                 // In each of the submodules.
                 walk.state.bases = vec![Base::Unknown];
-                walk.code(&Field::literal(text.join(" ")), "sh");
+                match words.as_slice() {
+                    [code] => walk.code(code, "sh"),
+                    words => walk.deeper(|walk| walk.run_fields(words)),
+                }
             });
         } else if subcommand == "rebase" {
             for code in arguments::parse("-x= --exec=", self.rest).values(&["-x", "--exec"]) {
@@ -188,7 +201,58 @@ impl Git<'_> {
 
     fn outputs(&self, walk: &mut Walk<'_>) {
         for file in self.arguments.values(&["-o", "--output", "--output-directory"]) {
-            walk.touch(Access::Write, file, self.command);
+            walk.by_option("--output", |walk| walk.touch(Access::Write, file, self.command));
+        }
+    }
+
+    /// The files that options name.
+    fn read_by(&self, walk: &mut Walk<'_>, flags: &'static str) {
+        walk.files_of_flags(flags, &arguments::parse(flags, self.rest), self.command);
+    }
+
+    /// Commits, with the content of files only where they are asked for.
+    fn log(&self, walk: &mut Walk<'_>) {
+        if self.arguments.has(&["-p", "-u", "--patch"]) {
+            return self.shown(walk);
+        }
+        self.outputs(walk);
+        for range in self.arguments.values(&["-L"]) {
+            if let Some((_, file)) = range.text.rsplit_once(':') {
+                walk.reads(&range.with(file), self.command);
+            }
+        }
+    }
+
+    fn bundle(&self, walk: &mut Walk<'_>) {
+        if let [action, file, ..] = self.arguments.operands.as_slice() {
+            let access = if action.text == "create" { Access::Write } else { Access::Read };
+            walk.touch(access, file, self.command);
+        }
+    }
+
+    /// `git config -f FILE`: it writes a value where one is given, or something is removed or renamed.
+    fn config(&self, walk: &mut Walk<'_>) {
+        const WORDS: &[&str] = &["set", "unset", "rename-section", "remove-section", "edit"];
+        let arguments =
+            arguments::parse("-f= --file= --blob= --type= --default= --value= --comment=", self.rest);
+        let Some(file) = arguments.value(&["-f", "--file"]) else { return };
+        let first = arguments.operands.first().map_or("", |field| field.text.as_str());
+        let changes = [
+            "--add",
+            "--unset",
+            "--unset-all",
+            "--replace-all",
+            "--rename-section",
+            "--remove-section",
+            "-e",
+            "--edit",
+        ];
+        let looks = arguments.has(&["-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch"])
+            || matches!(first, "get" | "list");
+        let writes = arguments.has(&changes) || WORDS.contains(&first) || arguments.operands.len() > 1;
+        walk.reads(file, self.command);
+        if writes && !looks {
+            walk.by_option("--file", |walk| walk.touch(Access::Write, file, self.command));
         }
     }
 
@@ -208,6 +272,9 @@ impl Git<'_> {
     }
 
     fn grepped(&self, walk: &mut Walk<'_>) {
+        for file in self.arguments.values(&["-f"]) {
+            walk.reads(file, self.command);
+        }
         let skipped = usize::from(!self.arguments.has(&["-e", "-f"]));
         let paths = match self.paths {
             Some(paths) => paths,

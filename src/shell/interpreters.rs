@@ -124,7 +124,7 @@ pub(super) fn in_place(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
     for file in &arguments.operands {
         if arguments.has(&["-i"]) {
-            walk.touch(Access::Write, file, call.command);
+            walk.by_option("-i", |walk| walk.touch(Access::Write, file, call.command));
         }
         walk.reads(file, call.command);
     }

@@ -1,7 +1,7 @@
 //! What `$name` and `${name…}` stand for, and assignments.
 
 use super::state::{Field, FieldKind, MAX_OPTIONS, MAX_VALUE, Value};
-use super::syntax::{Assigned, Assignment, Operation};
+use super::syntax::{Assigned, Assignment, Operation, Piece};
 use super::trim::trim;
 use super::walk::Walk;
 
@@ -51,8 +51,25 @@ impl Walk<'_> {
             }
             Some(Operation::Other(word)) => {
                 self.substitutions(word);
+                if matches!(word.first(), Some(Piece::Plain(text)) if text == "@P") {
+                    self.expand_prompt(name, &found);
+                }
                 Found::Unknown
             }
+        }
+    }
+
+    /// `${name@P}`: the value is expanded once more.
+    fn expand_prompt(&mut self, name: &str, value: &Found) {
+        match value {
+            Found::Fields(fields) => {
+                for field in fields {
+                    self.evaluate(&field.text);
+                }
+            }
+            Found::Number => {}
+            Found::Unknown if self.state.get(name).is_some() => self.doubt_script(&format!("${{{name}@P}}")),
+            Found::Unknown => {}
         }
     }
 

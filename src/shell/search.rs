@@ -1,10 +1,10 @@
 //! `find` and `fd`.
 
 use super::arguments::Call;
+use super::batches::{found, replaced};
 use super::state::{Field, FieldKind};
 use super::stream::Stream;
 use super::walk::Walk;
-use super::wrappers::{found, replaced};
 use super::{Access, Target};
 
 /// Tests of `find` that limit what it finds by name.
@@ -96,12 +96,14 @@ fn actions(walk: &mut Walk<'_>, call: &Call<'_>, expression: &[Field], targets: 
         match field.text.as_str() {
             "-delete" => {
                 for target in targets {
-                    walk.effect(Access::Delete, target.clone(), call.command);
+                    walk.by_option("-delete", |walk| {
+                        walk.effect(Access::Delete, target.clone(), call.command);
+                    });
                 }
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = expression.get(at) {
-                    walk.touch(Access::Write, file, call.command);
+                    walk.by_option(&field.text, |walk| walk.touch(Access::Write, file, call.command));
                 }
                 at += 1;
             }
@@ -117,6 +119,12 @@ fn actions(walk: &mut Walk<'_>, call: &Call<'_>, expression: &[Field], targets: 
                 }
                 at += length + 1;
                 runs = true;
+            }
+            "-files0-from" => {
+                if let Some(file) = expression.get(at) {
+                    walk.reads(file, call.command);
+                }
+                at += 1;
             }
             test if VALUED.contains(&test) || NAMES.contains(&test) => at += 1,
             _ => {}

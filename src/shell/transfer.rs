@@ -38,7 +38,7 @@ pub(super) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
             Some(directory) => inside(directory, file),
             None => file.clone(),
         };
-        fetched(walk, call, &file);
+        walk.by_option("-o", |walk| fetched(walk, call, &file));
     }
     let keeps_names =
         arguments.has(&["-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"]);
@@ -48,7 +48,7 @@ pub(super) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
             walk.touch(Access::Read, &url.with(path), call.command);
         }
         if keeps_names {
-            downloaded(walk, call, url, directory.as_ref());
+            walk.by_option("-O", |walk| downloaded(walk, call, url, directory.as_ref()));
         }
     }
 }

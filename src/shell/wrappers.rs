@@ -1,13 +1,12 @@
 //! Programs that run another command, which is given by their own arguments.
 
-use super::arguments::{self, Arguments, Call};
+use super::Access;
+use super::arguments::{self, Call};
 use super::builtins::moved;
 use super::interpreters::without_dash;
-use super::quotes::decoded;
-use super::state::{Field, FieldKind};
+use super::state::Field;
 use super::stream::{self, Stream};
 use super::walk::Walk;
-use super::{Access, Quoting, Target};
 
 /// The flags of a program that runs the rest of its words, and how many operands come before that.
 const WRAPPERS: &[(&str, &str, usize)] = &[
@@ -15,17 +14,36 @@ const WRAPPERS: &[(&str, &str, usize)] = &[
     ("builtin", "", 0),
     ("caffeinate", "-t= -w=", 0),
     ("chroot", "--userspec= --groups=", 1),
+    ("chronic", "", 0),
     ("chrt", "", 1),
     ("command", "", 0),
+    ("cpulimit", "-l= -p= -e= -P= --limit= --pid=", 0),
+    ("dbus-run-session", "--config-file= --dbus-daemon=", 0),
     ("doas", "-u= -C=", 0),
+    ("eatmydata", "", 0),
     ("exec", "-a=", 0),
+    ("fakeroot", "-l= -s= -i= -b=", 0),
+    ("firejail", "", 0),
     ("gtimeout", "-s= -k= --signal= --kill-after=", 1),
     ("ionice", "-c= -n= -p= --class= --classdata=", 0),
+    ("linux32", "", 0),
+    ("linux64", "", 0),
     ("ltrace", "-o=w -e= -p= -u=", 0),
     ("nice", "-n= --adjustment=", 0),
     ("nohup", "", 0),
+    ("nsenter", "-t= -S= -G= --target= --setuid= --setgid=", 0),
     ("numactl", "", 0),
+    ("perf", "-e= -o=w -p= -F= -r= --output=w", 1),
+    ("pkexec", "--user=", 0),
+    ("prlimit", "-p= --pid=", 0),
+    ("proxychains", "-f=", 0),
+    ("proxychains4", "-f=", 0),
+    ("rlwrap", "-f= -H= -s= -C= -b= -p?", 0),
+    ("setarch", "", 1),
+    ("setpriv", "--reuid= --regid= --groups= --inh-caps= --ambient-caps= --bounding-set= --securebits=", 0),
     ("setsid", "", 0),
+    ("ssh-agent", "-a= -t= -E= -P= -O=", 0),
+    ("sshpass", "-p= -f=r -d=", 0),
     ("stdbuf", "-i= -o= -e= --input= --output= --error=", 0),
     ("strace", "-o=w -e= -p= -u= -s= -E=", 0),
     (
@@ -33,11 +51,22 @@ const WRAPPERS: &[(&str, &str, usize)] = &[
         "-u= -g= -h= -p= -C= -D= -R= -T= -U= -r= -t= --user= --group= --host= --prompt= --chdir= --chroot=",
         0,
     ),
+    ("systemd-inhibit", "--what= --who= --why= --mode=", 0),
+    (
+        "systemd-run",
+        "-u= -p= -H= -M= -E= --unit= --property= --slice= --uid= --gid= --setenv= --on-active= --on-calendar=",
+        0,
+    ),
     ("taskset", "", 1),
     ("time", "-f= -o=w --format= --output=w", 0),
     ("timeout", "-s= -k= --signal= --kill-after=", 1),
+    ("torsocks", "-u= -p= -P=", 0),
     ("toybox", "", 0),
+    ("tsocks", "", 0),
     ("unbuffer", "", 0),
+    ("unshare", "-R= -w= -S= -G= --root= --wd= --setuid= --setgid=", 0),
+    ("valgrind", "", 0),
+    ("xvfb-run", "-e= -f= -n= -s= -p= -w= --error-file= --server-num= --server-args=", 0),
 ];
 
 /// `sudo`, `timeout` and others.
@@ -52,9 +81,14 @@ pub(super) fn wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         return;
     }
-    // Without a command it is a shell.
-    if rest.is_empty() && (call.name == "chroot" || arguments.has(&["-s", "-i", "--shell", "--login"])) {
-        walk.code_from_input(call.name, true);
+    // Without a command it is a shell, or prints settings for one.
+    if rest.is_empty() {
+        let is_shell = matches!(call.name, "chroot" | "nsenter" | "unshare" | "fakeroot" | "firejail");
+        if is_shell || arguments.has(&["-s", "-i", "--shell", "--login"]) && call.name != "ssh-agent" {
+            walk.code_from_input(call.name, true);
+        } else if call.name == "ssh-agent" {
+            walk.output = Stream::Nothing;
+        }
         return;
     }
     // Some take variables before the command.
@@ -103,126 +137,65 @@ pub(super) fn env(walk: &mut Walk<'_>, call: &Call<'_>) {
     });
 }
 
-/// `watch`, `su -c`, `flock FILE -c`, `script -c`: a command as one text or as words.
+/// `watch`, `su -c`, `flock FILE -c`, `script -c`, `sg GROUP -c`: a command as one text or as words.
 pub(super) fn text_wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
-    if let Some(code) = call.arguments.value(&["-c", "--command"]) {
-        walk.subshell(|walk| walk.code(code, "sh"));
+    let words = call.fields.get(1..).unwrap_or_default();
+    let flags = match call.name {
+        "watch" => "-n= --interval= -q= --equexit=",
+        _ => {
+            "-n= -w= -E= -u= -g= -G= -s= -c= -O= -I= -B= -T= --timeout= --command= --user= --group= --shell="
+        }
+    };
+    let (options, length) = arguments::parse_up_to(flags, words, true);
+    let rest = words.get(length..).unwrap_or_default();
+    // What is locked, the group, the file for what is typed.
+    let skipped = usize::from(matches!(call.name, "flock" | "sg" | "script")).min(rest.len());
+    let (operands, command) = rest.split_at_checked(skipped).unwrap_or((&[], rest));
+    if call.name == "script" {
+        operands.iter().for_each(|file| walk.touch(Access::Write, file, call.command));
+    }
+    let (later, length) = arguments::parse_up_to("-c= --command=", command, true);
+    let mut codes = vec![options.value(&["-c", "--command"]), later.value(&["-c", "--command"])];
+    if matches!(call.name, "su" | "runuser" | "script") {
+        codes.push(call.arguments.value(&["-c", "--command"]));
+    }
+    if let (Some(code), true) = (codes.into_iter().flatten().next(), call.name != "watch") {
+        walk.wrap(call.command, |walk| walk.subshell(|walk| walk.code(code, "sh")));
         return;
     }
-    let words = call.fields.get(1..).unwrap_or_default();
-    let flags = "-n= --interval= -w= --timeout= -E=";
-    let (_, length) = arguments::parse_up_to(flags, words, true);
-    let skipped = usize::from(call.name == "flock");
-    let rest = words.get(length + skipped..).unwrap_or_default();
-    match rest {
-        [] => {}
-        [code] if call.name == "watch" => walk.subshell(|walk| walk.code(code, "sh")),
-        rest if matches!(call.name, "watch" | "flock") => {
-            walk.wrap(call.command, |walk| walk.run_fields(rest));
+    let command = command.get(length..).unwrap_or_default();
+    let takes_code = matches!(call.name, "watch" | "sg") && !options.has(&["-x", "--exec"]);
+    let takes_words = matches!(call.name, "watch" | "flock" | "script") || options.has(&["-u", "--user"]);
+    if command.is_empty() || !(takes_code || takes_words) {
+        // A shell, of another user or group.
+        if !matches!(call.name, "watch" | "flock") {
+            walk.code_from_input(call.name, true);
         }
-        // Another user's shell.
-        _ => walk.code_from_input(call.name, true),
+    } else if takes_code {
+        let code = stream::joined(command, " ");
+        walk.wrap(call.command, |walk| walk.subshell(|walk| walk.code(&code, "sh")));
+    } else {
+        walk.wrap(call.command, |walk| walk.run_fields(command));
     }
 }
 
-/// `xargs` and `parallel`: the arguments come from the standard input.
-pub(super) fn xargs(walk: &mut Walk<'_>, call: &Call<'_>) {
+/// `entr`: a command for files that change, or with `-s` a text.
+pub(super) fn entr(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= --max-procs= --max-lines= --delimiter= --replace? --arg-file=r --jobs= -i?";
-    let (arguments, length) = arguments::parse_up_to(flags, words, true);
+    let (options, length) = arguments::parse_up_to("", words, true);
     let rest = words.get(length..).unwrap_or_default();
-    let placeholder = arguments.value(&["-I", "--replace"]).map(|field| field.text.clone());
-    let placeholder = placeholder.or_else(|| arguments.has(&["-i", "--replace"]).then(|| "{}".to_owned()));
-    let placeholder = placeholder.or_else(|| (call.name == "parallel").then(|| "{}".to_owned()));
-    let (rest, listed) = match rest.iter().position(|field| field.text == ":::") {
-        Some(at) => rest.split_at_checked(at).unwrap_or((rest, &[])),
-        None => (rest, &[][..]),
-    };
-    let uses_placeholder =
-        placeholder.filter(|mark| rest.iter().any(|field| field.text.contains(mark.as_str())));
-    let more = match (&walk.input, listed) {
-        (_, [_, listed @ ..]) => listed.to_vec(),
-        _ if arguments.has(&["-a", "--arg-file"]) => vec![Field::unknown(GIVEN)],
-        (input, _) => given(input, &arguments, uses_placeholder.is_some()),
-    };
-    walk.input = Stream::Unknown;
-    match uses_placeholder {
-        Some(mark) => {
-            let mut output = Stream::Nothing;
-            for field in &more {
-                let fields: Vec<Field> = rest.iter().map(|word| replaced(word, &mark, field)).collect();
-                walk.wrap(call.command, |walk| walk.run_fields(&fields));
-                output.add(std::mem::take(&mut walk.output));
-            }
-            walk.output = output;
-        }
-        None => {
-            let fields: Vec<Field> = rest.iter().cloned().chain(more).collect();
-            walk.wrap(call.command, |walk| walk.run_fields(&fields));
-        }
-    }
-}
-
-/// What is not known of the arguments of `xargs`.
-const GIVEN: &str = "the arguments of xargs";
-
-/// The words that are given on the standard input: lines, where each takes the position of a placeholder.
-fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
-    let printed = match input {
-        Stream::Text(printed) => printed,
-        Stream::Files(files) => return files.iter().map(found).collect(),
-        _ => return vec![Field::unknown(GIVEN)],
-    };
-    let delimiter =
-        arguments.value(&["-d", "--delimiter"]).and_then(|field| decoded(&field.text, false).chars().next());
-    let mut words = match delimiter {
-        _ if arguments.has(&["-0", "--null"]) => stream::split(&printed.text, |c| c == '\0'),
-        Some(delimiter) => stream::split(&printed.text, |c| c == delimiter),
-        None if by_lines => stream::split(&printed.text, |c| c == '\n'),
-        None => stream::split(&printed.text, char::is_whitespace),
-    };
-    if printed.and_more {
-        words.push(Field::unknown(GIVEN));
-    }
-    words
-}
-
-/// A word with a placeholder replaced by what it stands for.
-pub(super) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {
-    if !word.text.contains(mark) {
-        return word.clone();
-    }
-    if word.kind == FieldKind::Literal && by.kind == FieldKind::Unknown {
-        let by = if by.holes.is_empty() {
-            Field { holes: vec![(0..by.text.len(), Quoting::Quoted)], ..by.clone() }
-        } else {
-            by.clone()
-        };
-        let parts: Vec<Field> = word.text.split(mark).map(Field::literal).collect();
-        return stream::joined_by(&parts, &by);
-    }
-    let kind = match (word.kind, by.kind) {
-        (_, FieldKind::Tree) if word.text == mark => FieldKind::Tree,
-        (FieldKind::Unknown, _) | (_, FieldKind::Unknown | FieldKind::Tree) => FieldKind::Unknown,
-        (FieldKind::Glob, _) | (_, FieldKind::Glob) => FieldKind::Glob,
-        _ => FieldKind::Literal,
-    };
-    Field::new(word.text.replace(mark, &by.text), kind)
-}
-
-/// What `find` found, as a word.
-pub(super) fn found(target: &Target) -> Field {
-    match target {
-        Target::Path(path) => Field::literal(path.as_str()),
-        Target::Glob(pattern) => Field::new(pattern.as_str(), FieldKind::Glob),
-        Target::Tree(root) => Field::new(root.as_str(), FieldKind::Tree),
-        Target::Into { .. } | Target::WorkTree | Target::Unknown(_) => Field::unknown("what was found"),
+    walk.input = Stream::Inherited;
+    if options.has(&["-s"]) {
+        let code = stream::joined(rest, " ");
+        walk.wrap(call.command, |walk| walk.subshell(|walk| walk.code(&code, "sh")));
+    } else {
+        walk.wrap(call.command, |walk| walk.run_fields(rest));
     }
 }
 
 impl Walk<'_> {
     /// Runs the command of one that only runs another.
-    fn wrap(&mut self, command: usize, run: impl FnOnce(&mut Self)) {
+    pub(super) fn wrap(&mut self, command: usize, run: impl FnOnce(&mut Self)) {
         let before = self.script.commands.len();
         self.deeper(run);
         let runs_another = self.script.commands.len() > before;

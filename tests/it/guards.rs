@@ -140,14 +140,17 @@ fn our_own_files_are_not_for_subagents_and_asked_about_on_the_main_thread() {
 fn additions_are_prevented_and_changes_are_not() {
     let config = "preToolUse: {preventRootAdditions: true, preventAdditions: [docs/]}\n";
     let write = |path: &str| {
-        tool(config, "Write", json!({ "file_path": path })).file("README.md", "x").file("docs/a.md", "x")
+        tool(config, "Write", json!({ "file_path": path }))
+            .file("README.md", "x")
+            .file("docs/a.md", "x")
+            .file("src/a.rs", "x")
     };
     write("README.md").run().silent();
     write("docs/a.md").run().silent();
     write("src/new.rs").run().silent();
     insta::assert_snapshot!(write("new.txt").run().tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory that exists below the project's root
     ");
     insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"
     conclaude denies this tool:
@@ -222,6 +225,31 @@ fn a_call_whose_file_or_command_cannot_be_read_is_asked_about() {
     assert_eq!(decided("preToolUse: {unreadableFiles: [a]}\n", "Write", json!({"file_path": 7})), "none");
     let denied = tool(CONFIG, "Bash", json!({"command": 7})).payload("permission_mode", "dontAsk");
     denied.run().tool("deny");
+}
+
+#[test]
+fn a_file_in_a_new_directory_adds_that_directory_to_the_root() {
+    let config = "preToolUse: {preventRootAdditions: true}\n";
+    let run = |name: &str, input: Value| tool(config, name, input).file("src/a.rs", "x").run();
+    insta::assert_snapshot!(run("Bash", json!({"command": "mkdir -p newdir/x"})).tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: creating the directory newdir/x: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory that exists below the project's root
+    ");
+    run("Write", json!({"file_path": "newdir/new.txt"})).tool("deny");
+    run("Write", json!({"file_path": "src/new/new.txt"})).silent();
+    run("Bash", json!({"command": "mkdir -p src/new/x"})).silent();
+}
+
+#[test]
+fn a_search_in_one_file_by_its_glob_reads_it() {
+    let run = |input: Value| tool(CONFIG, "Grep", input).file("sub/.env", "x").run();
+    insta::assert_snapshot!(run(json!({"pattern": "x", "glob": ".env"})).tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env*` in .conclaude.yaml:5 → it may not be read; do it another way, or ask the user
+    ");
+    run(json!({"pattern": "x", "path": "sub", "glob": ".env"})).tool("deny");
+    run(json!({"pattern": "x", "glob": "*.rs"})).silent();
+    run(json!({"pattern": "x", "path": "sub", "glob": "a.rs"})).silent();
 }
 
 #[test]

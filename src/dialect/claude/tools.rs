@@ -239,3 +239,12 @@ pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
     let searched = (tool == "Grep").then(|| field("path")).flatten();
     file.or_else(|| searched.map(|path| Use::File { access: Access::Read, path })).unwrap_or(Use::Other)
 }
+
+/// The file that a search names by its `glob`, which is a name without wildcards.
+pub(crate) fn searched(tool: &str, input: &Map<String, Value>) -> Option<String> {
+    let field = |name: &str| input.get(name).and_then(Value::as_str);
+    let name =
+        field("glob").filter(|name| tool == "Grep" && !name.contains(['*', '?', '[', '{', '!', '\0']))?;
+    let folder = field("path").filter(|folder| !folder.contains('\0'));
+    Some(folder.map_or_else(|| name.to_owned(), |folder| format!("{}/{name}", folder.trim_end_matches('/'))))
+}

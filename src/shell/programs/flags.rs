@@ -1,8 +1,9 @@
 //! The flags of programs that take a value, and which of those values are files.
 
-use super::Flags;
+use crate::shell::arguments::Flags;
 
-pub(super) const AWK: Flags = "-F= -v= -f=r -i= -l= -e= --field-separator= --assign= --file=r --include=";
+pub(super) const AWK: Flags = "-F= -v= -f=r -i= -l= -e= -o? -p? -d? --field-separator= --assign= --file=r --include= \
+    --pretty-print? --profile? --dump-variables?";
 pub(super) const BASE32: Flags = "-w= --wrap= -i=r -o=w --input=r --output=w";
 pub(super) const BAT: Flags = "-l= -r= -H= --language= --theme= --style= --line-range= --wrap= --tabs= --highlight-line= \
     --pager= --paging= --color=";
@@ -19,8 +20,13 @@ pub(super) const CURL: Flags = "-o= -d= -F= -T=r -K=r -c=w -D=w -b= -H= -X= -u= 
     --aws-sigv4= --ciphers= --create-file-mode= --variable=";
 pub(super) const CUT: Flags =
     "-d= -f= -b= -c= --delimiter= --fields= --bytes= --characters= --output-delimiter=";
-pub(super) const DIFF: Flags =
-    "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W=";
+pub(super) const DIFF: Flags = "-U= -C= --unified= --context= -I= --label= -x= -X=r --exclude= --exclude-from=r --color? -W= --from-file=r --to-file=r";
+pub(super) const EDITOR: Flags = "-c= --cmd= -S=r -u= -s=r -w=w";
+pub(super) const EMACS: Flags =
+    "-l=r -f= -d= -u= --load=r --eval= --execute= --funcall= --directory= -e= -s= --socket-name=";
+pub(super) const FORMATTER: Flags = "--config= --config-path= --config-file= -c? --edition= -l? --line-length= --parser= --style= --stdin-filepath= \
+    --ignore-path= --emit= --parser-path= --plugin= --target-version= --profile= --select= --ignore= --rules= \
+    --output-file=w -o? -ln= --filename= --settings-path= --settings-file=";
 pub(super) const GREP: Flags = "-e= -f=r -m= -A= -B= -C= -D= -d= --regexp= --file=r --max-count= --after-context= \
     --before-context= --context= --include= --exclude= --exclude-from=r --exclude-dir= --label= \
     --color? --colour? --binary-files= --devices= --directories=";
@@ -37,8 +43,7 @@ pub(super) const OPENSSL: Flags = "-in=r -out=w -o=w -f=r -e= -k= -pass= -passin
     --recipient= -i=r -t= -b= -C= -N= -u=";
 pub(super) const PATCH: Flags = "-i=r -o=w -p= -d= -B= -D= -F= -r=w -V= -z= --input=r --output=w --strip= --directory= --fuzz= \
     --reject-file=w";
-pub(super) const PRETTIER: Flags = "--config= --config-path= -c= --edition= -l= --line-length= --parser= --style? --stdin-filepath= \
-    --ignore-path=";
+pub(super) const PYTHON: Flags = "-c= -W= -X= -Q= -m=";
 pub(super) const RG: Flags = "-e= -f=r -g= -t= -T= -m= -A= -B= -C= -r= -d= -j= -M= -E= -G= --regexp= --file=r --glob= --iglob= \
     --type= --type-not= --max-count= --max-depth= --replace= --sort= --sortr= --threads= --encoding= \
     --ignore-file=r --after-context= --before-context= --context= --color= --colors= --max-columns= \
@@ -47,12 +52,14 @@ pub(super) const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include
     --files-from=r --log-file=w --filter= --rsync-path= --bwlimit= --port= --password-file=r \
     --chmod= --chown= --info= --timeout= --partial-dir= --temp-dir= --compare-dest= --link-dest= \
     --out-format= --suffix= --backup-dir=";
+pub(super) const SCRIPT: Flags = "-r= -e= -d= -l= -f=r --eval=";
 pub(super) const SED: Flags = "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=";
+pub(super) const SHELL: Flags = "-c= -o=";
 pub(super) const SHUF: Flags = "-n= -o=w --head-count= --output=w --random-source=r -i= --input-range=";
 pub(super) const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \
     --files0-from=r --compress-program= --parallel=";
 pub(super) const SPLIT: Flags = "-a= -b= -C= -l= -n= --bytes= --lines= --number= --suffix-length=";
-pub(super) const SU: Flags = "-c= --command= -n= --interval= -w= -s= -g=";
+pub(super) const SU: Flags = "-c= --command= -n= --interval= -w= -s= -g= -u= --user= --group= --shell= -E=";
 pub(super) const UNIQ: Flags =
     "-f= -s= -w= --skip-fields= --skip-chars= --check-chars= --group? --all-repeated?";
 pub(super) const WGET: Flags = "-O= -o=w -a=w -P= -i=r -U= -t= -T= -w= -Q= -e= -D= -R= -A= -I= -X= -l= --output-document= \
