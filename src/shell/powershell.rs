@@ -102,6 +102,7 @@ fn simple(mut words: Vec<String>) -> Option<Simple> {
         redirects: Vec::new(),
         input: None,
         wraps: false,
+        inside: false,
         runs_unknown: false,
     })
 }
