@@ -14,9 +14,10 @@ use crate::plan::Plan;
 use crate::store::outbox;
 use crate::{deadline, log, process};
 
-mod after_blocks;
+mod block_summary;
 mod changes;
 mod commands;
+mod config;
 mod config_error;
 mod context;
 mod delivery;
@@ -38,6 +39,7 @@ mod session;
 mod stdio;
 pub(crate) mod switch;
 mod unread;
+mod who;
 
 pub use crate::decide::{Decision, HookResult};
 pub use crate::error::{HookError, Result};

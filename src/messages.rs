@@ -64,7 +64,7 @@ pub(crate) fn check(outcome: &Outcome) -> Option<String> {
 
 /// The line about an agent that may stop after blocks by these checks.
 #[must_use]
-pub(crate) fn after_blocks(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
+pub(crate) fn block_summary(agent: &Agent, blocks: u32, checks: &[String], outcomes: &[Outcome]) -> String {
     let name = described(agent).unwrap_or_else(|| agent_name(agent));
     let blocks = count(blocks.into(), "block");
     let has_failed = |outcome: &&Outcome| match outcome.as_finding() {

@@ -11,7 +11,6 @@ use crate::files;
 mod calls;
 mod changes;
 pub mod counts;
-mod ending;
 pub mod identity;
 mod lines;
 pub mod sessions;
@@ -20,8 +19,8 @@ mod writes;
 
 pub use calls::{AgentCall, Found, call_of, last_agent_call};
 pub(crate) use changes::changed_files;
-pub(crate) use ending::ending;
 use lines::{Line, LinesFromEnd, bounded_line, holds};
+pub(crate) use tail::tail;
 pub use writes::{Write, writes};
 
 /// How far a transcript of an unknown format is searched.
@@ -177,5 +176,6 @@ pub fn worked_since(path: &Path, time: &str) -> bool {
     false
 }
 
+mod tail;
 #[cfg(test)]
 mod tests;

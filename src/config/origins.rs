@@ -12,6 +12,8 @@ use crate::yaml::{Node, Span, Spanned};
 pub(crate) struct Origins {
     pub(super) tree: Spanned<Node>,
     pub(super) sources: Vec<Source>,
+    /// The values of each file alone, where all are asked for.
+    pub(super) alone: Option<Vec<Spanned<Node>>>,
 }
 
 /// The file and the line of a value.
@@ -44,6 +46,9 @@ impl Origins {
     /// Adds the values of one more file, further in than all before.
     pub(super) fn add(&mut self, source: Source, mut tree: Spanned<Node>) {
         tree.remove("extends");
+        if let Some(alone) = &mut self.alone {
+            alone.push(tree.clone());
+        }
         tree.set_source(self.sources.len());
         self.sources.push(source);
         let layers: Vec<Layer> = self.sources.iter().map(|source| source.layer).collect();

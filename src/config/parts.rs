@@ -1,6 +1,6 @@
 //! The files of a config are read one by one, and then together.
 
-use super::layer::Source;
+use super::layer::{Layer, Source};
 use super::origins::Origins;
 use super::usable::{Lost, Usable, about_text, only_rules, usable};
 use super::{ConclaudeConfig, ConfigError, EventConfig, Patterns};
@@ -62,7 +62,7 @@ pub(crate) fn merge(
 ) -> (ConclaudeConfig, Origins, Vec<ConfigError>) {
     // Most projects have one file, which is a config already.
     let alone = if parts.len() == 1 { parts.first_mut().and_then(|part| part.config.take()) } else { None };
-    let mut all = Origins::default();
+    let mut all = Origins::with_files(patterns);
     for Part { source, tree, .. } in parts {
         all.add(source, tree);
     }
@@ -77,7 +77,8 @@ fn merge_one_by_one(
     sources: Vec<Source>,
     patterns: Patterns,
 ) -> (ConclaudeConfig, Origins, Vec<ConfigError>) {
-    let (mut config, mut all, mut errors) = (ConclaudeConfig::default(), Origins::default(), Vec::new());
+    let (mut config, mut all, mut errors) =
+        (ConclaudeConfig::default(), Origins::with_files(patterns), Vec::new());
     for source in sources {
         let Some(part) = Part::read(source, patterns).part else { continue };
         let (path, mut together) = (part.source.path.clone(), all.clone());
@@ -104,6 +105,23 @@ fn whole(tree: &Spanned<Node>) -> Result<ConclaudeConfig, String> {
 }
 
 impl Origins {
+    /// Where everything is asked for, also what each layer says alone.
+    fn with_files(patterns: Patterns) -> Origins {
+        Origins { alone: matches!(patterns, Patterns::All).then(Vec::new), ..Origins::default() }
+    }
+
+    /// What the files of one layer say without the others. They have been read, and are not read again.
+    #[must_use]
+    pub(crate) fn of_layer(&self, layer: Layer) -> ConclaudeConfig {
+        let mut own = Origins::default();
+        for (source, tree) in self.sources.iter().zip(self.alone.iter().flatten()) {
+            if source.layer == layer {
+                own.add(source.clone(), tree.clone());
+            }
+        }
+        whole(&own.tree).unwrap_or_default()
+    }
+
     /// Why commands of this config may not run, for each that may not.
     #[must_use]
     pub(crate) fn untrusted_commands(&self, config: &ConclaudeConfig) -> Vec<&str> {

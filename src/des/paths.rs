@@ -1,7 +1,7 @@
 //! Where a path really leads, however it is spelt.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub fn normalise(path: &Path) -> PathBuf {
 
 /// Where links lead. One event looks at the same folders again and again, so each is asked for once.
 #[derive(Debug, Default)]
-pub struct Links(RefCell<HashMap<OsString, Option<PathBuf>>>);
+pub struct Links(RefCell<BTreeMap<OsString, Option<PathBuf>>>);
 
 impl Links {
     /// Where a path really leads: links are followed, also dangling ones, and what does not exist yet is taken as it is.

@@ -1,6 +1,6 @@
 //! `toolUsageValidation`: each simple command, each pipeline, or the call itself, is decided by one rule.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::call::{Call, Finding, named, start};
 use super::command_pattern::Match;
@@ -33,7 +33,7 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
         found.extend(judged(rules, call, &Unit::call(&touches)));
     }
     let is_long = effects.commands.len() > SHORT_SCRIPT;
-    let mut seen = HashMap::new();
+    let mut seen = BTreeMap::new();
     for (index, command) in effects.commands.iter().enumerate() {
         // A long script does the same again and again.
         if is_long && !compares_files && seen.insert(command.text.as_str(), command) == Some(command) {

@@ -1,6 +1,6 @@
 //! What one rule for tools decides: a simple command, several that are joined, or the call itself.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -42,10 +42,10 @@ pub(super) enum Mismatch {
 }
 
 /// By the simple command that touches them.
-pub(super) type Touches<'a> = HashMap<Option<usize>, Vec<&'a Touch>>;
+pub(super) type Touches<'a> = BTreeMap<Option<usize>, Vec<&'a Touch>>;
 
 pub(super) fn touches(effects: &Effects) -> Touches<'_> {
-    let mut touches: Touches<'_> = HashMap::new();
+    let mut touches: Touches<'_> = BTreeMap::new();
     for touch in &effects.touches {
         touches.entry(touch.command).or_default().push(touch);
     }

@@ -7,29 +7,25 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Environment;
-use super::gate_facts::{self, GateContext, Search};
-use super::{changes, config_error};
+use super::config::{Config, concerns};
+use super::gate_facts::GateContext;
+use super::{changes, config_error, who};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
-use crate::config::{
-    ConclaudeConfig, ConfigError, DesConfig, GateConfig, Lost, Origins, Patterns, TelemetryConfig,
-};
+use crate::config::{ConfigError, DesConfig, GateConfig, TelemetryConfig};
 use crate::decide::{Cause, Count};
-use crate::des::call::Call;
-use crate::des::markers;
 use crate::error::{HookError, Result};
 use crate::event::{Blocking, Counted, EventKind, Subject};
 use crate::export::background;
 use crate::file_pattern::Location;
 use crate::git::WorkTree;
-use crate::load::{self, Loaded};
 use crate::log;
 use crate::messages;
 use crate::plan::{self, Facts, Plan, Select};
 use crate::root::Root;
 use crate::store::{self, Session};
-use crate::transcript::{self, identity};
-use crate::types::{Event, HookPayload, PayloadError, derived_transcript};
+use crate::transcript::identity;
+use crate::types::{Event, HookPayload, PayloadError};
 
 /// The name of the main thread, in the state of a session.
 pub(super) const MAIN_THREAD: &str = "main thread";
@@ -55,20 +51,6 @@ pub(super) struct Context<'a> {
     given_changes: Option<Vec<String>>,
     /// When the payload was there.
     pub(super) started: Timestamp,
-}
-
-/// The config, or the defaults where it cannot be read.
-#[derive(Default)]
-pub(super) struct Config {
-    pub(super) settings: ConclaudeConfig,
-    /// The files and lines of its values.
-    pub(super) origins: Origins,
-    /// Why one of its files cannot be used.
-    pub(super) error: Option<ConfigError>,
-    /// Rules that are written in them and cannot be used.
-    pub(super) lost: Vec<Lost>,
-    /// What its files extend, also where that is not used.
-    pub(super) extended: Vec<PathBuf>,
 }
 
 impl<'a> Context<'a> {
@@ -103,14 +85,14 @@ impl<'a> Context<'a> {
         if !is_broken && !environment.is_rehearsal {
             store::touch_last(&root.folder, kind.name());
         }
-        let (agent, gate, unknown_gate) = who_and_which_gate(&event, &session, &config.settings);
+        let (agent, gate, unknown_gate) = who::who_and_which_gate(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
         let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
         let baseline = call.filter(|_| kind == EventKind::SubagentStop).and_then(|call| call.tree(&session));
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
         Ok(Some(Context {
             input,
-            caller: caller(&event),
+            caller: who::caller(&event),
             event,
             agent,
             tree: WorkTree::at(&root.work, baseline),
@@ -273,28 +255,6 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The subagent from inside which an event comes that is not its own.
-fn caller(event: &Event) -> Option<Agent> {
-    if event.kind.row().subject == Subject::Agent || !event.kind.row().in_agents {
-        return None;
-    }
-    let field = |name: &str| event.fields.get(name)?.as_str().filter(|text| !text.trim().is_empty());
-    let id = field("agent_id")?;
-    let kind = field("agent_type").map(str::to_owned);
-    Some(Agent {
-        name: kind.clone().unwrap_or_else(|| id.to_owned()),
-        kind,
-        id: Some(id.to_owned()),
-        description: None,
-        transcript: derived_transcript(event.payload.transcript_path(), id),
-    })
-}
-
-/// Whether a broken config is an error of the event: of every event of a subagent, and of others where it has their section.
-pub(super) fn concerns(error: &ConfigError, event: EventKind) -> bool {
-    event.row().subject == Subject::Agent || error.mentions(event.row().section)
-}
-
 pub(crate) fn inherited_variables() -> Vec<String> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     names.filter(|name| name.starts_with(plan::environment::PREFIX)).collect()
@@ -333,82 +293,4 @@ fn log_start(event: &Event, agent: Option<&Agent>) {
             parts.iter().map(|(name, value)| format!(", {name}={}", messages::short(value))).collect();
         format!("Processing {} hook: session_id={}{parts}", event.kind, event.payload.session_id())
     });
-}
-
-/// The agent, the gate that applies, and why that is not known where one could.
-fn who_and_which_gate(
-    event: &Event,
-    session: &Session,
-    settings: &ConclaudeConfig,
-) -> (Option<Agent>, Option<GateContext>, Option<String>) {
-    let payload = &event.payload;
-    let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-    let paths = gate_facts::transcript_paths(payload);
-    let agent = (event.kind.row().subject == Subject::Agent).then(|| {
-        let marked = if des_is_on { gate_facts::marked_agent(payload, &paths) } else { None };
-        marked.unwrap_or_else(|| identity::identify(payload))
-    });
-    // It is not there before.
-    let described = if event.kind == EventKind::SubagentStop { paths.meta() } else { None };
-    let description = described.and_then(|meta| meta.description.clone());
-    let agent = agent.map(|agent| Agent { description, ..agent });
-    let gate = match gate_facts::find(payload, paths, agent.as_ref(), session, des_is_on) {
-        Search::Found(gate) => *gate,
-        Search::Nothing => return (agent, None, None),
-        Search::NoPrompt(looked_in) => return (agent, None, why_unknown(&looked_in, settings, session)),
-    };
-    // Where nothing else says what the agent is, its marker does.
-    let agent = agent.map(|agent| match &gate.markers.agent {
-        Some(name) if agent.kind.is_none() => Agent { name: name.clone(), ..agent },
-        _ => agent,
-    });
-    (agent, Some(gate), None)
-}
-
-/// Where steps are used, a prompt that was not found is reported, since a gate may have been missed.
-fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) -> Option<String> {
-    let what = format!("the agent's prompt was not found in {}", looked_in.display());
-    // In the transcript of another client the markers are, and who was called with them is not.
-    let uses_steps = settings.des.is_some()
-        || Call::all(session).iter().any(Call::is_open)
-        || (transcript::is_foreign(looked_in) && transcript::mentions(looked_in, markers::KEY));
-    if uses_steps {
-        return Some(format!("⚠ {what}: if it has a step, the step was not checked"));
-    }
-    log::debug(|| what);
-    None
-}
-
-impl Config {
-    /// The file and the line of a value, if it is in the config.
-    pub(super) fn position(&self, keys: &[&str], root: &Path) -> Option<(String, usize)> {
-        self.origins.position(keys, Some(root))
-    }
-
-    /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
-    /// what is wrong with it.
-    pub(super) fn load(
-        root: &Root,
-        event: EventKind,
-        environment: &Environment,
-    ) -> Result<Config, ConfigError> {
-        let patterns = match event {
-            EventKind::SessionStart => Patterns::All,
-            event => Patterns::Of(event),
-        };
-        let Loaded { config: settings, mut origins, errors, lost, extended } = match &root.config {
-            Some(path) if environment.only_project => load::one(path, root),
-            _ => load::all(root, patterns),
-        };
-        // One that is an error of this event is not hidden by another.
-        let error = errors.iter().find(|error| concerns(error, event)).or(errors.first()).cloned();
-        let is_shown_whole = event == EventKind::SessionStart && !environment.is_rehearsal;
-        if let Some(error) = error.clone().filter(|_| is_shown_whole) {
-            return Err(error);
-        }
-        if environment.only_if_trusted && settings.needs_trust() {
-            origins.check_trust(load::why_untrusted);
-        }
-        Ok(Config { settings, origins, error, lost, extended })
-    }
 }

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use super::context::{Context, concerns};
+use super::config::concerns;
+use super::context::Context;
 use super::record::Written;
-use super::{after_blocks, config_error, delivery, record, remember, unread};
+use super::{block_summary, config_error, delivery, record, remember, unread};
 use crate::decide::{Decided, Decision, HookResult};
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
@@ -21,7 +22,7 @@ pub(super) fn finish(
     (decided, written): (Decided, Written),
 ) -> Result<HookResult> {
     let config_error = report_config_error(context);
-    let result = after_blocks::report(context, outcomes, decided.word, decided.result);
+    let result = block_summary::add(context, outcomes, decided.word, decided.result);
     let result = match result.decision {
         Decision::Allow | Decision::Permit => {
             remember::stopped(plan, context);

@@ -202,7 +202,7 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
         criteria: &criteria.unwrap_or_default().join("\n"),
         step: opened.map_or("", |opened| opened.text.as_str()),
         changed_files: &stop::changed_files(&context.tree, &context.root.folder),
-        transcript: &own.map(|path| transcript::ending(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
+        transcript: &own.map(|path| transcript::tail(path, judge::MAX_TRANSCRIPT)).unwrap_or_default(),
         last_message: stop.last_assistant_message.as_deref().unwrap_or_default(),
     };
     let running = running::start(context, "the judge", Timestamp::now());

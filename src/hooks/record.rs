@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::context::{Context, concerns};
+use super::config::concerns;
+use super::context::Context;
 use super::remember;
 use crate::audit::{self, Blocks, CommandRecord, Record, Skip, ToolRecord};
 use crate::config::ConfigError;

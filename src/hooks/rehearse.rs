@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::context::{Context, concerns};
+use super::config::concerns;
+use super::context::Context;
 use super::{Environment, commands, finish, guards, permissions, run, unread};
 use crate::config::{ConfigError, DesConfig, Source, file_name};
 use crate::deadline;

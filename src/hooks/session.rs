@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::context::Context;
 use crate::audit::{Record, Trail};
+use crate::config::Layer;
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
 use crate::error::Result;
@@ -12,6 +13,7 @@ use crate::files::expand_home;
 use crate::finding::{Code, Finding};
 use crate::install::registration::{self, Problem};
 use crate::install::schema_file;
+use crate::install::scope::Scope;
 use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -39,9 +41,12 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
     let untrusted = why.map(|why| messages::untrusted_session(why, commands.len(), &rules));
     // What a collector did not get while it was down.
     context.export();
-    let problems = registration::out_of_sync(&registration::found(&context.project), settings, |scope| {
-        registration::config_for(scope, &context.root).config
-    });
+    let problems =
+        registration::out_of_sync(&registration::found(&context.project), settings, |scope| match scope {
+            Scope::User => origins.of_layer(Layer::User),
+            Scope::Project => origins.of_layer(Layer::Project),
+            Scope::Local => settings.clone(),
+        });
     let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync).chain(not_sent(context));
     parts.map(Outcome::note).collect()

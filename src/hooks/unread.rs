@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::Environment;
-use super::context::Config;
+use super::config::Config;
 use crate::audit::{self, Record};
 use crate::config::{AuditConfig, DesConfig};
 use crate::decide::{self, Count, HookResult};

@@ -128,3 +128,15 @@ fn an_inner_layer_switches_a_guard_off_only_where_the_outer_one_lets_it() {
     assert!(!is_on(&[(Layer::Project, "base", on), (Layer::Project, "project", off)]), "one layer");
     assert!(is_on(&[(Layer::User, "user", off), (Layer::Project, "project", on)]));
 }
+
+#[test]
+fn what_a_layer_says_alone_is_known_without_reading_it_again() {
+    let user = (Layer::User, "user", "maxBlocks: 5\nstop: {commands: [{run: a}]}\n");
+    let pack = (Layer::User, "more", "subagentStart: {commands: [{run: b}]}\n");
+    let project = (Layer::Project, "project", "maxBlocks: 2\nstop: {commands: [{run: c}]}\n");
+    let (all, origins) = layered(&[user, pack, project]);
+    assert_eq!(origins.of_layer(Layer::User), layered(&[user, pack]).0);
+    assert_eq!(origins.of_layer(Layer::Project), layered(&[project]).0);
+    assert_eq!(origins.of_layer(Layer::Local), ConclaudeConfig::default());
+    assert_eq!((all.max_blocks(), origins.of_layer(Layer::User).max_blocks()), (2, 5));
+}

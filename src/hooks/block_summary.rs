@@ -7,12 +7,7 @@ use crate::messages;
 use crate::outcome::Outcome;
 
 /// Adds the line to the result. What is allowed after `maxBlocks` says so itself.
-pub(super) fn report(
-    context: &Context<'_>,
-    outcomes: &[Outcome],
-    word: Word,
-    result: HookResult,
-) -> HookResult {
+pub(super) fn add(context: &Context<'_>, outcomes: &[Outcome], word: Word, result: HookResult) -> HookResult {
     let Some(agent) = context.stopping().filter(|_| result.is_allowed()) else { return result };
     // Until the next prompt Claude is not made to go on any more.
     let has_gone_on = messages::asked_to_go_on(outcomes).is_some();
@@ -24,7 +19,7 @@ pub(super) fn report(
         None
     });
     let Some((blocks, checks)) = blocks else { return result };
-    let line = messages::after_blocks(&agent, blocks, &checks, outcomes);
+    let line = messages::block_summary(&agent, blocks, &checks, outcomes);
     let message = match result.message {
         Some(message) => format!("{message}\n{line}"),
         None => format!("conclaude: {line}"),

@@ -15,7 +15,7 @@ const MAX_ENTRY: usize = 2_000;
 
 /// The last messages and tool calls, oldest first, with at most `limit` characters. Nothing where it cannot be read.
 #[must_use]
-pub(crate) fn ending(path: &Path, limit: usize) -> String {
+pub(crate) fn tail(path: &Path, limit: usize) -> String {
     let Ok(mut lines) = LinesFromEnd::open(path) else { return String::new() };
     let (mut entries, mut used) = (Vec::new(), 0);
     for _ in 0..MAX_LINES {
@@ -97,25 +97,25 @@ mod tests {
             result,
             json!({"role": "assistant", "content": "Done."}),
         ]);
-        insta::assert_snapshot!(ending(file.path(), 1_000), @r#"
+        insta::assert_snapshot!(tail(file.path(), 1_000), @r#"
         user: Do it.
         assistant: I look.
         [calls Bash] {"command":"npm test"}
         user: [error] 1 failed
         assistant: Done.
         "#);
-        insta::assert_snapshot!(ending(file.path(), 40), @"
+        insta::assert_snapshot!(tail(file.path(), 40), @"
         … what came before is left out …
         user: [error] 1 failed
         assistant: Done.
         ");
-        assert_eq!(ending(Path::new("/does/not/exist"), 1_000), "");
+        assert_eq!(tail(Path::new("/does/not/exist"), 1_000), "");
     }
 
     #[test]
     fn a_long_entry_is_cut_in_the_middle() {
         let file = file(&[json!({"role": "assistant", "content": "x".repeat(100_000)})]);
-        let text = ending(file.path(), 20_000);
+        let text = tail(file.path(), 20_000);
         assert!(text.len() < 2_100 && text.contains("98000 characters left out"), "{}", text.len());
     }
 }

@@ -1,0 +1,62 @@
+//! The config as an event sees it: also of a broken one what can be used, and whether its error is one of the event.
+
+use std::path::{Path, PathBuf};
+
+use super::Environment;
+use crate::config::{ConclaudeConfig, ConfigError, Lost, Origins, Patterns};
+use crate::event::{EventKind, Subject};
+use crate::load::{self, Loaded};
+use crate::root::Root;
+
+/// The config, or the defaults where it cannot be read.
+#[derive(Default)]
+pub(super) struct Config {
+    pub(super) settings: ConclaudeConfig,
+    /// The files and lines of its values.
+    pub(super) origins: Origins,
+    /// Why one of its files cannot be used.
+    pub(super) error: Option<ConfigError>,
+    /// Rules that are written in them and cannot be used.
+    pub(super) lost: Vec<Lost>,
+    /// What its files extend, also where that is not used.
+    pub(super) extended: Vec<PathBuf>,
+}
+
+impl Config {
+    /// The file and the line of a value, if it is in the config.
+    pub(super) fn position(&self, keys: &[&str], root: &Path) -> Option<(String, usize)> {
+        self.origins.position(keys, Some(root))
+    }
+
+    /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
+    /// what is wrong with it.
+    pub(super) fn load(
+        root: &Root,
+        event: EventKind,
+        environment: &Environment,
+    ) -> Result<Config, ConfigError> {
+        let patterns = match event {
+            EventKind::SessionStart => Patterns::All,
+            event => Patterns::Of(event),
+        };
+        let Loaded { config: settings, mut origins, errors, lost, extended } = match &root.config {
+            Some(path) if environment.only_project => load::one(path, root),
+            _ => load::all(root, patterns),
+        };
+        // One that is an error of this event is not hidden by another.
+        let error = errors.iter().find(|error| concerns(error, event)).or(errors.first()).cloned();
+        let is_shown_whole = event == EventKind::SessionStart && !environment.is_rehearsal;
+        if let Some(error) = error.clone().filter(|_| is_shown_whole) {
+            return Err(error);
+        }
+        if environment.only_if_trusted && settings.needs_trust() {
+            origins.check_trust(load::why_untrusted);
+        }
+        Ok(Config { settings, origins, error, lost, extended })
+    }
+}
+
+/// Whether a broken config is an error of the event: of every event of a subagent, and of others where it has their section.
+pub(super) fn concerns(error: &ConfigError, event: EventKind) -> bool {
+    event.row().subject == Subject::Agent || error.mentions(event.row().section)
+}
