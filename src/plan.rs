@@ -149,6 +149,9 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     // One that Gate 1 remembered was trusted then.
     let untrusted_judge = facts.origins.untrusted(&["des", "judge"]).filter(|_| at_call.is_none());
     of_config.extend(judge.map(|judge| (judge, untrusted_judge)));
+    let is_limited = of_config.iter().any(|(step, _)| matches!(step.action, Action::Command(_)));
+    let unknown = facts.unknown_changes.filter(|_| is_limited).map(|why| Action::Note(why.to_owned()));
+    steps.extend(unknown.map(Step::itself));
     let untrusted = add_trusted(&mut steps, of_config);
     let has_commands = commands_in(&steps).next().is_some();
     steps.extend(

@@ -119,3 +119,35 @@ pub(crate) fn make_room(folder: &Path) -> u64 {
 pub(crate) fn open_new(path: &Path) -> io::Result<File> {
     files::no_links().write(true).create(true).truncate(true).open(path)
 }
+
+/// More than a project has that nobody put under git.
+const MAX_PROJECT_FILES: usize = 100_000;
+
+/// All files below a folder that no git knows, relative to it.
+///
+/// # Errors
+/// When it cannot be read, or has too many.
+pub(crate) fn files_below(work: &Path) -> io::Result<Vec<String>> {
+    let (mut found, mut folders) = (Vec::new(), vec![work.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)?.flatten() {
+            let path = entry.path();
+            if entry.file_name() == FOLDER {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else if let Ok(below) = path.strip_prefix(work) {
+                found.push(below.to_string_lossy().into_owned());
+            }
+        }
+        if found.len() > MAX_PROJECT_FILES {
+            return Err(io::Error::other(format!(
+                "{} has more than {MAX_PROJECT_FILES} files",
+                work.display()
+            )));
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -11,14 +11,25 @@ use crate::dialect::claude::tools::{self, Use};
 use crate::event::Changes;
 use crate::file_pattern::Location;
 use crate::files::expand_home;
+use crate::git::{self, Listed};
 use crate::log;
 use crate::shell::{self, Access};
+use crate::store;
 use crate::transcript;
 use crate::types::Event;
 
-/// The changed files, each once, in the order of the changes.
-pub(super) fn changed(event: &Event, agent: Option<&Agent>, work: &Path) -> Vec<Location> {
-    let (named, is_over) = named(event, agent);
+/// The changed files, each once, in the order of the changes. Where these cannot be known, those that may have been changed, and
+/// why.
+pub(super) fn changed(event: &Event, agent: Option<&Agent>, work: &Path) -> (Vec<Location>, Option<String>) {
+    let (named, is_over, unknown) = match named(event, agent) {
+        Ok((named, is_over)) => (named, is_over, None),
+        Err(why) => {
+            let (named, which) = perhaps(work);
+            let why = format!("what was written is not known ({why}): `files` are compared with {which}");
+            log::warn(|| why.clone());
+            (named, true, Some(why))
+        }
+    };
     let mut found: Vec<Location> = Vec::new();
     // No path has a NUL, and no script could name it.
     for name in named.into_iter().filter(|name| !name.contains('\0')) {
@@ -29,7 +40,21 @@ pub(super) fn changed(event: &Event, agent: Option<&Agent>, work: &Path) -> Vec<
             found.push(location);
         }
     }
-    found
+    (found, unknown)
+}
+
+/// What may have been changed: what differs from the last commit, or any file.
+fn perhaps(work: &Path) -> (Vec<String>, &'static str) {
+    let listed =
+        |which| git::list(work, which).ok().flatten().filter(|files: &Vec<String>| !files.is_empty());
+    let inside = |files: Vec<String>| {
+        files.iter().map(|file| work.join(file).to_string_lossy().into_owned()).collect()
+    };
+    if let Some(files) = listed(Listed::Changed) {
+        return (inside(files), "what differs from the last commit");
+    }
+    let all = listed(Listed::All).or_else(|| store::files_below(work).ok()).unwrap_or_default();
+    (inside(all), "all files of the project")
 }
 
 /// These files, as they are named at the event.
@@ -38,19 +63,20 @@ pub(super) fn located(event: &Event, names: &[String], work: &Path) -> Vec<Locat
 }
 
 /// The files as they were named, and whether all of it has happened.
-fn named(event: &Event, agent: Option<&Agent>) -> (Vec<String>, bool) {
+///
+/// # Errors
+/// Says why that is not known.
+fn named(event: &Event, agent: Option<&Agent>) -> Result<(Vec<String>, bool), String> {
     let fields = &event.fields;
     let written = |path: &Path, since_prompt: bool| {
-        transcript::changed_files(path, since_prompt, home().as_deref()).unwrap_or_else(|error| {
-            log::warn(|| format!("what was written is not known: {}: {error}", path.display()));
-            Vec::new()
-        })
+        transcript::changed_files(path, since_prompt, home().as_deref())
+            .map_err(|error| format!("{}: {error}", path.display()))
     };
-    match event.kind.row().changes {
-        Changes::SincePrompt => (written(&expand_home(event.payload.transcript_path()), true), true),
+    Ok(match event.kind.row().changes {
+        Changes::SincePrompt => (written(&expand_home(event.payload.transcript_path()), true)?, true),
         Changes::Agent => {
             let own = agent.and_then(|agent| agent.transcript.as_deref()).map(expand_home);
-            (own.map(|path| written(&path, false)).unwrap_or_default(), true)
+            (own.map(|path| written(&path, false)).transpose()?.unwrap_or_default(), true)
         }
         Changes::Tools(list) => {
             let calls = fields.get(list).and_then(Value::as_array).into_iter().flatten();
@@ -61,7 +87,7 @@ fn named(event: &Event, agent: Option<&Agent>) -> (Vec<String>, bool) {
             let path = fields.get(FILE_PATH).and_then(Value::as_str);
             (path.map(str::to_owned).into_iter().collect(), false)
         }
-    }
+    })
 }
 
 /// The files that a tool writes, or the commands of a shell.

@@ -108,7 +108,8 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {
-        let changed = if self.asks_for_files() { self.changed() } else { Vec::new() };
+        let (changed, unknown_changes) =
+            if self.asks_for_files() { self.changed() } else { (Vec::new(), None) };
         let running = match self.payload() {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
@@ -120,6 +121,7 @@ impl<'a> Context<'a> {
             agent: self.agent.as_ref(),
             caller: self.caller.as_ref(),
             changed: &changed,
+            unknown_changes: unknown_changes.as_deref(),
             running: &running,
             config: &self.config.settings,
             origins: &self.config.origins,
@@ -136,11 +138,11 @@ impl<'a> Context<'a> {
         Ok(plan)
     }
 
-    /// The files that the event, or the agent until its stop, changed.
-    pub(super) fn changed(&self) -> Vec<Location> {
+    /// The files that the event, or the agent until its stop, changed; and why these are only those that may have been.
+    pub(super) fn changed(&self) -> (Vec<Location>, Option<String>) {
         let agent = self.agent.as_ref().or(self.caller.as_ref());
         match &self.given_changes {
-            Some(names) => changes::located(&self.event, names, &self.root.work),
+            Some(names) => (changes::located(&self.event, names, &self.root.work), None),
             None => changes::changed(&self.event, agent, &self.root.work),
         }
     }

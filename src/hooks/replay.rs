@@ -240,6 +240,7 @@ impl Replayer {
             agent: past.agent.filter(|_| is_of_agent),
             caller: past.agent.filter(|_| !is_of_agent),
             changed: &changed,
+            unknown_changes: None,
             running: &running,
             config: &self.loaded.config,
             origins: &self.loaded.origins,
@@ -272,7 +273,7 @@ fn changed(past: &Past<'_>) -> Vec<Location> {
     let Past { event, stage, .. } = past;
     match event.kind {
         EventKind::Stop | EventKind::SubagentStop => changes::located(event, past.written, &stage.work),
-        _ => changes::changed(event, past.agent, &stage.work),
+        _ => changes::changed(event, past.agent, &stage.work).0,
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
         Action::Permissions(rules) => permissions::run(rules, context),
         Action::Gate(gate) => gates::run(gate, plan, context),
         Action::Context(rule) => prompts::run(rule, &context.root.folder),
+        Action::Note(text) => vec![Outcome::note(text.clone())],
         Action::Wait(agents) => vec![Outcome::note(messages::waiting(agents))],
         Action::Continue(message) => {
             vec![Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue }]

@@ -19,6 +19,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) caller: Option<&'a Agent>,
     /// The files that the event, or the agent until its stop, changed; only where a command asks for them.
     pub(crate) changed: &'a [Location],
+    /// Why these are only those that may have been changed.
+    pub(crate) unknown_changes: Option<&'a str>,
     /// The agents that still run in the background, at a stop of the main thread.
     pub(crate) running: &'a [String],
     pub(crate) config: &'a ConclaudeConfig,

@@ -92,6 +92,8 @@ pub(crate) enum Action {
     Gate(Gate),
     Report(Report),
     Command(Command),
+    /// Something that is shown to the user.
+    Note(String),
     /// The commands of a stop wait for these agents, which still run in the background.
     Wait(Vec<String>),
     /// Claude is asked to go on, with these words.
@@ -142,6 +144,7 @@ impl fmt::Display for Action {
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
             Action::Command(command) => write!(f, "`{}`", command.run.trim()),
+            Action::Note(text) => f.write_str(text),
             Action::Wait(_) => f.write_str("waiting for background agents"),
             Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),

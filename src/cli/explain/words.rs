@@ -54,6 +54,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         Action::Report(Report::Unfinished) => {
             Some("reports gated agents that never stopped; that is not looked at here".into())
         }
+        Action::Note(text) => Some(text.clone()),
         Action::Wait(agents) => Some(format!("waits for background agents: {}", agents.join(", "))),
         Action::Continue(_) => Some("`stop.infinite` asks Claude to go on".into()),
         Action::Judge(_) => {

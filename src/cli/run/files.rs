@@ -6,9 +6,7 @@ use std::path::Path;
 use super::Request;
 use crate::file_pattern::{FilePattern, Location};
 use crate::git::{self, Listed};
-
-/// More than a project has that nobody put under git.
-const MAX_FILES: usize = 100_000;
+use crate::store;
 
 /// The files that are given to commands, relative to the folder of the config.
 pub(super) fn given(request: &Request, work: &Path) -> io::Result<Vec<Location>> {
@@ -16,7 +14,7 @@ pub(super) fn given(request: &Request, work: &Path) -> io::Result<Vec<Location>>
     let listed = git::list(work, if is_all { Listed::All } else { Listed::Changed });
     let listed = match listed.map_err(io::Error::other)? {
         Some(listed) => listed,
-        None if is_all => walked(work)?,
+        None if is_all => store::files_below(work)?,
         None => {
             return Err(io::Error::other(format!(
                 "{} is not in a git repository, so it is not known what has changed: use --files or --all-files",
@@ -49,27 +47,4 @@ fn patterns(globs: &[String]) -> io::Result<Vec<FilePattern>> {
         FilePattern::new(glob, None).map_err(|error| io::Error::other(format!("--files `{glob}`: {error}")))
     });
     compiled.collect()
-}
-
-/// All files below a folder that no git knows.
-fn walked(work: &Path) -> io::Result<Vec<String>> {
-    let (mut found, mut folders) = (Vec::new(), vec![work.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)?.flatten() {
-            let path = entry.path();
-            if entry.file_name() == crate::store::FOLDER {
-                continue;
-            }
-            if entry.file_type()?.is_dir() {
-                folders.push(path);
-            } else if let Ok(below) = path.strip_prefix(work) {
-                found.push(below.to_string_lossy().into_owned());
-            }
-        }
-        if found.len() > MAX_FILES {
-            return Err(io::Error::other(format!("{} has more than {MAX_FILES} files", work.display())));
-        }
-    }
-    found.sort();
-    Ok(found)
 }

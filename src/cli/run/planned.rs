@@ -202,6 +202,7 @@ impl Project<'_> {
             agent: named.as_ref().filter(|_| is_agents).or(unnamed.as_ref()),
             caller: named.as_ref().filter(|_| !is_agents),
             changed,
+            unknown_changes: None,
             running: &[],
             config: self.config,
             origins: self.origins,

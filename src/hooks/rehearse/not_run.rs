@@ -114,7 +114,7 @@ fn of_unmatched(
                 WhyNot::Files => {
                     let files: Vec<&str> =
                         command.files.iter().flat_map(|files| &files.0).map(|file| file.as_str()).collect();
-                    let changed = context.changed();
+                    let (changed, _) = context.changed();
                     let changed: Vec<&str> = changed.iter().map(|file| file.shown()).collect();
                     let changed = if changed.is_empty() { "none".to_owned() } else { changed.join(", ") };
                     format!("matches, but `files: [{}]` covers no changed file ({changed})", files.join(", "))

@@ -45,6 +45,7 @@ impl Replayer {
             Action::Gate(_)
             | Action::Report(_)
             | Action::Command(_)
+            | Action::Note(_)
             | Action::Wait(_)
             | Action::Judge(_)
             | Action::Remember(_)

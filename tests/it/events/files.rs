@@ -132,3 +132,14 @@ fn a_check_with_files_is_known_by_its_text_in_the_config() {
     assert_snapshot!(done.message(), @"conclaude: ✓ main thread: `echo {files} > got; test -e fixed` passed after 1 block");
     assert_eq!(done.read("got"), "a.ts b.ts\n");
 }
+
+#[test]
+fn what_was_written_and_cannot_be_read_is_checked_as_far_as_it_may_have_changed() {
+    let config = "stop: {commands: [{run: 'echo {files} > got', files: ['*.ts']}, {run: 'echo x > other', files: ['*.go']}]}";
+    let test =
+        Test::event("Stop").config(config).file("a.ts", "x").payload("transcript_path", "/nowhere/x.jsonl");
+    let done = test.run();
+    assert_eq!(done.read("got"), "a.ts\n");
+    assert!(!done.has("other"), "no file of the project is like that");
+    insta::assert_snapshot!(done.stdout, @r#"{"systemMessage":"conclaude: what was written is not known (/nowhere/x.jsonl: No such file or directory (os error 2)): `files` are compared with all files of the project"}"#);
+}
