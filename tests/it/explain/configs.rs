@@ -1,0 +1,114 @@
+//! Configs that are untrusted, broken, in layers, from packs, or ahead of this version.
+
+use super::*;
+
+#[test]
+fn an_untrusted_config_shows_what_would_not_run() {
+    let test = project();
+    let (code, _, _) = run_in(&test.root(), &["install", "--user"]);
+    assert_eq!(code, Some(0));
+    let shown = flat(&explained(&test, &["SubagentStop", "--agent", "coder", "--file", "src/main.rs"]));
+    assert!(shown.contains("⚠ nothing of it runs: [ROOT]/.conclaude.yaml is not trusted"), "{shown}");
+    assert!(shown.contains("⚠ npm run lint is not trusted"), "{shown}");
+}
+
+#[test]
+fn a_broken_config_is_explained_with_its_lines() {
+    let test = Test::stop().config("maxBlocks: 99\nsubagentStop: {commands: {'*': [{run: 'true'}]}}\n");
+    assert_snapshot!(explained(&test, &["SubagentStop", "--agent", "Plan"]), @"
+    exit 0
+    ----- stdout
+    SubagentStop of the agent Plan
+    ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+      ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
+        `conclaude validate` shows every problem; its guards and permissions count
+        as far as they can be read
+        .conclaude.yaml:1: invalid value for `maxBlocks`: the number 99
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      none runs
+
+    Answer
+      failed (exit 1)
+        conclaude: invalid config [ROOT]/.conclaude.yaml: 1
+        problem
+
+        error: invalid value for `maxBlocks`: the number 99
+         --> [ROOT]/.conclaude.yaml:1:12
+          |
+        1 | maxBlocks: 99
+          |            ^^ expected a whole number from 1 to 7
+    ");
+}
+
+#[test]
+fn layers_are_listed_and_named() {
+    let test = project().file(".conclaude.local.yaml", "preToolUse: {uneditableFiles: ['!*.lock']}\n");
+    let shown = flat(&explained(&test, &["PreToolUse", "--file", "Cargo.lock"]));
+    assert!(shown.contains("project .conclaude.yaml local .conclaude.local.yaml"), "{shown}");
+    assert!(shown.contains("cannot free it from `*.lock` of an outer layer"), "{shown}");
+}
+
+#[test]
+fn a_rule_of_a_pack_is_named_by_the_pack() {
+    let test = Test::stop().config("extends: ['pack:lockfiles']\n");
+    let (_, out, _) =
+        run_in(&test.root(), &["explain", "PreToolUse", "--file", "package-lock.json", "--json"]);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["guards"]["findings"][0]["rule"]["file"], "pack:lockfiles");
+    let files: Vec<&str> = json["config"]["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(files, ["pack:lockfiles", "[ROOT]/.conclaude.yaml"]);
+}
+
+#[test]
+fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
+    let test = Test::stop().config("maxBlocks: 99\n");
+    let shown = flat(&explained(&test, &["SessionStart"]));
+    assert!(shown.contains("failed (exit 1)") && shown.contains("as far as they can be read"), "{shown}");
+}
+
+#[test]
+fn an_event_that_only_the_config_knows_is_explained() {
+    let test = Test::event("Stop").config("nope: {commands: [{run: make nope}]}");
+    assert_snapshot!(explained(&test, &["Nope"]), @r#"
+    exit 0
+    ----- stdout
+    Nope on the main thread
+    ⚠ Nope is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    Commands, in this order
+      1. make nope
+         nope.commands "*" in .conclaude.yaml:1
+         in ., by /bin/sh; a failure warns; no timeout
+
+    Their environment
+      CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_SESSION_ID=explain
+      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl
+      CONCLAUDE_CWD=[ROOT]
+      CONCLAUDE_HOOK_EVENT=Nope
+
+    Answer
+      if it succeeds: allowed (exit 0)
+      if `make nope` fails: allowed (exit 0)
+        shown at the next event that Claude Code shows:
+        conclaude: ⚠ `make nope` exited with code 1
+    "#);
+}

@@ -1,0 +1,105 @@
+//! What the event is, by options or as a payload.
+
+use super::*;
+
+#[test]
+fn a_payload_may_come_on_stdin_and_name_a_folder_that_is_elsewhere() {
+    let test = project();
+    let mut command = conclaude_in(&test.root());
+    command
+        .args(["explain", "--payload", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let payload = crate::common::capture("variants/PreToolUse.Write.json");
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &payload).unwrap();
+    let shown = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(shown.contains("PreToolUse: Write of the agent coder"), "{shown}");
+    assert!(shown.contains("is not here"), "{shown}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_write() {
+    let test = project().file("unnamed.json", "{\"hook_event_name\":5}");
+    let test = test.file("write.json", "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\"}");
+    let refused = |arguments: &[&str]| {
+        let (code, out, err) = run_in(&test.root(), &[&["explain"], arguments].concat());
+        assert_eq!((code, out.as_str()), (Some(1), ""), "{arguments:?}");
+        err
+    };
+    let all = [
+        refused(&["PreToolUs", "--file", "x"]),
+        refused(&["Zzz zzz"]),
+        refused(&["Nope"]),
+        refused(&["Stop", "--payload", "write.json"]),
+        refused(&["--payload", "write.json", "--permission-mode", "plan"]),
+        refused(&[]),
+        refused(&["PreToolUse"]),
+        refused(&["Stop", "--agent", "coder"]),
+        refused(&["Stop", "--command", "ls"]),
+        refused(&["SessionStart", "--file", "x"]),
+        refused(&["PreToolUse", "--tool", "WebFetch", "--file", "x"]),
+        refused(&["PreToolUse", "--tool", "Write", "--command", "ls"]),
+        refused(&["PreToolUse", "--input", "[1]"]),
+        refused(&["PreToolUse", "--input", "{"]),
+        refused(&["PreToolUse", "--input", "{}"]),
+        refused(&["--payload", "missing.json"]),
+        refused(&["--payload", "unnamed.json"]),
+        refused(&["--payload", "src/main.rs"]),
+    ];
+    assert_snapshot!(all.concat(), @"
+    conclaude: unknown event `PreToolUs`; did you mean `PreToolUse`?
+    conclaude: unknown event `Zzz zzz`; `conclaude events` lists them
+    conclaude: unknown event `Nope`: this version does not know it, and the config has no section `nope`; `conclaude events` lists them
+    conclaude: Stop was named, but the `hook_event_name` of the payload is PreToolUse: leave the event out, or take a payload of Stop
+    error: the argument '--payload <FILE>' cannot be used with '--permission-mode <MODE>'
+
+    Usage: conclaude explain --payload <FILE> [EVENT]
+
+    For more information, try '--help'.
+    conclaude: name an event, such as `conclaude explain PreToolUse --file .env`
+    conclaude: PreToolUse needs a tool: add --command CMD, --file PATH or --tool NAME
+    conclaude: Stop comes from the main thread: --agent has no meaning there; SubagentStop is the stop of an agent
+    conclaude: Stop has no tool: --tool and --command have no meaning there; PreToolUse and PostToolUse have one
+    conclaude: SessionStart is not about a file: --file has no meaning there
+    conclaude: WebFetch has no file: use --command, or --input
+    conclaude: --command is the command of Bash, Monitor or PowerShell, and the tool is Write: use --input
+    conclaude: --input is JSON, but not an object: {…} is expected
+    conclaude: --input is not JSON: EOF while parsing an object at line 1 column 1
+    conclaude: --input needs --tool NAME
+    conclaude: missing.json: No such file or directory (os error 2)
+    conclaude: the payload has no `hook_event_name` that is a text: name the event
+    conclaude: the payload src/main.rs is not JSON: EOF while parsing a value at line 1 column 0
+    ");
+}
+
+#[test]
+fn an_unknown_tool_or_agent_gets_a_suggestion() {
+    let shown = explained(&project(), &["PreToolUse", "--tool", "Wriet", "--agent", "codr"]);
+    assert!(shown.contains("⚠ no tool Wriet is known; did you mean Write?"), "{shown}");
+    assert!(shown.contains("⚠ no agent codr is known here; did you mean coder?"), "{shown}");
+}
+
+#[test]
+fn an_event_happens_in_the_folder_that_is_named() {
+    let test = Test::stop()
+        .config("preToolUse: {uneditableFiles: ['/part/*.lock']}")
+        .file("part/a.lock", "")
+        .file("text", "");
+    let denied = |arguments: &[&str]| {
+        let shown = explained(&test, arguments);
+        shown.contains("uneditableFiles \"/part/*.lock\" in .conclaude.yaml:1 covers part/a.lock")
+    };
+    let event = ["PreToolUse", "--file", "a.lock"];
+    assert!(!denied(&event));
+    assert!(denied(&[&event[..], &["--cwd", "part"]].concat()));
+    let test = test.file("payload.json", json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/nowhere", "tool_name": "Write", "tool_input": {"file_path": "a.lock"}}).to_string());
+    let shown = explained(&test, &["--payload", "payload.json", "--cwd", "part"]);
+    assert!(shown.contains("covers part/a.lock") && !shown.contains("/nowhere"), "{shown}");
+    let errors = [&["--cwd", "none"], &["--cwd", "text"]]
+        .map(|wrong: &[&str; 2]| run_in(&test.root(), &[&["explain"], &event[..], &wrong[..]].concat()).2);
+    assert_snapshot!(errors.concat(), @"
+    conclaude: --cwd none: No such file or directory (os error 2)
+    conclaude: --cwd text is no folder
+    ");
+}

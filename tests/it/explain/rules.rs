@@ -1,0 +1,330 @@
+//! Why a rule matches, or does not.
+
+use super::*;
+
+#[test]
+fn rules_that_do_not_match_take_few_lines() {
+    let test = Test::stop().config("extends: ['pack:secrets', 'pack:git-safety']\n");
+    assert_snapshot!(explained(&test, &["PreToolUse", "--command", "cat notes.txt .env"]), @r#"
+    exit 0
+    ----- stdout
+    PreToolUse: Bash on the main thread
+      command: cat notes.txt .env
+    ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  pack:secrets
+      project  pack:git-safety
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      runs `cat notes.txt .env`
+        reads notes.txt (which does not exist)
+        reads .env (which does not exist)
+
+    Guards
+      · each of 13 uneditableFiles in pack:secrets:42-54 is not compared: nothing is
+        written or deleted
+          ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
+          "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
+          "~/.netrc", "~/.git-credentials"
+      · uneditableFiles ".git/" in pack:git-safety:37 is not compared: nothing is
+        written or deleted
+      ✗ unreadableFiles ".env" in pack:secrets:5
+          does not cover notes.txt
+          covers .env
+      · each of 35 unreadableFiles in pack:secrets:6-40 does not cover notes.txt,
+        .env
+          ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
+          "*.pem", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa", "id_dsa",
+          "id_ecdsa", "id_ed25519", ".netrc", ".pgpass", ".git-credentials",
+          ".htpasswd", "~/.ssh/", "!~/.ssh/known_hosts", "!~/.ssh/*.pub",
+          "~/.gnupg/", "~/.aws/credentials", "~/.azure/", "~/.config/gcloud/",
+          "~/.config/gh/hosts.yml", "~/.kube/config", "~/.docker/config.json",
+          "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
+          "service-account*.json", "*.tfstate", "*.kdbx"
+      · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
+        notes.txt .env
+          "Bash git push -f,--force", "Bash git push * +*", "Bash git push
+          --mirror,--prune", "Bash git push -d,--delete", "Bash git push * :*",
+          "Bash git commit -n,--no-verify", "Bash git {push,merge,rebase,am}
+          --no-verify", "Bash
+          {HUSKY=0,HUSKY_SKIP_HOOKS=*,LEFTHOOK=0,LEFTHOOK=false,SKIP=*} git
+          {commit,push,merge,rebase,am}*", "Bash
+          {GIT_CONFIG_KEY_*=core.hooksPath,GIT_CONFIG_KEY_*=alias.*,GIT_CONFIG_PARAMETERS=*}
+          git *", "Bash {,*/}git -*{core.hookspath,alias.*}=*", "Bash git push
+          --force-with-lease,--force-if-includes", "Bash git commit --amend", "Bash
+          git reset --hard", "Bash git clean -f,--force", "Bash git checkout *-- *",
+          "Bash git checkout {,* }{.,./,:/}", "Bash git {checkout,switch}
+          -f,--force,--discard-changes", "Bash git restore -W,--worktree", "Bash git
+          restore -S,--staged", "Bash git restore", "Bash git stash {drop,clear}*",
+          "Bash git branch -D,-f,--force", "Bash git tag -d,--delete", "Bash git
+          worktree remove -f,--force", "Bash git filter-{branch,repo}*", "Bash git
+          reflog {expire,delete}*", "Bash git gc --prune", "Bash git prune", "Bash
+          git update-ref -d", "Bash git config --system", "Bash git config
+          --global", "Bash git config *core.hookspath *"
+      · worktreeFence is for agents in a worktree of their own
+
+    Gates
+      none applies: on the main thread only calls of agents have one
+
+    Commands, in this order
+      none runs
+
+    Answer
+      denied (exit 2)
+        conclaude denies this tool:
+        ✗ GUARD_DENIED: reading .env: `unreadableFiles` has `.env` in pack:secrets:5
+        → it holds secrets: read .env.example for the names, and ask the user for
+        values
+    "#);
+}
+
+#[test]
+fn rules_for_permissions_say_which_matches_or_why_the_user_is_asked() {
+    let config = "permissionRequest:\n  allow: ['Bash(git status*)', Read]\n  deny: ['Bash(rm *)']\n";
+    let test = Test::stop().config(config);
+    assert_snapshot!(explained(&test, &["PermissionRequest", "--command", "git status -s"]), @r#"
+    exit 0
+    ----- stdout
+    PermissionRequest: Bash on the main thread
+      command: git status -s
+    ⚠ PermissionRequest is not registered with Claude Code here, so none of this
+      happens: `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      runs `git status -s`
+
+    Guards
+      · worktreeFence is not compared: no file is written
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git
+        status -s`, nor a command in it
+      ✓ permissionRequest.allow "Bash(git status*)" in .conclaude.yaml:2 matches
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for another tool than
+        Bash
+
+    Commands, in this order
+      none runs
+
+    Answer
+      allowed (exit 0)
+    "#);
+    assert_snapshot!(explained(&test, &["PermissionRequest", "--command", "git status && make"]), @r#"
+    exit 0
+    ----- stdout
+    PermissionRequest: Bash on the main thread
+      command: git status && make
+    ⚠ PermissionRequest is not registered with Claude Code here, so none of this
+      happens: `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      runs `git status`
+      runs `make`
+
+    Guards
+      · worktreeFence is not compared: no file is written
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git
+        status && make`, nor a command in it
+      · permissionRequest.allow "Bash(git status*)" in .conclaude.yaml:2 does not
+        allow it alone: it does not match `make`
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for another tool than
+        Bash
+      ? the user is asked: no rule allows `make`
+
+    Commands, in this order
+      none runs
+
+    Answer
+      asked (exit 0)
+    "#);
+}
+
+#[test]
+fn a_prompt_shows_the_context_that_is_added_and_what_is_not() {
+    let config = "userPromptSubmit:\n  contextRules:\n    - {pattern: deploy, prompt: Read docs/deploy.md first.}\n    - {pattern: release, prompt: x}\n  slashCommands: {commands: {ship: [{run: ./ship}]}}\n";
+    let test = Test::stop().config(config);
+    assert_snapshot!(explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]), @r#"
+    exit 0
+    ----- stdout
+    UserPromptSubmit on the main thread
+    ⚠ UserPromptSubmit is not registered with Claude Code here, so none of this
+      happens: `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    Commands, in this order
+      none runs
+      • context is added: userPromptSubmit.contextRules "deploy" in
+        .conclaude.yaml:3 matches
+      · the context for "release"
+         userPromptSubmit.contextRules "release" in .conclaude.yaml:4 does not match
+         the prompt "deploy it"
+      · ./ship
+         userPromptSubmit.slashCommands.commands "ship" in .conclaude.yaml:5 does
+         not match: it is for slash commands of that name
+
+    Answer
+      allowed (exit 0)
+        Read docs/deploy.md first.
+    "#);
+    let shown = flat(&explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "/ship it"}"#]));
+    assert!(
+        shown.contains(
+            "1. ./ship userPromptSubmit.slashCommands.commands \"ship\" in .conclaude.yaml:5 matches ship"
+        ),
+        "{shown}"
+    );
+}
+
+#[test]
+fn where_nobody_can_be_asked_what_would_be_asked_is_denied() {
+    let config =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: ask}]}";
+    let test = Test::event("Stop").config(config);
+    let decision = |mode: &[&str]| {
+        let arguments = ["explain", "PreToolUse", "--command", "git push", "--json"];
+        let (_, out, _) = run_in(&test.root(), &[&arguments, mode].concat());
+        let explained: Value = serde_json::from_str(&out).unwrap();
+        explained["answers"][0]["decision"].as_str().unwrap().to_owned()
+    };
+    assert_snapshot!(decision(&[]), @"asked");
+    assert_snapshot!(decision(&["--permission-mode", "dontAsk"]), @"denied");
+}
+
+#[test]
+fn each_rule_for_permissions_that_does_not_match_says_why() {
+    let config = "permissionRequest:
+  allow: ['Bash(git *)', 'Edit(src/**)', 'WebFetch(domain:docs.rs)', {pattern: Read, agent: tester}, 'Agent(coder)']
+  deny: ['Bash(rm *)', 'Read(.env*)', Write]
+";
+    let test = Test::stop().config(config);
+    let rules = |arguments: &[&str]| {
+        let shown = explained(&test, &[&["PermissionRequest"], arguments].concat());
+        let from = shown.find("Rules for permissions").unwrap();
+        shown[from..shown.find("\nCommands, in").unwrap()].to_owned()
+    };
+    let all = [
+        rules(&["--command", "git status && make > out"]),
+        rules(&["--tool", "Edit", "--file", "docs/a.md"]),
+        rules(&["--tool", "WebFetch", "--input", r#"{"url": "https://example.com/a"}"#]),
+        rules(&["--tool", "Agent", "--input", r#"{"subagent_type": "reviewer"}"#]),
+    ];
+    assert_snapshot!(all.join("\n"), @r#"
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git
+        status && make > out`, nor a command in it
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 does not match: no
+        file is known to be read
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        Bash
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 does not allow it
+        alone: `make` writes to a file by a redirection
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for tools of
+        files, and not for what Bash does to them
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
+        for another tool than Bash
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
+        tool than Bash
+      ? the user is asked: `make` writes to a file by a redirection
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
+        than Edit
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
+        tool than Edit
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        Edit
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
+        tool than Edit
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 does not cover
+        docs/a.md
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
+        for another tool than Edit
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
+        tool than Edit
+      ? the user is asked: no rule matches
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
+        than WebFetch
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
+        tool than WebFetch
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        WebFetch
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
+        tool than WebFetch
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for another
+        tool than WebFetch
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 does
+        not match example.com
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
+        tool than WebFetch
+      ? the user is asked: no rule matches
+
+    Rules for permissions
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
+        than Agent
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
+        tool than Agent
+      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
+        Agent
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
+        tool than Agent
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for another
+        tool than Agent
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
+        for another tool than Agent
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
+        main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 does not match
+        its `subagent_type`, "reviewer"
+      ? the user is asked: no rule matches
+    "#);
+}
+
+#[test]
+fn a_context_rule_that_does_not_match_says_why() {
+    let config = "userPromptSubmit:
+  contextRules:
+    - {pattern: Deploy, prompt: x}
+    - {pattern: release, prompt: x}
+    - {pattern: deploy, prompt: x, enabled: false}
+";
+    let test = Test::stop().config(config);
+    let shown = explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]);
+    let from = shown.find("Commands, in").unwrap();
+    assert_snapshot!(&shown[from..], @r#"
+    Commands, in this order
+      none runs
+      · the context for "Deploy"
+         userPromptSubmit.contextRules "Deploy" in .conclaude.yaml:3 does not match
+         the prompt "deploy it"; with `caseInsensitive: true` it would
+      · the context for "release"
+         userPromptSubmit.contextRules "release" in .conclaude.yaml:4 does not match
+         the prompt "deploy it"
+      · the context for "deploy"
+         userPromptSubmit.contextRules "deploy" in .conclaude.yaml:5 is switched off
+         by `enabled: false`
+
+    Answer
+      allowed (exit 0)
+    "#);
+}

@@ -1,0 +1,259 @@
+//! What is decided is what the hook decides.
+
+use super::*;
+
+/// The same payload through the hook and through replay: each call with the config in which it is decided.
+#[test]
+fn replay_decides_as_the_hook_does() {
+    let config =
+        format!("{CONFIG}stop: {{infinite: true}}\n").replace("stop: {commands: [{run: touch ran}]}\n", "");
+    let test = Test::stop().config(&config).file("secrets/key", "x").file("src/a.rs", "x");
+    let root = test.root();
+    let bash = |command: &str| ("Bash", json!({ "command": command }));
+    let file = |tool: &'static str, name: &str| (tool, json!({"file_path": root.join(name), "content": "x"}));
+    let calls = [
+        (None, "default", file("Write", "Cargo.lock")),
+        (CODER, "default", file("Edit", "a/../.env.local")),
+        (CODER, "default", file("Read", "secrets/key")),
+        (None, "default", file("Write", "src/a.rs")),
+        (None, "default", bash("echo x > sub/Cargo.lock")),
+        (None, "default", bash("cat src/a.rs | tee .env")),
+        (None, "default", bash("git push --force && true")),
+        (None, "default", bash("git stash")),
+        (None, "bypassPermissions", bash("git stash")),
+        (None, "default", bash("git status")),
+        (None, "default", bash("eval \"$x\" > $y")),
+        (CODER, "default", file("Write", ".conclaude.yaml")),
+        (None, "default", file("Write", ".conclaude.yaml")),
+        (
+            None,
+            "default",
+            ("Agent", json!({"subagent_type": "coder", "prompt": "<!-- DES-VALIDATION: maybe -->"})),
+        ),
+    ];
+    let mut transcripts = Transcripts::of(&root, "session-1");
+    transcripts.meta("a1b2c3", "coder", "d");
+    let (mut test, mut expected) = (test, Vec::new());
+    for (number, (agent, mode, (tool, input))) in calls.into_iter().enumerate() {
+        let id = format!("t{number}");
+        let line = json!({"type": "user", "isMeta": true, "permissionMode": mode, "message": {"role": "user", "content": "x"}});
+        transcripts.line(agent, line).calls(agent, &id, tool, input.clone());
+        test = test.then("PreToolUse").payload("permission_mode", mode);
+        test = test.payload("tool_name", tool).payload("tool_input", input).payload("tool_use_id", id);
+        test = match agent {
+            Some(id) => test.payload("agent_id", id).payload("agent_type", "coder"),
+            None => test.without("agent_id").without("agent_type"),
+        };
+        let outcome = test.run();
+        expected.push(decision(&outcome.stdout));
+        test = outcome.again();
+    }
+    let (_, stdout, _) = run_in(&root, &["replay", "--json"]);
+    let all: Value = serde_json::from_str(&stdout).unwrap();
+    let events = all["events"].as_array().unwrap().iter();
+    let decided: Vec<&str> = events.map(|event| event["decision"].as_str().unwrap()).collect();
+    let refused: Vec<&str> = expected.iter().map(String::as_str).filter(|word| *word != "allowed").collect();
+    assert_eq!(decided, refused, "{expected:?}");
+    assert_snapshot!(expected.join(" "), @"denied denied denied allowed denied denied denied asked denied allowed asked denied asked denied");
+}
+
+/// What a hook decided about a tool, in the words of replay.
+fn decision(stdout: &str) -> String {
+    let answer: Value = serde_json::from_str(stdout).unwrap_or_default();
+    match answer["hookSpecificOutput"]["permissionDecision"].as_str() {
+        Some("deny") => "denied".into(),
+        Some("ask") => "asked".into(),
+        None => "allowed".into(),
+        Some(other) => other.into(),
+    }
+}
+
+#[test]
+fn permission_requests_are_answered_as_in_the_hook() {
+    let test = Test::stop().config(CONFIG);
+    let mut transcripts = Transcripts::of(&test.root(), "session-1");
+    let calls = [
+        ("Bash", json!({"command": "make all"})),
+        ("Bash", json!({"command": "make all > out"})),
+        ("Bash", json!({"command": "true; curl example.com"})),
+        ("WebFetch", json!({"url": "https://example.com"})),
+        ("Write", json!({"file_path": test.root().join("Cargo.lock"), "content": "x"})),
+    ];
+    let (mut test, mut expected) = (test.without("agent_id").without("agent_type"), Vec::new());
+    for (number, (tool, input)) in calls.into_iter().enumerate() {
+        let id = format!("t{number}");
+        transcripts.calls(MAIN, &id, tool, input.clone());
+        transcripts.line(MAIN, result(&id, "no", &json!({"toolDenialKind": "user-rejected"})));
+        test = test.then("PermissionRequest").payload("tool_name", tool).payload("tool_input", input);
+        let outcome = test.run();
+        let answer: Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
+        expected.push(match answer["hookSpecificOutput"]["decision"]["behavior"].as_str() {
+            Some("allow") => "permitted",
+            Some("deny") => "denied",
+            _ => "left to the user",
+        });
+        test = outcome.again();
+    }
+    assert_eq!(expected, ["permitted", "left to the user", "denied", "denied", "denied"]);
+    // What a guard denies is not asked about, so the last one does not come so far.
+    let (_, stdout, _) = run_in(&test.root(), &["replay", "--json"]);
+    let all: Value = serde_json::from_str(&stdout).unwrap();
+    let events = all["events"].as_array().unwrap().iter();
+    let decided: Vec<String> = events
+        .map(|event| format!("{} {}", event["event"].as_str().unwrap(), event["decision"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        decided,
+        [
+            "PermissionRequest permitted",
+            "PermissionRequest denied",
+            "PermissionRequest denied",
+            "PreToolUse denied"
+        ]
+    );
+    assert_eq!(all["permission_requests"], json!(4));
+}
+
+#[test]
+fn a_hook_that_denied_a_permission_did_not_deny_the_call_before() {
+    let test = Test::stop().config("{}");
+    let mut transcripts = Transcripts::of(&test.root(), "session-1");
+    let rejected = json!({"toolDenialKind": "permission-rule", "permissionDecision": {"source": "hook", "reasonCode": "hook:PermissionRequest"}});
+    transcripts
+        .calls(MAIN, "t1", "Bash", json!({"command": "curl example.com"}))
+        .line(MAIN, result("t1", "denied", &rejected));
+    let events = |test: &Test| {
+        let (_, stdout, _) = run_in(&test.root(), &["replay", "--json"]);
+        let all: Value = serde_json::from_str(&stdout).unwrap();
+        let shown = |event: &Value| {
+            let text = |field: &str| event[field].as_str().unwrap().to_owned();
+            format!("{} {}, {}, {}", text("event"), text("decision"), text("happened"), event["differs"])
+        };
+        all["events"].as_array().unwrap().iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(events(&test), ["PermissionRequest allowed, denied by a hook, true"]);
+    let test = test.config("permissionRequest: {deny: ['Bash(curl*)']}");
+    assert_eq!(events(&test), ["PermissionRequest denied, denied by a hook, false"]);
+}
+
+#[test]
+fn stops_and_prompts_are_decided_as_in_the_hook() {
+    let config = "stop: {infinite: true, infiniteMessage: go on}\nmaxBlocks: 2\nuserPromptSubmit: {slashCommands: {commands: {ship: [{run: 'true'}]}}}";
+    let test = Test::event("Stop").config(config).without("agent_id").without("agent_type");
+    let test = test.payload("stop_hook_active", false).run().status(2).again().run().status(2).again();
+    let test = test.run().status(0).again();
+    let mut all = Transcripts::of(&test.root(), "session-1");
+    let feedback = json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "Stop hook feedback:\ngo on"}});
+    let slash = "<command-message>ship</command-message>\n<command-name>/ship</command-name>\n<command-args>now</command-args>";
+    all.prompt(MAIN, "one")
+        .says(MAIN, "First.")
+        .line(MAIN, feedback.clone())
+        .says(MAIN, "Second.")
+        .says(MAIN, "The same turn: nothing says that it stopped before this.")
+        .line(MAIN, feedback.clone())
+        .says(MAIN, "Third: it was blocked as often as it may be.")
+        .prompt(MAIN, slash)
+        .says(MAIN, "Shipped.")
+        .prompt(MAIN, "<local-command-stdout>of a command of Claude Code</local-command-stdout>")
+        .prompt(MAIN, "[Request interrupted by user]");
+    assert_snapshot!(test.shows(&["replay"]), @r#"
+    exit 0
+    ----- stdout
+    TIME                 SESSION   AGENT  EVENT  WOULD BE  HAPPENED           WHAT  RULE
+    2026-01-31T12:00:02  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
+    2026-01-31T12:00:05  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
+
+    0 tool calls (0 asked about), 2 prompts and 3 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
+    would be: 0 denied, 0 asked, 2 blocked, 0 permitted; 0 differ from what happened
+
+    rules that matched
+         2 blocked  stop.infinite in .conclaude.yaml:1
+         1 matched  userPromptSubmit.slashCommands.commands "ship" in .conclaude.yaml:3
+
+    commands that would have run (none was; how they would have ended is not known)
+            1 time  true: userPromptSubmit.slashCommands.commands "ship" in .conclaude.yaml:3
+    "#);
+}
+
+#[test]
+fn a_stop_waits_for_agents_in_the_background() {
+    let test = Test::stop().config("stop: {commands: [{run: 'true'}]}");
+    let mut all = Transcripts::of(&test.root(), "session-1");
+    let call = json!({"subagent_type": "coder", "description": "d", "prompt": "p"});
+    let launched = "Async agent launched successfully. (internal)\nagentId: a1b2c3 (do not show)";
+    all.prompt(MAIN, "one")
+        .calls(MAIN, "t1", "Agent", call)
+        .result(MAIN, "t1", launched, false)
+        .says(MAIN, "It runs.")
+        .prompt(MAIN, "<task-notification>\n<task-id>a1b2c3</task-id>\n</task-notification>")
+        .says(MAIN, "It is done.");
+    let (_, stdout, _) = run_in(&test.root(), &["replay", "--json"]);
+    let all: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&all["stops"], &all["commands"][0]["times"]), (&json!(2), &json!(1)), "{stdout}");
+}
+
+#[test]
+fn commands_limited_to_files_run_for_what_was_written_since_the_prompt() {
+    let test = Test::stop().config("stop: {commands: [{run: lint, files: ['src/**']}]}");
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    let file = |name: &str| json!({"file_path": root.join(name), "content": "x"});
+    all.prompt(MAIN, "one")
+        .calls(MAIN, "t1", "Write", file("src/gone-since.rs"))
+        .result(MAIN, "t1", "ok", false)
+        .says(MAIN, "Linted.")
+        .prompt(MAIN, "two")
+        .calls(MAIN, "t2", "Write", file("src/b.rs"))
+        .result(MAIN, "t2", "failed", true)
+        .says(MAIN, "Nothing was written.")
+        .prompt(MAIN, "three")
+        .calls(MAIN, "t3", "Bash", json!({"command": "echo x > src/c.rs"}))
+        .result(MAIN, "t3", "ok", false)
+        .says(MAIN, "Linted.");
+    let (_, stdout, _) = run_in(&root, &["replay", "--json"]);
+    let all: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&all["stops"], &all["commands"][0]["times"]), (&json!(3), &json!(2)), "{stdout}");
+}
+
+#[test]
+fn gates_are_replayed_as_far_as_the_prompt_says_and_the_rest_is_counted() {
+    let test = Test::stop().config("des: {requiredSections: [GOAL]}");
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    let call = |prompt: &str| json!({"subagent_type": "coder", "description": "Do it", "prompt": prompt});
+    let feedback = json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "Stop hook feedback:\nCOMMIT is missing"}});
+    let sound = format!("{MARKERS}\n## GOAL\n");
+    all.prompt(MAIN, "go")
+        .calls(MAIN, "t1", "Agent", call(MARKERS))
+        .result(MAIN, "t1", "ok", false)
+        .calls(MAIN, "call-a1b2c3", "Agent", call(&sound))
+        .meta("a1b2c3", "coder", "Do it")
+        .prompt(CODER, &sound)
+        .calls(CODER, "c1", "Write", json!({"file_path": root.join("src/a.rs"), "content": "x"}))
+        .result(CODER, "c1", "ok", false)
+        .calls(CODER, "c2", "Bash", json!({"command": "ls"}))
+        .result(CODER, "c2", "ok", false)
+        .says(CODER, "Done.")
+        .line(CODER, feedback)
+        .says(CODER, "Done now.")
+        .result(MAIN, "call-a1b2c3", "ok", false);
+    assert_snapshot!(test.shows(&["replay"]), @"
+    exit 0
+    ----- stdout
+    TIME                 SESSION   AGENT  EVENT         WOULD BE           HAPPENED           WHAT                RULE
+    2026-01-31T12:00:02  session-  main   PreToolUse    denied             ran *              Agent coder: Do it  des.requiredSections in .conclaude.yaml:1
+    2026-01-31T12:00:10  session-  coder  SubagentStop  not known: a gate  blocked by a hook
+    * something else than would be decided now
+
+    4 tool calls (0 asked about), 1 prompt and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])
+    would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 1 differs from what happened
+    not decided by rules: 4 events of agents with a step, whose gates cannot be replayed
+
+    rules that matched
+          1 denied  des.requiredSections in .conclaude.yaml:1
+
+    note: Gate 1 was replayed for the prompt alone for 2 calls of agents with a step: its step file of that time is not known
+    note: Gate 2 was not replayed for 1 writing call of agents with a step: the scope of its step at that time is not known
+    note: Gate 3 and the judge were not replayed for 2 stops of agents with a step: the step and the files of that time are not known
+    ");
+}
