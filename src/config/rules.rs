@@ -180,7 +180,9 @@ impl<'a> Walk<'a> {
                 self.add(span, title, "not a key of this section".into(), help);
             }
         }
-        if entries.is_empty() && schema.get("minProperties").is_some() {
+        // What is null is as good as absent.
+        let is_empty = entries.iter().all(|(_, value)| value.value == Node::Null);
+        if is_empty && schema.get("minProperties").is_some() {
             let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
             let help = format!("allowed here: {}", quoted(&known));
             let span = node.span.first_line(self.text);

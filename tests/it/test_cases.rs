@@ -188,7 +188,21 @@ fn tags_are_compared_and_shown_as_they_are_written() {
 }
 
 #[test]
-fn a_file_without_cases_is_an_error() {
+fn a_file_without_cases_or_a_case_without_an_expectation_is_an_error() {
+    let empty = "cases:\n  - {name: a, event: Stop, expect: {shows: null}}\n";
+    assert_snapshot!(project(empty).shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    error: `expect` is empty
+     --> .conclaude.test.yaml:2:36
+      |
+    2 |   - {name: a, event: Stop, expect: {shows: null}}
+      |                                    ^^^^^^^^^^^^^ expected at least one key
+      |
+      = help: allowed here: `allows`, `denies`, `asks`, `blocks`, `runs`, `context`, `shows`
+
+    error: .conclaude.test.yaml is no file of cases: 1 problem
+    ");
     assert_snapshot!(project("cases: []\n").shows(&["test"]), @"
     exit 1
     ----- stdout

@@ -170,7 +170,7 @@ fn the_help_and_the_filter() {
     ?               this help
     q  Ctrl-C       quit
     ✓ ✗ ⚠ ● ○ ·     good, blocked or failed, warning, running, quiet, note
-    q quit · ? help · ↑↓ select · Enter details · / filter · f follow
+    any other key closes the help                                           q quit
     ");
     insta::assert_snapshot!(screen(&model, &clock, (80, 8), &typed("/lint")), @r#"
      conclaude watch · greeting           1 session, 1 agent, 2 at work · following
@@ -194,9 +194,21 @@ fn the_help_and_the_filter() {
 #[test]
 fn the_help_can_be_read_on_a_small_screen() {
     let (model, clock) = example();
-    insta::assert_snapshot!(screen(&model, &clock, (30, 5), &typed("?")), @"");
+    insta::assert_snapshot!(screen(&model, &clock, (30, 5), &typed("?")), @"
+    conclaude watch · greeting
+    ↑ ↓  k j
+      select the row above, below
+    PgUp PgDn         24 more: ↓
+    any other key closes the help
+    ");
     let down = [typed("?"), vec![Key::PageDown, Key::Down, Key::Down]].concat();
-    insta::assert_snapshot!(screen(&model, &clock, (30, 5), &down), @"");
+    insta::assert_snapshot!(screen(&model, &clock, (30, 5), &down), @"
+    conclaude watch · greeting
+    Home End  g G
+      the first row, the last row
+    f                 19 more: ↓
+    any other key closes the help
+    ");
 }
 
 #[test]
