@@ -205,7 +205,7 @@ fn what_readable_files_came_to_stays_beside_the_error_of_another() {
     error: unknown key `runn` in `coder`
      --> [ROOT]/.conclaude.local.yaml:1:36
       |
-    1 | subagentStop: {commands: {coder: [{runn: x}]}} # as userPromptSubmit and worktreeCreate
+    1 | subagentStop: {commands: {coder: [{runn: x}]}}
       |                                    ^^^^ not a key of this section
       |
       = help: did you mean `run`?
@@ -213,7 +213,7 @@ fn what_readable_files_came_to_stays_beside_the_error_of_another() {
     error: missing field `run` in `coder`
      --> [ROOT]/.conclaude.local.yaml:1:36
       |
-    1 | subagentStop: {commands: {coder: [{runn: x}]}} # as userPromptSubmit and worktreeCreate
+    1 | subagentStop: {commands: {coder: [{runn: x}]}}
       |                                    ^^^^ `run` is required here
     ");
     let worktree = test("WorktreeCreate").payload("name", "w").run();
