@@ -45,7 +45,7 @@ mod usable;
 
 pub use bounded::{Bounded, FolderBelow, Name, NonBlank};
 pub(crate) use cases::{
-    Case, CommandResult, Ended, FILE_NAMES as TEST_FILES, Fields, Said, TestFile,
+    Case, CommandResult, Ended, Expect, FILE_NAMES as TEST_FILES, Fields, Said, TestFile,
     schema_text as test_schema_text,
 };
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};

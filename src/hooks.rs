@@ -26,6 +26,7 @@ mod finish;
 mod gate_facts;
 mod gates;
 mod guards;
+mod not_run;
 mod panics;
 mod permissions;
 mod prompts;

@@ -55,7 +55,8 @@ pub(crate) fn check(outcome: &Outcome) -> Option<String> {
         Evidence::Finding(_) | Evidence::HonestFailure => Some(STEP.into()),
         Evidence::Judge(..) => Some("the judge's review".into()),
         Evidence::Note
-        | Evidence::Context(_)
+        | Evidence::Context(..)
+        | Evidence::Allowed(_)
         | Evidence::UpdatedInput(_)
         | Evidence::Skipped
         | Evidence::Continue => None,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::finding::Finding;
 use crate::plan::Command;
+use crate::rule::Rule;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -51,7 +52,9 @@ pub enum Evidence {
     /// Something that was not run.
     Skipped,
     /// What Claude is given beside a prompt.
-    Context(String),
+    Context(String, Applied),
+    /// A rule allows what another might not.
+    Allowed(Applied),
     /// What the tool is given instead.
     UpdatedInput(Map<String, Value>),
     /// Claude is asked to go on.
@@ -59,6 +62,13 @@ pub enum Evidence {
     Command(CommandRun),
     /// What the judge answered, and what was found by it.
     Judge(Value, Option<Finding>),
+}
+
+/// A rule that is against nothing, and what it matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    pub rule: Rule,
+    pub matched: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +94,12 @@ impl Outcome {
         Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Note }
     }
 
+    #[must_use]
+    pub(crate) fn allowed(rule: Rule, matched: String) -> Outcome {
+        let evidence = Evidence::Allowed(Applied { rule, matched });
+        Outcome { verdict: Verdict::Pass, message: String::new(), evidence }
+    }
+
     /// A finding; it blocks where violations do.
     #[must_use]
     pub fn finding(finding: Finding, violations_block: bool) -> Outcome {
@@ -106,7 +122,7 @@ impl Outcome {
     pub(crate) fn for_claude(&self) -> Option<&str> {
         match &self.evidence {
             Evidence::Command(run) => run.answer.as_deref(),
-            Evidence::Context(text) => Some(text),
+            Evidence::Context(text, _) => Some(text),
             _ => None,
         }
     }

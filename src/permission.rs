@@ -34,11 +34,11 @@ pub(crate) fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -
         return Answer::Ask(why);
     }
     match allowing(rules, &examined) {
-        Ok(rule) => Answer::Allow(rule.said(examined.shown())),
+        Ok(rule) => Answer::Allow(rule.said(rule.subject(&examined))),
         Err(why) => match rules.default {
             PermissionDefault::Ask => Answer::Ask(why),
-            PermissionDefault::Allow => Answer::Allow(rules.by_default(examined.shown())),
-            PermissionDefault::Deny => Answer::Deny(vec![rules.by_default(examined.shown())]),
+            PermissionDefault::Allow => Answer::Allow(rules.by_default(examined.subject())),
+            PermissionDefault::Deny => Answer::Deny(vec![rules.by_default(examined.subject())]),
         },
     }
 }
@@ -78,12 +78,12 @@ pub(crate) fn matching(rules: &Rules, request: &Request<'_>, home: Option<&str>)
 
 /// What a rule of `deny` says, unless an inner layer may and does allow it.
 fn denial(rule: &Rule, rules: &Rules, examined: &Examined<'_>) -> Option<Said> {
-    let what = rule.denies(examined)?;
+    let subject = rule.denies(examined)?;
     let frees = |other: &&Rule| other.origin.layer > rule.origin.layer && other.allows(examined);
     if rule.overridable && (rules.allow.iter().any(|other| frees(&other))) {
         return None;
     }
-    Some(rule.said(what))
+    Some(rule.said(subject))
 }
 
 /// Why nothing may be allowed without the user.

@@ -42,7 +42,7 @@ pub(crate) fn gather(scope: &Scope<'_>) -> io::Result<Report> {
 
 fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
     let mut report = Report::new(scope.root, scope.session, scope.since);
-    let mut lanes = lanes::Lanes::default();
+    let mut lanes = lanes::Lanes::new(scope.root);
     let files = transcripts(scope);
     let summaries = threads::read(&files, scope.since);
     for (session, summary) in summaries {

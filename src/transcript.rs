@@ -11,6 +11,7 @@ use crate::files;
 mod calls;
 mod changes;
 pub mod counts;
+pub(crate) mod fate;
 pub mod identity;
 mod lines;
 pub mod sessions;

@@ -46,6 +46,9 @@ pub struct Record {
     pub findings: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
+    /// Rules that are against nothing: what gave context, what allowed the call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub applied: Vec<Applied>,
     /// What applied and was not done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skip>,
@@ -71,6 +74,9 @@ pub struct CommandRecord {
     pub run: String,
     /// How it ended, in words.
     pub status: String,
+    /// What the config says of its failure, where it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     pub started: String,
@@ -84,6 +90,14 @@ pub struct CommandRecord {
     pub matched: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
+}
+
+/// A rule that gave something, or allowed the call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Applied {
+    pub what: String,
+    pub rule: Rule,
+    pub matched: String,
 }
 
 /// Something that applied and was not done.

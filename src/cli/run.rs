@@ -4,7 +4,7 @@ use std::io;
 
 use crate::cli::out::{Coloured, Out};
 use crate::config::{self, ConfigError, Origins, Patterns};
-use crate::event::{ALL, EventKind};
+use crate::event::{ALL, EventKind, Subject};
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::registration;
@@ -23,8 +23,12 @@ use planned::Planned;
 use report::Report;
 pub(super) use request::Request;
 
+/// The main thread, as rules name it.
+const MAIN: &str = "main";
+
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let root = super::root()?;
+    let request = &request.resolved(&root.work)?;
     let loaded = load::all(&root, Patterns::All);
     if !loaded.errors.is_empty() {
         return broken(&loaded.errors);
@@ -63,12 +67,18 @@ fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
     let Some(name) = &request.event else {
         return Ok(match request.agent {
             Some(_) => vec![EventKind::SubagentStop],
+            None if request.is_main => vec![EventKind::Stop],
             None => vec![EventKind::Stop, EventKind::SubagentStop],
         });
     };
     let configured = loaded.config.sections.iter().map(|(event, _)| *event);
     let all = || ALL.iter().copied().chain(configured.clone());
     if let Some(event) = all().find(|event| [event.name(), event.row().section].contains(&name.as_str())) {
+        if request.is_main && event.row().subject == Subject::Agent {
+            return Err(io::Error::other(format!(
+                "{event} never comes from the main thread: leave `--agent {MAIN}` out, or name another event"
+            )));
+        }
         return Ok(vec![event]);
     }
     let names = all().flat_map(|event| [event.name(), event.row().section]);

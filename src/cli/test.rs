@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::out::{Exact, Out, Paint};
 use crate::config::{Case, ConfigError, Style, TEST_FILES, TestFile};
@@ -114,11 +115,15 @@ fn suite(path: &Path) -> io::Result<Result<Suite, ConfigError>> {
         return Ok(Err(error));
     }
     let play = |case: &Located<Case>| {
+        let started = Instant::now();
+        let impossible = compare::impossible(&case.value);
         let difference = match play::play(&case.value, &folder) {
+            _ if !impossible.is_empty() => impossible,
             Ok(actual) => compare::difference(&case.value, &actual),
             Err(why) => vec![format!("it could not be played: {why}")],
         };
-        Played { name: case.value.name.as_str().to_owned(), line: case.line, difference }
+        let name = case.value.name.as_str().to_owned();
+        Played { name, line: case.line, difference, took: started.elapsed() }
     };
     Ok(Ok(Suite { path: path.to_owned(), cases: file.cases.iter().map(play).collect() }))
 }

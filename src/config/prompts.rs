@@ -48,9 +48,9 @@ impl ContextRuleConfig {
         self.enabled.unwrap_or(true)
     }
 
-    /// Whether the prompt matches; an error where the expression is none.
-    pub(crate) fn matches(&self, prompt: &str) -> Result<bool, String> {
-        self.pattern.is_found_in(prompt, self.case_insensitive.unwrap_or(false))
+    /// The first part of the prompt that matches; an error where the expression is none.
+    pub(crate) fn found_in<'a>(&self, prompt: &'a str) -> Result<Option<&'a str>, String> {
+        self.pattern.found_in(prompt, self.case_insensitive.unwrap_or(false))
     }
 }
 
@@ -87,7 +87,7 @@ impl UserPromptSubmitConfig {
 
     pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
         for (number, rule) in self.rules() {
-            if rule.value.matches("") == Ok(true) {
+            if rule.value.found_in("") == Ok(Some("")) {
                 let keys = ["userPromptSubmit", "contextRules", &number.to_string(), "pattern"];
                 let what = "userPromptSubmit: this pattern of `contextRules` matches every prompt";
                 found.push(Remark::new(keys, what));

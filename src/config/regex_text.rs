@@ -27,6 +27,15 @@ impl RegexText {
         Ok(RegexText::compile(&self.0, case_insensitive)?.is_match(prompt))
     }
 
+    pub(crate) fn found_in<'a>(
+        &self,
+        prompt: &'a str,
+        case_insensitive: bool,
+    ) -> Result<Option<&'a str>, String> {
+        let found = RegexText::compile(&self.0, case_insensitive)?.find(prompt);
+        Ok(found.map(|found| found.as_str()))
+    }
+
     pub(super) fn check(text: &str) -> Result<(), String> {
         RegexText::compile(text, false).map(drop)
     }

@@ -108,9 +108,12 @@ impl<'a> Decided<'a> {
 }
 
 fn judged(rules: &[&ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
-    let Decided { rule, action, is_certain } =
-        deciding(rules, call, unit).filter(|decided| decided.action != Action::Allow)?;
+    let Decided { rule, action, is_certain } = deciding(rules, call, unit)?;
     let subject = unit.subject(call);
+    if action == Action::Allow {
+        call.watch.allowed((&rule.origin, &rule.written), subject);
+        return None;
+    }
     let what = match &unit.kind {
         Kind::Call if call.command.is_none() => format!("using {}", call.tool),
         Kind::Command(_) => format!("running `{}`", clean_line(subject)),

@@ -24,6 +24,8 @@ pub(crate) enum Watch<'a> {
     All(&'a RefCell<Vec<Compared>>),
     /// The rules that match, each once.
     Matches(&'a RefCell<Vec<Rule>>),
+    /// The rules that allow something, and what.
+    Allowed(&'a RefCell<Vec<(Rule, String)>>),
 }
 
 impl<'a> Watch<'a> {
@@ -46,6 +48,17 @@ impl<'a> Watch<'a> {
             return;
         }
         self.note(rule, subject, true, why);
+    }
+
+    /// A rule decided, and allows.
+    pub(crate) fn allowed(self, (origin, written): (&Origin, &str), subject: &str) {
+        if let Watch::Allowed(seen) = self {
+            let found = (origin.rule(written), subject.to_owned());
+            let mut seen = seen.borrow_mut();
+            if !seen.contains(&found) {
+                seen.push(found);
+            }
+        }
     }
 
     pub(crate) fn missed(self, rule: (&Origin, &str), subject: &str, why: impl FnOnce() -> String) {

@@ -1,7 +1,7 @@
 //! The guards of `preToolUse`: what a tool call would touch, against the rules of the config.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
+use std::cell::{LazyCell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,8 +28,13 @@ use crate::types::{Event, HookPayload, PreToolUsePayload};
 const MAIN: &str = "main";
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
-    match inspect(config, plan, context, Watch::default()) {
-        Some(Ok(inspected)) => inspected.findings.into_iter().map(outcome).collect(),
+    let allowed = RefCell::new(Vec::new());
+    match inspect(config, plan, context, Watch::Allowed(&allowed)) {
+        Some(Ok(inspected)) => {
+            let allowed =
+                allowed.into_inner().into_iter().map(|(rule, matched)| Outcome::allowed(rule, matched));
+            inspected.findings.into_iter().map(outcome).chain(allowed).collect()
+        }
         Some(Err(error)) => vec![broken(&error)],
         None => Vec::new(),
     }

@@ -89,9 +89,9 @@ pub(super) fn with_request<T>(
 }
 
 fn outcome(verdict: Verdict, code: Code, said: &Said) -> Outcome {
-    let what = clean(&format!("{}: {}", said.what, said.shown));
-    let finding =
-        Finding::new(code, what, clean(&said.advice)).by(Some(said.rule.clone()), said.what.clone());
+    let what = clean(&format!("{}: {}", said.subject.what, said.shown));
+    let finding = Finding::new(code, what, clean(&said.advice))
+        .by(Some(said.rule.clone()), said.subject.matched.clone());
     // A permission needs no word.
     let (finding, message) = match verdict {
         Verdict::Grant => {

@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use crate::config::{Piece, pieces};
 use crate::files;
-use crate::outcome::{Evidence, Outcome, Verdict};
+use crate::outcome::{Applied, Evidence, Outcome, Verdict};
 use crate::plan::Context as Rule;
 use crate::text::{clean, clean_line, head_and_tail};
 
@@ -17,7 +17,9 @@ pub(super) fn run(rule: &Rule, root: &Path) -> Vec<Outcome> {
     let problem = |what: String| {
         Outcome::note(format!("{} {}: {what}", Verdict::Warn.mark(), clean_line(&rule.rule.to_string())))
     };
-    let given = Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::Context(text) };
+    let applied = Applied { rule: (*rule.rule).clone(), matched: rule.matched.clone() };
+    let evidence = Evidence::Context(text, applied);
+    let given = Outcome { verdict: Verdict::Pass, message: String::new(), evidence };
     std::iter::once(given).chain(problems.into_iter().map(problem)).collect()
 }
 

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::config::concerns;
 use super::context::Context;
-use super::remember;
-use crate::audit::{self, Blocks, CommandRecord, Record, Skip, ToolRecord};
+use super::{not_run, remember};
+use crate::audit::{self, Applied, Blocks, CommandRecord, Record, Skip, ToolRecord};
 use crate::config::ConfigError;
 use crate::decide::{Count, Decided, Word};
 use crate::des::DesContext;
@@ -15,10 +15,10 @@ use crate::files;
 use crate::finding::{Code, Finding};
 use crate::notify;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
-use crate::plan::{Action, Gate, Plan, Step};
+use crate::plan::{Action, Gate, Plan, Step, WhyNot};
 use crate::process;
 use crate::rule::{self, Rule};
-use crate::text::head_and_tail;
+use crate::text::{count, head_and_tail};
 
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
@@ -94,12 +94,15 @@ pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, outcomes: &[Ou
 fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
     let findings = findings(context, plan, outcomes);
     let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
-    let skipped = skipped(plan, outcomes);
+    let applied: Vec<Applied> = outcomes.iter().filter_map(of_applied).collect();
+    let mut skipped = skipped(plan, outcomes);
     let is_gated = !matches!(plan.gate(), None | Some(Gate::Helper { .. } | Gate::Write { .. }));
     let is_ordinary = [Word::Allowed.as_str(), Word::Warned.as_str(), INTERRUPTED].contains(&decision);
-    if !is_gated && is_ordinary && commands.is_empty() && findings.is_empty() && skipped.is_empty() {
+    let is_empty = commands.is_empty() && findings.is_empty() && applied.is_empty() && skipped.is_empty();
+    if !is_gated && is_ordinary && is_empty {
         return None;
     }
+    skipped.extend(without_files(plan, context));
     let judge = outcomes.iter().find_map(|outcome| match &outcome.evidence {
         Evidence::Judge(value, _) => Some(value.clone()),
         _ => None,
@@ -124,6 +127,7 @@ fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) 
         decision: decision.into(),
         findings,
         commands,
+        applied,
         skipped,
         config_error: context.config.error.as_ref().map(config_error),
         judge,
@@ -185,6 +189,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         pattern: run.command.rule.pattern.clone().unwrap_or_default(),
         run: run.command.run.clone(),
         status: run.status.clone(),
+        message: run.command.message.clone().filter(|_| !run.is_success),
         exit_code: run.exit_code,
         started: audit::in_record(run.started),
         duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
@@ -193,6 +198,25 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         matched: Some(run.command.subject.clone()).filter(|subject| !subject.is_empty()),
         rule: Some((*run.command.rule).clone()),
     })
+}
+
+fn of_applied(outcome: &Outcome) -> Option<Applied> {
+    let (what, applied) = match &outcome.evidence {
+        Evidence::Context(text, applied) => {
+            (format!("Claude is given {}", count(text.chars().count() as u64, "character")), applied)
+        }
+        Evidence::Allowed(applied) => ("it is allowed".to_owned(), applied),
+        _ => return None,
+    };
+    Some(Applied { what, rule: applied.rule.clone(), matched: applied.matched.clone() })
+}
+
+/// Commands whose `files` cover nothing that changed. They alone are no reason for a record, or each event would have one.
+fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
+    let files = not_run::of_section(plan, context, |why| why == WhyNot::Files);
+    files
+        .map(|one| Skip { what: format!("`{}`", one.script.trim()), why: one.why, rule: Some(one.rule) })
+        .collect()
 }
 
 fn skipped(plan: &Plan, outcomes: &[Outcome]) -> Vec<Skip> {

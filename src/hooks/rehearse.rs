@@ -22,10 +22,8 @@ use crate::plan::{Action, Command, Plan};
 use crate::process::{Captured, Status};
 use crate::rule::Rule;
 
-mod not_run;
-
-pub(crate) use not_run::NotRun;
-use not_run::not_run;
+pub(crate) use super::not_run::NotRun;
+use super::not_run::not_run;
 
 /// How a command might end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Rules for shell commands: each simple command must be allowed, at any depth, and any can be denied.
 
+use super::request::Subject;
 use crate::guard::{CommandPattern, Forms, Match, pipeline};
 use crate::messages::short;
 use crate::shell::{Doubt, EVALUATING, Script, Simple, is_evaluated};
@@ -100,7 +101,7 @@ pub(super) fn denied(
     script: &Script,
     text: &str,
     home: Option<&str>,
-) -> Option<String> {
+) -> Option<Subject> {
     let found = script.commands.iter().find(|command| {
         let forms = Forms::of(command, home, None);
         let declared = format!("{} {}", command.text, command.assigned.join(" "));
@@ -113,12 +114,11 @@ pub(super) fn denied(
     };
     let pipelines = script.pipelines.iter().filter(|_| pattern.joins());
     let mut pipelines = pipelines.map(|indices| pipeline(&commands(indices), home));
-    let shown = match found {
-        Some(command) => short(&command.text),
-        None if pattern.matches(text.trim(), true) => short(text),
-        None => short(&pipelines.find(|one| pattern.matches(one, true))?),
-    };
-    Some(format!("running `{shown}`"))
+    Some(match found {
+        Some(command) => Subject::command(&command.text),
+        None if pattern.matches(text.trim(), true) => Subject::command(text),
+        None => Subject::command(&pipelines.find(|one| pattern.matches(one, true))?),
+    })
 }
 
 /// Why a pattern that does not deny could do so.

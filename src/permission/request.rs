@@ -46,20 +46,38 @@ impl<'a> Examined<'a> {
         Examined { request, effects, script }
     }
 
-    /// What is asked for, in a few words.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn subject(&self) -> Subject {
         match (&self.script, self.effects.touches.first()) {
-            (Some((_, text)), _) => format!("running `{}`", short(text)),
-            (None, Some(touch)) => format!("{} of {}", self.request.tool, clean_line(touch.shown())),
-            (None, None) => format!("using {}", clean_line(self.request.tool)),
+            (Some((_, text)), _) => Subject::command(text),
+            (None, Some(touch)) => Subject {
+                what: format!("{} of {}", self.request.tool, clean_line(touch.shown())),
+                matched: touch.shown().to_owned(),
+            },
+            (None, None) => Subject {
+                what: format!("using {}", clean_line(self.request.tool)),
+                matched: self.request.tool.to_owned(),
+            },
         }
+    }
+}
+
+/// What a rule is compared with: in a few words, and as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subject {
+    pub(crate) what: String,
+    pub(crate) matched: String,
+}
+
+impl Subject {
+    pub(super) fn command(text: &str) -> Subject {
+        Subject { what: format!("running `{}`", short(text)), matched: text.trim().to_owned() }
     }
 }
 
 /// One rule's word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
-    pub(crate) what: String,
+    pub(crate) subject: Subject,
     /// The rule, in words.
     pub(crate) shown: String,
     pub(crate) rule: record::Rule,

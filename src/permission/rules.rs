@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::command;
-use super::request::{Examined, Request, Said};
+use super::request::{Examined, Request, Said, Subject};
 use crate::config::{
     AllowRuleConfig, DenyRuleConfig, NameGlob, PermissionDefault, PermissionRequestConfig, ToolPatternText,
 };
@@ -89,11 +89,11 @@ impl Rules {
         self.deny.iter().chain(&self.allow).map(Rule::named).collect()
     }
 
-    pub(super) fn by_default(&self, what: String) -> Said {
+    pub(super) fn by_default(&self, subject: Subject) -> Said {
         let word = if self.default == PermissionDefault::Deny { "deny" } else { "allow" };
         let rule = written_at(&self.default_at, word);
         let shown = format!("`{}` is `{word}`{}", rule.key, position(&rule));
-        Said { what, shown, rule, advice: ADVICE.into() }
+        Said { subject, shown, rule, advice: ADVICE.into() }
     }
 }
 
@@ -133,14 +133,14 @@ impl Rule {
         written_at(&self.origin, &self.written)
     }
 
-    pub(super) fn said(&self, what: String) -> Said {
+    pub(super) fn said(&self, subject: Subject) -> Said {
         let rule = self.named();
         let shown = format!("`{}` has `{}`{}", rule.key, self.written, position(&rule));
-        Said { what, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
+        Said { subject, shown, rule, advice: self.message.clone().unwrap_or_else(|| ADVICE.into()) }
     }
 
     /// What of the request the rule is against.
-    pub(super) fn denies(&self, examined: &Examined<'_>) -> Option<String> {
+    pub(super) fn denies(&self, examined: &Examined<'_>) -> Option<Subject> {
         let request = examined.request;
         if !self.whom.is(request.agent) {
             return None;
@@ -148,7 +148,8 @@ impl Rule {
         if let (InputPattern::File { pattern, writes }, Some(_)) = (&self.compared, &examined.script) {
             let is_denied = |touch: &&Touch| is_about(touch.access, *writes) && covers_any(pattern, touch);
             let touch = examined.effects.touches.iter().find(is_denied)?;
-            return Some(format!("running a command that touches {}", clean_line(touch.shown())));
+            let what = format!("running a command that touches {}", clean_line(touch.shown()));
+            return Some(Subject { what, matched: touch.shown().to_owned() });
         }
         if !self.tool.names(request.tool) {
             return None;
@@ -169,7 +170,18 @@ impl Rule {
                 field(request, name).is_some_and(|value| glob.matches_long(value))
             }
         };
-        is_denied.then(|| examined.shown())
+        is_denied.then(|| self.subject(examined))
+    }
+
+    /// What of the request it compares.
+    pub(super) fn subject(&self, examined: &Examined<'_>) -> Subject {
+        let matched = match &self.compared {
+            InputPattern::Domain(_) => host::of(examined.request.input).map(|host| host.to_string()),
+            InputPattern::Field { name, .. } => field(examined.request, name).map(str::to_owned),
+            InputPattern::Any | InputPattern::Command(_) | InputPattern::File { .. } => None,
+        };
+        let subject = examined.subject();
+        Subject { matched: matched.unwrap_or(subject.matched), ..subject }
     }
 
     /// Whether the rule alone allows the request. Patterns of commands are compared for each command: see

@@ -7,6 +7,9 @@ use crate::pattern::{self, Pattern, PatternError};
 use crate::rule::Rule;
 use crate::types::HookPayload;
 
+/// A pattern may match all of a prompt: so much of it is recorded, in characters.
+const MAX_MATCHED: usize = 200;
+
 /// The steps for a prompt, added to those of the section's own commands.
 pub(super) fn prompts<'a>(
     facts: &Facts<'a>,
@@ -37,11 +40,12 @@ fn context<'a>(facts: &Facts<'a>, prompt: &str, warnings: &mut Vec<String>) -> V
             Some((file, line)) => named.at(file, Some(line)),
             None => named,
         };
-        match rule.value.matches(compared) {
-            Ok(false) => {}
-            Ok(true) => {
+        match rule.value.found_in(compared) {
+            Ok(None) => {}
+            Ok(Some(matched)) => {
                 let action = Action::Context(Context {
                     rule: Box::new(named),
+                    matched: matched.chars().take(MAX_MATCHED).collect(),
                     prompt: rule.value.prompt.as_str().to_owned(),
                 });
                 let untrusted = facts.origins.untrusted(&keys);

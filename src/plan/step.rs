@@ -160,6 +160,8 @@ impl fmt::Display for Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Context {
     pub(crate) rule: Box<Rule>,
+    /// What of the prompt its pattern matched.
+    pub(crate) matched: String,
     pub(crate) prompt: String,
 }
 

@@ -1,14 +1,17 @@
 //! Lanes: the main thread of every session, and its subagents.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
-use super::threads::{Last, Summary, is_recent};
+use super::threads::{Summary, is_recent};
 use super::usage::cost;
 use crate::config::PriceTable;
 use crate::order::{in_order, order_of, sorted};
+use crate::store;
 use crate::transcript::counts::Counts;
+use crate::transcript::fate::{Fate, Sign};
 
 /// More calls than these are only counted: a page shows them as bars.
 const MAX_CALLS: usize = 200_000;
@@ -16,9 +19,12 @@ const MAX_CALLS: usize = 200_000;
 /// Where lanes and sessions are found again while the report is made.
 #[derive(Default)]
 pub(super) struct Lanes {
+    root: PathBuf,
     sessions: HashMap<String, usize>,
     /// By session and agent, whose id is empty for the main thread.
     lanes: HashMap<Option<usize>, HashMap<String, usize>>,
+    /// What a main thread was notified of, by session and agent.
+    notified: HashMap<(usize, String), (i64, Sign)>,
     answers: HashSet<u64>,
     unpriced: BTreeSet<String>,
     counts: Counts,
@@ -29,11 +35,16 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
+    pub(super) fn new(root: &Path) -> Lanes {
+        Lanes { root: root.to_owned(), ..Lanes::default() }
+    }
+
     pub(super) fn session(&mut self, report: &mut Report, id: &str) -> usize {
         if let Some(known) = self.sessions.get(id) {
             return *known;
         }
-        report.sessions.push(Session { id: id.to_owned(), ..Session::default() });
+        let has_ended = store::Session::new(&self.root, id).has_ended();
+        report.sessions.push(Session { id: id.to_owned(), has_ended, ..Session::default() });
         self.sessions.insert(id.to_owned(), report.sessions.len() - 1);
         report.sessions.len() - 1
     }
@@ -69,6 +80,10 @@ impl Lanes {
         let session = self.session(report, session);
         let index = self.lane(report, Some(session), summary.agent.as_ref().map(|(id, _)| id.as_str()));
         self.read.insert(index);
+        let notified = summary.notified.iter();
+        self.notified
+            .extend(notified.map(|(time, agent, sign)| ((session, agent.clone()), (*time, sign.clone()))));
+        let has_ended = report.sessions.get(session).is_some_and(|session| session.has_ended);
         if let Some(session) = report.sessions.get_mut(session) {
             session.prompts += if summary.agent.is_none() { summary.prompts } else { 0 };
             session.cost_of_client = summary.cost_of_client.or(session.cost_of_client);
@@ -78,6 +93,10 @@ impl Lanes {
         self.left_out += summary.calls.len().saturating_sub(room) as u64;
         if let Some(lane) = report.lanes.get_mut(index) {
             self.describe(lane, &summary, prices);
+            if let Some((id, _)) = &summary.agent {
+                let sign = self.sign(session, id, &summary);
+                (lane.state, lane.why) = state(sign.fate(has_ended, summary.is_recent));
+            }
         }
         report.calls.extend(
             summary
@@ -103,12 +122,6 @@ impl Lanes {
             let kind = meta.agent_type.clone().filter(|kind| !kind.trim().is_empty());
             lane.name = kind.unwrap_or_else(|| id.clone());
             lane.description.clone_from(&meta.description);
-            (lane.state, lane.why) = match summary.why_unfinished() {
-                None if summary.last == Last::Unread => (State::Unknown, None),
-                None => (State::Stopped, None),
-                Some(_) if summary.is_recent => (State::Running, None),
-                Some(why) => (State::NeverStopped, Some(why.to_owned())),
-            };
         }
         for (model, answers) in &summary.answers.by_model {
             let mut tokens = Tokens::default();
@@ -129,6 +142,14 @@ impl Lanes {
         lane.files = summary.files.iter().map(|(path, writes)| (path.clone(), *writes)).collect();
     }
 
+    /// The newest sign of an agent: the end of its transcript, or what the main thread was notified of.
+    fn sign(&self, session: usize, agent: &str, summary: &Summary) -> Sign {
+        match self.notified.get(&(session, agent.to_owned())) {
+            Some((time, sign)) if Some(*time) >= summary.ended => sign.clone(),
+            _ => summary.sign(),
+        }
+    }
+
     /// Widens a lane to a record of it.
     pub(super) fn touch(report: &mut Report, lane: usize, time: i64) {
         if let Some(lane) = report.lanes.get_mut(lane) {
@@ -140,6 +161,7 @@ impl Lanes {
     /// What is known when everything was read: states, times of sessions, the order of lanes.
     pub(super) fn finish(mut self, report: &mut Report) {
         self.states_by_records(report);
+        report.lanes.iter_mut().for_each(|lane| lane.outcome = lane.in_words());
         for lane in &report.lanes {
             let Some(session) = lane.session.and_then(|at| report.sessions.get_mut(at)) else { continue };
             session.started = [session.started, lane.started].into_iter().flatten().min();
@@ -182,7 +204,10 @@ impl Lanes {
                 Some(why) if lane.state != State::Stopped => {
                     (lane.state, lane.why) = (State::NeverStopped, Some(why));
                 }
-                _ if !is_read => (lane.state, lane.why) = known.state(),
+                _ if !is_read => {
+                    let session = lane.session.and_then(|at| report.sessions.get(at));
+                    (lane.state, lane.why) = known.state(session.is_some_and(|session| session.has_ended));
+                }
                 _ => {}
             }
         }
@@ -200,17 +225,29 @@ struct Known {
 }
 
 impl Known {
-    fn state(&self) -> (State, Option<String>) {
+    fn state(&self, session_has_ended: bool) -> (State, Option<String>) {
         let is_recent = is_recent(UNIX_EPOCH + Duration::from_millis(self.last.max(0).unsigned_abs()));
-        let why = match self.stop_was_blocked {
-            Some(false) => return (State::Stopped, None),
-            _ if is_recent => return (State::Running, None),
-            Some(true) => {
-                "its last stop was blocked, and the audit trail has no other; there is no transcript"
+        let sign = match self.stop_was_blocked {
+            Some(false) => Sign::Stopped,
+            Some(true) => Sign::Working(Some(
+                "its last stop was blocked, and the audit trail has no other; there is no transcript",
+            )),
+            None => {
+                Sign::Working(Some("the audit trail has its start and no stop, and there is no transcript"))
             }
-            None => "the audit trail has its start and no stop, and there is no transcript",
         };
-        (State::NeverStopped, Some(why.into()))
+        state(sign.fate(session_has_ended, is_recent))
+    }
+}
+
+/// Of the past one says that what was not seen for long never stopped.
+fn state(fate: Fate) -> (State, Option<String>) {
+    match fate {
+        Fate::Stopped => (State::Stopped, None),
+        Fate::Running => (State::Running, None),
+        Fate::Unknown => (State::Unknown, None),
+        Fate::NeverStopped(why) => (State::NeverStopped, Some(why)),
+        Fate::Silent(why) => (State::NeverStopped, why.map(str::to_owned)),
     }
 }
 

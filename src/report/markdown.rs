@@ -1,11 +1,12 @@
 //! The report as Markdown, for a pull request. Text of others is always in a code span, where it is neither a link, nor a tag, nor a mention.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
+use crate::audit::reasons;
 use crate::order::sorted;
 use crate::text::{count, printable_line};
 
@@ -15,10 +16,14 @@ const MAX_ROWS: usize = 50;
 /// Longer texts in a table are cut.
 const MAX_CHARS: usize = 160;
 
+/// What matters most has more room.
+const MAX_REASON: usize = 600;
+
 pub(crate) fn markdown(report: &Report) -> String {
     let mut out = String::from("## conclaude report\n\n");
     summary(&mut out, report);
     agents(&mut out, report);
+    changed(&mut out, report);
     decisions(&mut out, report);
     findings(&mut out, report);
     commands(&mut out, report);
@@ -30,9 +35,14 @@ pub(crate) fn markdown(report: &Report) -> String {
 }
 
 fn code(text: &str) -> String {
-    let clean = printable_line(text).replace('`', "'").replace('|', "\\|");
-    let short: String = clean.chars().take(MAX_CHARS).collect();
+    code_within(text, MAX_CHARS)
+}
+
+fn code_within(text: &str, max: usize) -> String {
+    let clean = printable_line(text).replace('`', "'");
+    let short: String = clean.chars().take(max).collect();
     let short = if short.len() < clean.len() { format!("{short}…") } else { short };
+    let short = short.replace('|', "\\|");
     if short.trim().is_empty() { String::new() } else { format!("`{}`", short.trim()) }
 }
 
@@ -53,12 +63,15 @@ fn rows<T>(out: &mut String, items: &[T], cells: impl Fn(&T) -> Vec<String>) {
     }
 }
 
+/// The same as on the page.
 fn duration(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
-        _ => format!("{} h {} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
+    let (seconds, tenths) = (ms / 1_000, (ms + 50) / 100);
+    match seconds {
+        0 => format!("{ms} ms"),
+        1..60 => format!("{}.{} s", tenths / 10, tenths % 10),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3_600..172_800 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
     }
 }
 
@@ -86,7 +99,7 @@ fn summary(out: &mut String, report: &Report) {
     let cost = if cost.is_empty() { String::new() } else { format!(", ${:.2}", cost.iter().sum::<f64>()) };
     let chain = match &report.chain.problem {
         None => format!("✓ audit trail in order ({})", count(report.chain.records, "record")),
-        Some(problem) => format!("✗ **audit trail broken**: {}", code(problem)),
+        Some(problem) => format!("✗ **audit trail broken**: {}", code_within(problem, usize::MAX)),
     };
     let _ = writeln!(
         out,
@@ -132,7 +145,7 @@ fn agents(out: &mut String, report: &Report) {
         vec![
             name_of(Some(lane)),
             code(lane.description.as_deref().unwrap_or_default()),
-            code(lane.verdict.as_deref().unwrap_or_default()),
+            code(lane.outcome.as_deref().unwrap_or_default()),
             took(lane),
             lane.tokens.input.to_string(),
             lane.tokens.output.to_string(),
@@ -158,19 +171,39 @@ fn decisions(out: &mut String, report: &Report) {
     }
     heading(out, "Blocked, denied and asked", &["record", "time", "event", "decision", "agent", "why"]);
     rows(out, &records, |record| {
-        let finding = record.findings().first().map(|finding| text(finding, "what").to_owned());
-        let commands = record.commands();
-        let blocking = commands.iter().find(|command| text(command, "verdict") == "block");
-        let failed = blocking.or_else(|| commands.iter().find(|command| !has_passed(command)));
-        let failed = failed.map(|command| format!("{} {}", text(command, "run"), text(command, "status")));
-        let why = record.reason.clone().or(finding).or(failed).unwrap_or_default();
+        let counting = reasons::counting(record.findings().iter(), record.commands().iter());
+        let why: Vec<String> = record.reason.iter().cloned().chain(counting).collect();
         vec![
             record.seq.to_string(),
             time(record.time),
             code(&record.event),
             code(&record.decision),
             name_of(report.lanes.get(record.lane)),
-            code(&why),
+            code_within(&why.join("; "), MAX_REASON),
+        ]
+    });
+}
+
+/// Records that are not as they were written.
+fn changed(out: &mut String, report: &Report) {
+    let records: Vec<(&Record, &String)> =
+        report.records.iter().filter_map(|record| Some((record, record.doubt.as_ref()?))).collect();
+    if records.is_empty() {
+        return;
+    }
+    heading(
+        out,
+        "Records that were tampered with",
+        &["record", "time", "event", "decision", "agent", "what"],
+    );
+    rows(out, &records, |(record, doubt)| {
+        vec![
+            record.seq.to_string(),
+            time(record.time),
+            code(&record.event),
+            code(&record.decision),
+            name_of(report.lanes.get(record.lane)),
+            code_within(doubt, MAX_REASON),
         ]
     });
 }
@@ -179,21 +212,22 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn has_passed(command: &Value) -> bool {
-    command.get("exit_code").and_then(Value::as_i64) == Some(0)
-}
-
 fn findings(out: &mut String, report: &Report) {
-    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, (u64, BTreeSet<String>)> = BTreeMap::new();
     for finding in report.records.iter().flat_map(Record::findings) {
-        *kinds.entry(text(&finding, "code").to_owned()).or_default() += 1;
+        let (count, phases) = kinds.entry(text(&finding, "code").to_owned()).or_default();
+        *count += 1;
+        phases.extend(finding.get("phase").and_then(Value::as_str).map(str::to_owned));
     }
     if kinds.is_empty() {
         return;
     }
-    let kinds = sorted(kinds.into_iter().collect(), |(_, one), (_, other)| other.cmp(one));
-    heading(out, "Findings by kind", &["kind", "count"]);
-    rows(out, &kinds, |(kind, count)| vec![code(kind), count.to_string()]);
+    let kinds = sorted(kinds.into_iter().collect(), |(_, (one, _)), (_, (other, _))| other.cmp(one));
+    heading(out, "Findings by kind", &["kind", "count", "phases"]);
+    rows(out, &kinds, |(kind, (count, phases))| {
+        let phases: Vec<String> = phases.iter().map(|phase| code(phase)).collect();
+        vec![code(kind), count.to_string(), phases.join(", ")]
+    });
 }
 
 fn commands(out: &mut String, report: &Report) {
@@ -201,7 +235,7 @@ fn commands(out: &mut String, report: &Report) {
     for command in report.records.iter().flat_map(Record::commands) {
         let (runs, failures, longest) = all.entry(text(&command, "run").to_owned()).or_default();
         *runs += 1;
-        *failures += u64::from(!has_passed(&command));
+        *failures += u64::from(!reasons::has_passed(&command));
         let took = command.get("duration_ms").and_then(Value::as_u64).unwrap_or_default();
         *longest = took.max(*longest);
     }
@@ -268,7 +302,8 @@ fn unfinished(out: &mut String, report: &Report) {
 
 fn footer(out: &mut String, report: &Report) {
     let warnings = report.chain.warnings.iter().chain(&report.transcripts.problems).chain(&report.left_out);
-    let warnings: Vec<String> = warnings.map(|warning| format!("* ⚠ {}", code(warning))).collect();
+    let warnings: Vec<String> =
+        warnings.map(|warning| format!("* ⚠ {}", code_within(warning, usize::MAX))).collect();
     if !warnings.is_empty() {
         let _ = writeln!(out, "\n{}", warnings.join("\n"));
     }

@@ -67,6 +67,8 @@ pub(crate) struct Session {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<i64>,
     pub(crate) prompts: u64,
+    #[serde(skip)]
+    pub(crate) has_ended: bool,
     /// What Claude Code says that it cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost_of_client: Option<f64>,
@@ -105,18 +107,40 @@ pub(crate) struct Lane {
     /// What was decided when it last stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verdict: Option<String>,
+    /// The same in words: after how many blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<String>,
+    /// It stopped with a warning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) warned: bool,
 }
 
 impl Lane {
     /// Counts a decision.
-    pub(super) fn decided(&mut self, event: Option<&str>, decision: &str) {
+    pub(super) fn decided(&mut self, event: Option<&str>, decision: &str, warns: impl Fn() -> bool) {
         match self.decisions.get_mut(decision) {
             Some(count) => *count += 1,
             None => drop(self.decisions.insert(decision.to_owned(), 1)),
         }
-        if matches!(event, Some("Stop" | "SubagentStop")) && self.verdict.as_deref() != Some(decision) {
-            self.verdict = Some(decision.to_owned());
+        if matches!(event, Some("Stop" | "SubagentStop")) {
+            self.warned = warns();
+            if self.verdict.as_deref() != Some(decision) {
+                self.verdict = Some(decision.to_owned());
+            }
         }
+    }
+
+    /// What became of it in the end, in words.
+    pub(super) fn in_words(&self) -> Option<String> {
+        let verdict = self.verdict.as_deref()?;
+        if verdict != "allowed" {
+            return Some(verdict.replace('_', " "));
+        }
+        let after = match self.decisions.get("blocked") {
+            Some(blocks) => format!(" after {}", crate::text::count(*blocks, "block")),
+            None => String::new(),
+        };
+        Some(format!("passed{after}{}", if self.warned { ", with a warning" } else { "" }))
     }
 }
 
@@ -184,15 +208,16 @@ pub(crate) struct Record {
 impl Record {
     /// What was found; empty where that is no list.
     pub(super) fn findings(&self) -> Vec<Value> {
-        list(self.findings.as_deref())
+        values(self.findings.as_deref())
     }
 
     pub(super) fn commands(&self) -> Vec<Value> {
-        list(self.commands.as_deref())
+        values(self.commands.as_deref())
     }
 }
 
-fn list(json: Option<&RawValue>) -> Vec<Value> {
+/// The values of a list; none where it is no list.
+pub(super) fn values(json: Option<&RawValue>) -> Vec<Value> {
     json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
 }
 

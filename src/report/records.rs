@@ -13,10 +13,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::lanes::Lanes;
-use super::model::{Record, Report};
+use super::model::{Record, Report, values};
 use super::scope::{Scope, StepNames};
 use super::threads::start_of;
-use crate::audit::{Reader, Trail};
+use crate::audit::{Reader, Trail, reasons};
 
 /// The newest records are kept, and older ones counted: a page of more is slow to open.
 const MAX_RECORDS: usize = 200_000;
@@ -184,7 +184,8 @@ fn record(report: &mut Report, lanes: &mut Lanes, fields: &Fields<'_>, doubt: Op
     let lane = lanes.lane(report, session, agent_id);
     Lanes::touch(report, lane, time);
     if let Some(lane) = report.lanes.get_mut(lane) {
-        lane.decided(fields.event.as_deref(), fields.decision.as_deref().unwrap_or_default());
+        let warns = || [fields.findings, fields.commands].map(values).iter().flatten().any(reasons::warns);
+        lane.decided(fields.event.as_deref(), fields.decision.as_deref().unwrap_or_default(), warns);
         // Of an agent without a transcript the trail may know the name.
         if let (Some(name), Some(id)) = (&fields.agent, &lane.id)
             && lane.name == *id

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 
@@ -15,12 +15,10 @@ use crate::dialect::claude::transcript::{Attachment, Block, Entry};
 use crate::order::sorted;
 use crate::shell::Access;
 use crate::transcript::counts::Counts;
+use crate::transcript::fate::{self, Sign};
 use crate::transcript::identity::Meta;
 use crate::transcript::sessions::SessionFiles;
 use crate::transcript::stream::Stream;
-
-/// A transcript that was written to so recently is one of an agent at work.
-const STILL_RUNNING: Duration = Duration::from_mins(10);
 
 /// How much is kept of what a tool is called with, in characters.
 const MAX_DETAIL: usize = 160;
@@ -47,7 +45,9 @@ pub(super) struct Summary {
     pub(super) files: BTreeMap<String, u64>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) hooks: Vec<FailedHook>,
-    pub(super) last: Last,
+    last: Last,
+    /// What Claude Code said of agents in the background, and when.
+    pub(super) notified: Vec<(i64, String, Sign)>,
     /// It was written to a moment ago.
     pub(super) is_recent: bool,
     pub(super) cost_of_client: Option<f64>,
@@ -82,10 +82,11 @@ pub(super) struct FailedHook {
 
 /// The last message of a transcript: it says whether an agent came to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Last {
+enum Last {
     #[default]
     Nothing,
     Prompt,
+    Interruption,
     Answer,
     ApiError,
     Call,
@@ -135,7 +136,7 @@ pub(super) fn read(sessions: &[SessionFiles], since: Option<Timestamp>) -> Vec<(
 
 /// Whether whatever happened then may still go on.
 pub(super) fn is_recent(time: SystemTime) -> bool {
-    SystemTime::now().duration_since(time).is_ok_and(|ago| ago < STILL_RUNNING)
+    SystemTime::now().duration_since(time).is_ok_and(|ago| ago < fate::STILL_RUNNING)
 }
 
 impl Summary {
@@ -179,9 +180,10 @@ impl Summary {
         if let Some(attachment) = &entry.attachment {
             self.hooks.extend(failed_hook(attachment, time));
         }
-        if entry.prompt().is_some() {
+        if let Some(prompt) = entry.prompt() {
             self.prompts += 1;
-            self.last = Last::Prompt;
+            self.last = if entry.is_interruption() { Last::Interruption } else { Last::Prompt };
+            self.notified.extend(fate::notified(&prompt).map(|(agent, sign)| (time, agent.to_owned(), sign)));
         }
         let mut unread = None;
         if entry.is("assistant") {
@@ -251,18 +253,18 @@ impl Summary {
         self.tools.saturating_sub(self.calls.len() as u64)
     }
 
-    /// Whether work was left undone, and why.
-    pub(super) fn why_unfinished(&self) -> Option<&'static str> {
-        match self.last {
-            Last::Answer | Last::Unread => None,
-            Last::ApiError => Some("its last message is an error of the API"),
-            Last::Call => Some("its last message calls a tool that never answered"),
-            Last::Result => {
-                Some("nothing follows its last tool's result: turn limit, or stopped from outside")
-            }
-            Last::Prompt => Some("nothing follows its last prompt: stopped from outside"),
-            Last::Nothing => Some("its transcript has no message"),
-        }
+    /// What its last message says.
+    pub(super) fn sign(&self) -> Sign {
+        Sign::Working(Some(match self.last {
+            Last::Answer => return Sign::Stopped,
+            Last::Unread => return Sign::Unread,
+            Last::ApiError => return Sign::Unfinished(fate::API_ERROR.into()),
+            Last::Interruption => return Sign::Unfinished(fate::INTERRUPTED.into()),
+            Last::Call => "its last message calls a tool that never answered",
+            Last::Result => "nothing follows its last tool's result: turn limit, or stopped from outside",
+            Last::Prompt => "nothing follows its last prompt: stopped from outside",
+            Last::Nothing => "its transcript has no message",
+        }))
     }
 }
 

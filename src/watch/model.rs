@@ -270,10 +270,10 @@ impl Model {
             thread.add(line, lines);
             self.bound_lines();
         }
-        if let Some((agent, state)) = said.of_agent
+        if let Some((agent, sign)) = said.of_agent
             && let Some(thread) = self.thread(session, Some(&agent), time)
         {
-            thread.change(state, time);
+            thread.change(sign, time);
         }
         if let Some(title) = said.title
             && let Some(session) = self.sessions.iter_mut().find(|known| known.id == session)

@@ -5,12 +5,10 @@ use serde_json::Value;
 
 use super::line::{Detail, Details, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
+use crate::audit::reasons;
 
 /// Findings, commands and skips of one record beyond this are only counted.
 const MAX_PARTS: usize = 50;
-
-/// How a command that passed ended.
-const PASSED: &str = "exited with code 0";
 
 /// A longer record is not kept for its details.
 const MAX_RECORD: usize = 64 << 10;
@@ -30,7 +28,7 @@ pub(super) fn line(
     Line {
         number,
         time,
-        mark: if doubt.is_some() { Mark::Bad } else { mark_of(text(record, "decision")) },
+        mark: if doubt.is_some() { Mark::Bad } else { mark_of(record) },
         text: cut(&summary(record, doubt), MAX_TEXT),
         took: took(record),
         details,
@@ -65,8 +63,11 @@ fn read(record: &str) -> Value {
 }
 
 /// What a decision means for whoever looks.
-fn mark_of(decision: &str) -> Mark {
-    match decision {
+fn mark_of(record: &Value) -> Mark {
+    match text(record, "decision") {
+        "allowed" if list(record, "findings").chain(list(record, "commands")).any(reasons::warns) => {
+            Mark::Warning
+        }
         "allowed" | "PASS" | "DONE" => Mark::Good,
         "blocked" | "denied" | "unfinished" | "FAIL" | "FAILED" | "allowed_despite_failure" => Mark::Bad,
         "warned" | "asked" | "allowed_failed" | "interrupted" | "PARTIAL" => Mark::Warning,
@@ -128,21 +129,6 @@ fn in_words(decision: &str) -> &str {
 
 /// The first reason that counts.
 fn why(record: &Value) -> Option<String> {
-    let weighs = |one: &&Value| matches!(text(one, "verdict"), "block" | "ask" | "warn");
-    let blocks = |one: &&Value| text(one, "verdict") == "block";
-    // One that only warns is no reason of a block.
-    let gravest = |key| list(record, key).find(blocks).or_else(|| list(record, key).find(weighs));
-    let (finding, command) = (gravest("findings"), gravest("commands"));
-    let of_finding = |finding: &Value| {
-        let phase = Some(text(finding, "phase")).filter(|phase| !phase.is_empty());
-        let code = text(finding, "code");
-        match (code, phase) {
-            // What a guard denies, its message says.
-            ("GUARD_DENIED" | "GUARD_ASKS", _) => text(finding, "what").to_owned(),
-            (code, Some(phase)) => format!("{code} {phase}: {}", text(finding, "what")),
-            (code, None) => format!("{code}: {}", text(finding, "what")),
-        }
-    };
     let reason = Some(text(record, "reason").to_owned()).filter(|reason| !reason.is_empty());
     let config = || record.pointer("/config_error/message").and_then(Value::as_str).map(str::to_owned);
     let judge =
@@ -152,34 +138,25 @@ fn why(record: &Value) -> Option<String> {
         let code = evidence.get("exit_code").and_then(Value::as_i64)?;
         Some(format!("`{}` exited with code {code}", text(evidence, "command")))
     };
-    finding
-        .map(of_finding)
-        .or_else(|| command.map(|command| format!("`{}` {}", text(command, "run"), text(command, "status"))))
-        .or(reason)
-        .or_else(judge)
-        .or_else(config)
-        .or_else(ran)
+    let counting = reasons::counting(list(record, "findings"), list(record, "commands"));
+    let applied = || list(record, "applied").next().map(reasons::of_applied);
+    counting.into_iter().next().or(reason).or_else(applied).or_else(judge).or_else(config).or_else(ran)
 }
 
 fn command(command: &Value) -> Part {
     let mark = match text(command, "verdict") {
         "block" => Mark::Bad,
-        "warn" | "ask" => Mark::Warning,
-        // Older records say no verdict.
-        "" if text(command, "status") != PASSED => Mark::Warning,
+        _ if reasons::warns(command) => Mark::Warning,
         _ => Mark::Good,
     };
-    let (run, status) = (text(command, "run"), text(command, "status"));
-    let text = match status {
-        PASSED => format!("`{run}` passed"),
-        status => format!("`{run}` {status}"),
-    };
+    let text = reasons::of_command(command, text(command, "run"));
     Part { mark, text: cut(&text, MAX_TEXT), took: command.get("duration_ms").and_then(Value::as_i64) }
 }
 
 fn command_details(command: &Value) -> Vec<Detail> {
     let mut details = Vec::new();
     push(&mut details, "command", text(command, "run"));
+    push(&mut details, "message", text(command, "message"));
     push(&mut details, "status", text(command, "status"));
     push(&mut details, "then", text(command, "verdict"));
     details.extend(rule(command));
@@ -221,17 +198,20 @@ fn details(record: &Value, doubt: Option<&str>) -> Vec<Detail> {
 /// What led to the decision.
 fn add_causes(details: &mut Vec<Detail>, record: &Value) {
     for finding in list(record, "findings").take(MAX_PARTS) {
-        let (code, phase) = (text(finding, "code"), text(finding, "phase"));
-        let found = format!("{} {phase}: {}", code, text(finding, "what")).replace(" :", ":");
-        details.push(("found", cut_lines(&found, MAX_DETAIL)));
+        details.push(("found", cut_lines(&reasons::of_finding(finding), MAX_DETAIL)));
         push(details, "fix", text(finding, "fix"));
         details.extend(rule(finding));
         push(details, "matched", text(finding, "matched"));
     }
     for command in list(record, "commands").take(MAX_PARTS) {
         let ms = command.get("duration_ms").and_then(Value::as_i64).unwrap_or_default();
-        let (run, status) = (text(command, "run"), text(command, "status"));
-        push(details, "command", &format!("`{run}` {status} in {}", took_in_words(ms)));
+        let ended = reasons::of_command(command, text(command, "run"));
+        push(details, "command", &format!("{ended} ({})", took_in_words(ms)));
+    }
+    for applied in list(record, "applied").take(MAX_PARTS) {
+        push(details, "applied", text(applied, "what"));
+        details.extend(rule(applied));
+        push(details, "matched", text(applied, "matched"));
     }
     for skip in list(record, "skipped").take(MAX_PARTS) {
         push(details, "skipped", &format!("{}: {}", text(skip, "what"), text(skip, "why")));
@@ -288,6 +268,6 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> + Clone + use<'a> {
     record.get(name).and_then(Value::as_array).into_iter().flatten()
 }

@@ -5,14 +5,12 @@ use jiff::Timestamp;
 use super::line::{Line, MAX_TEXT, Mark, Part, cut};
 use super::model::{Model, StepState};
 use super::session::{Session, Unread};
-use super::thread::{State, Thread};
+use super::thread::Thread;
 use super::words::{Clock, elapsed, named, step_name, took};
 use crate::order::sorted;
 use crate::store::running::Running;
 use crate::text::count;
-
-/// A thread without a sign for so long is not said to be at work.
-const STILL_WORKING: i64 = 10 * 60 * 1_000;
+use crate::transcript::fate::{Fate, STILL_RUNNING};
 
 /// The same row the next time, whatever comes before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,20 +132,14 @@ impl Model {
             return (Mark::Running, text, first.started.parse().ok());
         }
         let is_agent = thread.id.is_some();
-        match &thread.state {
-            State::Unfinished(why) => (Mark::Bad, format!("never stopped: {why}"), None),
-            State::Stopped if session.has_ended && !is_agent => (Mark::Quiet, "session ended".into(), None),
-            State::Stopped if is_agent => (Mark::Good, "stopped".into(), None),
-            State::Stopped => (Mark::Quiet, "waits for a prompt".into(), Some(thread.since)),
-            _ if session.has_ended && is_agent => {
-                (Mark::Bad, "never stopped: the session ended".into(), None)
-            }
-            _ if session.has_ended => (Mark::Quiet, "session ended".into(), None),
+        match thread.sign.fate(session.has_ended && is_agent, is_recent(thread.last(), clock)) {
+            Fate::NeverStopped(why) => (Mark::Bad, format!("never stopped: {}", cut(&why, MAX_TEXT)), None),
+            _ if session.has_ended && !is_agent => (Mark::Quiet, "session ended".into(), None),
+            Fate::Stopped if is_agent => (Mark::Good, "stopped".into(), None),
+            Fate::Stopped => (Mark::Quiet, "waits for a prompt".into(), Some(thread.since)),
             _ if session.id.is_empty() => (Mark::None, String::new(), None),
-            _ if clock.since(thread.last()) > STILL_WORKING => {
-                (Mark::Quiet, "quiet".into(), Some(thread.last()))
-            }
-            _ => match thread.open.last() {
+            Fate::Silent(_) => (Mark::Quiet, "quiet".into(), Some(thread.last())),
+            Fate::Running | Fate::Unknown => match thread.open.last() {
                 Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),
                 None => (Mark::Running, "at work".into(), Some(thread.started)),
             },
@@ -192,6 +184,10 @@ impl Model {
     }
 }
 
+fn is_recent(time: Timestamp, clock: &Clock) -> bool {
+    i64::try_from(STILL_RUNNING.as_millis()).is_ok_and(|limit| clock.since(time) < limit)
+}
+
 fn progress(name: &str, step: Option<&StepState>) -> String {
     let Some(step) = step else { return format!("step {name}") };
     let phases = format!("step {name} {}/{}", step.finished, step.phases.len());
@@ -210,7 +206,7 @@ fn session_row(session: &Session, clock: &Clock) -> Row {
         (false, "") => format!("session {id}"),
         (false, title) => format!("session {id} · {title}"),
     };
-    let is_open = !session.has_ended && clock.since(session.last()) <= STILL_WORKING;
+    let is_open = !session.has_ended && is_recent(session.last(), clock);
     Row {
         id: RowId::Session(session.id.clone()),
         depth: 0,

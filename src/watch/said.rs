@@ -4,11 +4,12 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::line::{Details, Line, MAX_DETAIL, MAX_TEXT, Mark, cut, cut_lines};
-use super::thread::{OpenCall, State, Thread};
+use super::thread::{OpenCall, Thread};
 use super::words::{inside, named};
 use crate::dialect::claude::prompt;
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript::{Attachment, Block, Entry};
+use crate::transcript::fate::{self, Sign};
 
 /// What follows from a line beside the state of its thread.
 #[derive(Default)]
@@ -17,7 +18,7 @@ pub(super) struct Said {
     /// The session is about this now.
     pub(super) title: Option<String>,
     /// What became of an agent in the background.
-    pub(super) of_agent: Option<(String, State)>,
+    pub(super) of_agent: Option<(String, Sign)>,
 }
 
 impl Thread {
@@ -37,7 +38,7 @@ impl Thread {
         if let Some(attachment) = &entry.attachment {
             let is_block = attachment.kind.text() == Some("hook_blocking_error") && is_stop(attachment);
             if is_block {
-                self.change(State::Working, time);
+                self.change(Sign::default(), time);
             }
             said.line =
                 if is_block { block_of_others(attachment, &line) } else { failed_hook(attachment, &line) };
@@ -53,11 +54,11 @@ impl Thread {
                 detail_of(name, &serde_json::from_str(input.get()).unwrap_or_default(), entry.cwd.text());
             let tool = cut(name, MAX_TEXT);
             self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });
-            self.change(State::Working, time);
+            self.change(Sign::default(), time);
         }
         for result in entry.results() {
             said.line = self.take_result(result, &line).or(said.line);
-            self.change(State::Working, time);
+            self.change(Sign::default(), time);
         }
         said
     }
@@ -69,13 +70,9 @@ impl Thread {
         line: &dyn Fn(Mark, String) -> Line,
         said: &mut Said,
     ) {
-        if let Some(agent) = prompt::task_of(text) {
-            let state = match prompt::task_status(text) {
-                None | Some("completed") => State::Stopped,
-                Some(status) => State::Unfinished(cut(status, MAX_TEXT)),
-            };
-            said.of_agent = Some((agent.to_owned(), state));
-            self.change(State::Working, time);
+        if let Some((agent, sign)) = fate::notified(text) {
+            said.of_agent = Some((agent.to_owned(), sign));
+            self.change(Sign::default(), time);
             return;
         }
         if prompt::is_local_command(text) {
@@ -83,11 +80,15 @@ impl Thread {
         }
         if prompt::is_interruption(text) {
             self.open.clear();
-            self.change(State::Stopped, time);
+            let is_agent = self.id.is_some();
+            self.change(
+                if is_agent { Sign::Unfinished(fate::INTERRUPTED.into()) } else { Sign::Stopped },
+                time,
+            );
             said.line = Some(line(Mark::Warning, "interrupted by the user".into()));
             return;
         }
-        self.change(State::Working, time);
+        self.change(Sign::default(), time);
         if self.id.is_some() {
             // An agent's first prompt is its task.
             self.prompt.get_or_insert_with(|| cut_lines(text, MAX_DETAIL));
@@ -106,7 +107,7 @@ impl Thread {
     ) -> Option<Line> {
         if entry.is_api_error_message.is_true() {
             let text = entry.blocks().iter().find_map(Block::text).unwrap_or("no message".into());
-            self.change(State::Unfinished("an error of the API".into()), time);
+            self.change(Sign::Unfinished(fate::API_ERROR.into()), time);
             let details = Details::Known(vec![("error", cut_lines(&text, MAX_DETAIL))]);
             return Some(Line {
                 details,
@@ -114,11 +115,11 @@ impl Thread {
             });
         }
         let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());
-        let state = match reason {
-            None | Some("tool_use" | "pause_turn") => State::Working,
-            Some(_) => State::Stopped,
+        let sign = match reason {
+            None | Some("tool_use" | "pause_turn") => Sign::default(),
+            Some(_) => Sign::Stopped,
         };
-        self.change(state, time);
+        self.change(sign, time);
         None
     }
 

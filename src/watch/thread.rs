@@ -5,19 +5,10 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::line::{Line, MAX_TEXT, cut};
+use crate::transcript::fate::Sign;
 
 /// Tools that run at the same time in one thread.
 const MAX_OPEN_CALLS: usize = 50;
-
-/// What a thread does, as far as the newest sign of it says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum State {
-    #[default]
-    Unknown,
-    Working,
-    Stopped,
-    Unfinished(String),
-}
 
 /// A call of a tool that has no result yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +31,8 @@ pub(super) struct Thread {
     pub(super) prompt: Option<String>,
     pub(super) started: Timestamp,
     pub(super) last: Timestamp,
-    pub(super) state: State,
+    /// The newest sign of what it does.
+    pub(super) sign: Sign,
     pub(super) since: Timestamp,
     pub(super) open: Vec<OpenCall>,
     pub(super) tools: u64,
@@ -67,24 +59,24 @@ impl Thread {
     }
 
     /// The newest sign of what it does counts.
-    pub(super) fn change(&mut self, state: State, time: Timestamp) {
+    pub(super) fn change(&mut self, sign: Sign, time: Timestamp) {
         if time >= self.since {
-            (self.state, self.since) = (state, time);
+            (self.sign, self.since) = (sign, time);
         }
     }
 
     pub(super) fn take_decision(&mut self, event: &str, decision: &str, time: Timestamp) {
         self.blocks += u64::from(decision == "blocked");
         self.denials += u64::from(decision == "denied");
-        let state = match (event, decision) {
-            (_, "unfinished") => State::Unfinished("the audit trail says so".into()),
-            ("Stop" | "SubagentStop", "blocked") => State::Working,
+        let sign = match (event, decision) {
+            (_, "unfinished") => Sign::Unfinished("the audit trail says so".into()),
+            ("Stop" | "SubagentStop", "blocked") => Sign::default(),
             ("Stop" | "SubagentStop", "interrupted") => return,
-            ("Stop" | "SubagentStop", _) => State::Stopped,
-            ("SubagentStart" | "UserPromptSubmit", _) => State::Working,
+            ("Stop" | "SubagentStop", _) => Sign::Stopped,
+            ("SubagentStart" | "UserPromptSubmit", _) => Sign::default(),
             _ => return,
         };
-        self.change(state, time);
+        self.change(sign, time);
     }
 
     pub(super) fn add(&mut self, line: Line, max: usize) {

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
 use super::known::{self, nothing_found};
-use crate::audit::{Entry, Filter, Reader, Trail};
+use crate::audit::{Entry, Filter, Reader, Trail, reasons};
 use crate::cli::out::{Out, Paint};
 use crate::text::{count, printable_line};
 
@@ -90,19 +90,15 @@ fn print_entry(out: &mut Out<'_>, entry: &Entry, clock: &Clock) -> io::Result<()
         writeln!(out, "        {reason}")?;
     }
     for finding in list(record, "findings") {
-        let phase = text(finding, "phase").map(|phase| format!(" {phase}")).unwrap_or_default();
-        let (code, what) = (text(finding, "code"), text(finding, "what"));
-        writeln!(out, "        {}{phase}: {}", code.unwrap_or_default(), what.unwrap_or_default())?;
+        writeln!(out, "        {}", reasons::of_finding(finding))?;
     }
     for command in list(record, "commands") {
         let duration = command.get("duration_ms").and_then(Value::as_u64).unwrap_or(0);
-        let (run, status) = (text(command, "run"), text(command, "status"));
-        writeln!(
-            out,
-            "        `{}` {} in {duration} ms",
-            run.unwrap_or_default(),
-            status.unwrap_or_default()
-        )?;
+        let ended = reasons::of_command(command, &text(command, "run").unwrap_or_default());
+        writeln!(out, "        {ended} ({duration} ms)")?;
+    }
+    for applied in list(record, "applied") {
+        writeln!(out, "        {}", reasons::of_applied(applied))?;
     }
     for skip in list(record, "skipped") {
         let (what, why) = (text(skip, "what"), text(skip, "why"));

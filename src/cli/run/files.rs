@@ -8,8 +8,15 @@ use crate::file_pattern::{FilePattern, Location};
 use crate::git::{self, Listed};
 use crate::store;
 
+#[derive(Default)]
+pub(super) struct Given {
+    pub(super) files: Vec<Location>,
+    /// Patterns that match nothing.
+    pub(super) warnings: Vec<String>,
+}
+
 /// The files that are given to commands, relative to the folder of the config.
-pub(super) fn given(request: &Request, work: &Path) -> io::Result<Vec<Location>> {
+pub(super) fn given(request: &Request, work: &Path) -> io::Result<Given> {
     let is_all = request.all_files || !request.files.is_empty();
     let listed = git::list(work, if is_all { Listed::All } else { Listed::Changed });
     let listed = match listed.map_err(io::Error::other)? {
@@ -28,8 +35,17 @@ pub(super) fn given(request: &Request, work: &Path) -> io::Result<Vec<Location>>
         relative: Some(name),
         is_directory: false,
     });
-    let is_meant = |file: &Location| patterns.is_empty() || patterns.iter().any(|one| one.covers(file));
-    let found: Vec<Location> = locations.filter(is_meant).collect();
+    let mut is_used = vec![false; patterns.len()];
+    let mut is_meant = |file: &Location| {
+        let mut is_covered = patterns.is_empty();
+        for (pattern, is_used) in patterns.iter().zip(&mut is_used) {
+            let covers = pattern.covers(file);
+            *is_used |= covers;
+            is_covered |= covers;
+        }
+        is_covered
+    };
+    let found: Vec<Location> = locations.filter(|file| is_meant(file)).collect();
     if found.is_empty() && !patterns.is_empty() {
         return Err(io::Error::other(format!(
             "no file of {} matches {}; patterns are those of .gitignore, and ignored files do not count",
@@ -37,7 +53,9 @@ pub(super) fn given(request: &Request, work: &Path) -> io::Result<Vec<Location>>
             request.files.join(", ")
         )));
     }
-    Ok(found)
+    let unused = request.files.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+    let warnings = unused.map(|(glob, _)| format!("--files `{glob}` matches no file")).collect();
+    Ok(Given { files: found, warnings })
 }
 
 fn patterns(globs: &[String]) -> io::Result<Vec<FilePattern>> {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, json};
 
-use super::{Request, files};
+use super::Request;
+use super::files::{self, Given};
 use crate::agent::Agent;
 use crate::config::{ConclaudeConfig, Origins};
 use crate::dialect::claude::{self, fields};
@@ -69,10 +70,10 @@ pub(super) fn plan(
     let changed = if is_trusted && asks_for_files(request, events, config) {
         files::given(request, &root.work)?
     } else {
-        Vec::new()
+        Given::default()
     };
     let planned = selected.into_iter().map(|(event, payload, selected)| {
-        let plan = project.plan(event, &payload, agent, &changed)?;
+        let plan = project.plan(event, &payload, agent, &changed.files)?;
         Ok(Planned {
             event,
             commands: selected.commands().map(|one| one_command(one, &plan)).collect(),
@@ -83,6 +84,9 @@ pub(super) fn plan(
     });
     let mut planned = planned.collect::<io::Result<Vec<Planned>>>()?;
     once(&mut planned);
+    if let Some(first) = planned.first_mut() {
+        first.warnings.splice(0..0, changed.warnings);
+    }
     Ok(planned)
 }
 

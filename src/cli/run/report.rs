@@ -137,5 +137,5 @@ impl Report {
 }
 
 fn seconds(duration: Duration) -> String {
-    format!("in {:.1} s", duration.as_secs_f32())
+    format!("({:.1} s)", duration.as_secs_f32())
 }

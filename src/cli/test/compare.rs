@@ -1,7 +1,8 @@
 //! What a case expects against what happened.
 
 use super::play::{Actual, Outcome};
-use crate::config::{Case, NonBlank, Said};
+use crate::config::{Case, Expect, NonBlank, Said};
+use crate::event::Blocking;
 use crate::text::clean;
 
 /// What differs, as lines of a diff; empty if nothing does.
@@ -20,7 +21,7 @@ pub(super) fn difference(case: &Case, actual: &Actual) -> Vec<String> {
         let Some(said) = said else { continue };
         let text = (actual.outcome == outcome).then_some(actual.reason.as_str());
         if !holds(said, text) {
-            found.push(format!("- {}: {}", outcome.word(), shown(said)));
+            found.extend(lines('-', &format!("{}: ", outcome.word()), &shown(said)));
             found.extend(happened(actual));
         }
     }
@@ -33,8 +34,8 @@ pub(super) fn difference(case: &Case, actual: &Actual) -> Vec<String> {
         let Some(said) = said else { continue };
         let text = Some(text.as_str()).filter(|text| !text.is_empty());
         if !holds(said, text) {
-            found.push(format!("- {key}: {}", shown(said)));
-            found.extend(lines(&format!("{key}: "), text.unwrap_or("nothing")));
+            found.extend(lines('-', &format!("{key}: "), &shown(said)));
+            found.extend(lines('+', &format!("{key}: "), text.unwrap_or("nothing")));
         }
     }
     // A result that nobody asks for is a case that tests something else than it says.
@@ -61,14 +62,35 @@ fn happened(actual: &Actual) -> Vec<String> {
     match actual.outcome {
         Outcome::Allows => vec!["+ allows: true".into()],
         other if actual.reason.is_empty() => vec![format!("+ {}: true", other.word())],
-        other => lines(&format!("{}: ", other.word()), &actual.reason),
+        other => lines('+', &format!("{}: ", other.word()), &actual.reason),
     }
 }
 
-fn lines(key: &str, text: &str) -> Vec<String> {
+fn lines(sign: char, key: &str, text: &str) -> Vec<String> {
     let indent = " ".repeat(key.len());
     let numbered = text.lines().enumerate();
-    numbered.map(|(number, line)| format!("+ {}{line}", if number == 0 { key } else { &indent })).collect()
+    numbered
+        .map(|(number, line)| format!("{sign} {}{line}", if number == 0 { key } else { &indent }))
+        .collect()
+}
+
+/// What is expected and cannot happen at this event, whatever the config says.
+pub(super) fn impossible(case: &Case) -> Vec<String> {
+    let event = case.event.0;
+    let blocking = event.blocking();
+    let decides_tool = matches!(blocking, Blocking::Tool | Blocking::Permission);
+    let blocks = !decides_tool && blocking != Blocking::Never;
+    let Expect { denies, asks, blocks: blocked, .. } = &case.expect;
+    let instead = match (decides_tool, blocks) {
+        (true, _) => "write `denies`, `asks` or `allows`",
+        (_, true) => "write `blocks` or `allows`",
+        (false, false) => "it always goes on: write `runs`, `context` or `shows`",
+    };
+    let expected =
+        [("denies", denies, decides_tool), ("asks", asks, decides_tool), ("blocks", blocked, blocks)];
+    let is_wrong = |said: &Option<Said>| said.as_ref().is_some_and(|said| *said != Said::Anything(false));
+    let wrong = expected.iter().filter(|(_, said, can)| !can && is_wrong(said));
+    wrong.map(|(key, ..)| format!("`{key}` cannot happen at {event}: {instead}")).collect()
 }
 
 /// The lists side by side, as a diff of their entries.

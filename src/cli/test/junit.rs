@@ -1,6 +1,7 @@
 //! The results as JUnit XML, which every CI reads.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Suite;
 
@@ -11,19 +12,24 @@ pub(super) fn of(suites: &[Suite], broken: &[(PathBuf, String)]) -> String {
         let name = escaped(&suite.path.to_string_lossy());
         let failed = suite.cases.iter().filter(|case| !case.difference.is_empty()).count();
         let count = suite.cases.len();
-        xml += &format!("  <testsuite name=\"{name}\" tests=\"{count}\" failures=\"{failed}\">\n");
+        let took = seconds(suite.cases.iter().map(|case| case.took).sum());
+        xml += &format!(
+            "  <testsuite name=\"{name}\" tests=\"{count}\" failures=\"{failed}\" time=\"{took}\">\n"
+        );
         for case in &suite.cases {
             let head = format!(
-                "    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\"",
+                "    <testcase classname=\"{name}\" name=\"{}\" file=\"{name}\" line=\"{}\" time=\"{}\"",
                 escaped(&case.name),
-                case.line
+                case.line,
+                seconds(case.took)
             );
             if case.difference.is_empty() {
                 xml += &format!("{head}/>\n");
             } else {
                 let text = escaped(&case.difference.join("\n"));
+                let message = escaped(&in_short(&case.difference));
                 xml += &format!(
-                    "{head}>\n      <failure message=\"not as expected\">{text}</failure>\n    </testcase>\n"
+                    "{head}>\n      <failure message=\"{message}\">{text}</failure>\n    </testcase>\n"
                 );
             }
         }
@@ -37,6 +43,21 @@ pub(super) fn of(suites: &[Suite], broken: &[(PathBuf, String)]) -> String {
         xml += &format!("      {error}\n    </testcase>\n  </testsuite>\n");
     }
     xml + "</testsuites>\n"
+}
+
+/// What was expected and what happened, in one line: many a CI shows nothing else.
+fn in_short(difference: &[String]) -> String {
+    let first = |sign: char| difference.iter().find_map(|line| line.strip_prefix(sign)).map(str::trim);
+    match (first('-'), first('+')) {
+        (Some(expected), Some(actual)) => format!("expected {expected}, but {actual}"),
+        (Some(expected), None) => format!("expected {expected}"),
+        (None, Some(actual)) => format!("not expected: {actual}"),
+        (None, None) => difference.join("; "),
+    }
+}
+
+fn seconds(took: Duration) -> String {
+    format!("{:.3}", took.as_secs_f64())
 }
 
 /// Text for XML, without the characters that it cannot hold.

@@ -5,10 +5,11 @@ use std::io;
 use serde_json::Value;
 
 use super::today::Today;
-use crate::audit::Entry;
+use crate::audit::{Entry, reasons as words};
 use crate::cli::explain::layout::{marked, paragraph};
 use crate::cli::explain::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::out::Out;
+use crate::dialect::claude::tools;
 
 pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Today) -> io::Result<()> {
     let record = &entry.record;
@@ -50,21 +51,54 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
     Ok(())
 }
 
+/// The gate that judged, what it was asked for by, and what it looked at; whether there was one.
+fn gate(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
+    let Some(markers) = record.get("des") else { return Ok(false) };
+    let tool = record.pointer("/tool/name").and_then(Value::as_str);
+    let (gate, checked) = match (text(record, "event").as_deref(), tool) {
+        (Some("PreToolUse"), Some(tool)) if tools::starts_agent(tool) => (
+            "Gate 1",
+            "the markers, the step file, the agent, the safety flags and the required sections of the prompt",
+        ),
+        (Some("PreToolUse"), _) => ("Gate 2", "whether it writes outside the scope of the step"),
+        (Some("SubagentStop"), _) => (
+            "Gate 3",
+            "the phases with their outcomes, skips and proofs, the limits, the state of the step, and the files that were changed",
+        ),
+        _ => return Ok(false),
+    };
+    let is_clear = list(record, "findings").next().is_none();
+    let (mark, found) =
+        if is_clear { ((GOOD, "✓"), "found nothing") } else { ((FAINT, "·"), "found this") };
+    marked(out, 2, Some(mark), &format!("{gate} looked at {checked}, and {found}"))?;
+    let required = markers.get("validation_required").and_then(Value::as_bool).unwrap_or_default();
+    let named = [
+        ("DES-STEP-FILE", "step_file"),
+        ("DES-AGENT", "agent_name"),
+        ("DES-COMMAND", "command"),
+        ("DES-PROJECT-ID", "project_id"),
+    ];
+    let named = named.iter().filter_map(|(name, field)| Some(format!("{name}: {}", text(markers, field)?)));
+    let required = required.then(|| "DES-VALIDATION: required".to_owned());
+    let markers: Vec<String> = required.into_iter().chain(named).collect();
+    paragraph(out, 6, &format!("the prompt has {}", markers.join(", ")))?;
+    Ok(true)
+}
+
 /// Whether there was any.
 fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
-    let mut is_any = false;
+    let mut is_any = gate(out, record)?;
     for finding in list(record, "findings") {
-        let phase = text(finding, "phase").map(|phase| format!(" {phase}")).unwrap_or_default();
-        let (code, what) = (text(finding, "code"), text(finding, "what"));
-        let title = format!("{}{phase}: {}", code.unwrap_or_default(), what.unwrap_or_default());
-        item(out, finding, &title)?;
+        item(out, finding, &words::of_finding(finding))?;
         is_any = true;
     }
     for command in list(record, "commands") {
-        let (run, status) = (text(command, "run"), text(command, "status"));
-        let title =
-            format!("`{}` {}", crate::messages::short(&run.unwrap_or_default()), status.unwrap_or_default());
-        item(out, command, &title)?;
+        let run = crate::messages::short(&text(command, "run").unwrap_or_default());
+        item(out, command, &words::of_command(command, &run))?;
+        is_any = true;
+    }
+    for applied in list(record, "applied") {
+        item(out, applied, &text(applied, "what").unwrap_or_default())?;
         is_any = true;
     }
     for skip in list(record, "skipped") {

@@ -51,6 +51,9 @@ fn judged(record: &Value) -> Result<Today, String> {
         let check = if is_shown_as_it_is(&check) { check.as_str() } else { "conclaude des check" };
         return Err(format!("a gate judges the step as it is: `{check}` judges it as it is now"));
     }
+    if event == EventKind::UserPromptSubmit && record.get("applied").is_some() {
+        return Err("the prompt, which patterns compare, is not recorded".into());
+    }
     let known = Known::of(event, record)?;
     let asked = Asked::sample(&known.sample());
     let explained = explain(asked).map_err(|error| error.to_string())?;

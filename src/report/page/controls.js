@@ -9,13 +9,26 @@ function controls() {
     button.style.setProperty('--dot', `var(--${colour(name)})`);
     return button;
   }));
-  let timer;
-  $('search').addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => { filter.text = $('search').value; applyFilter(); }, 120); });
+  $('search').addEventListener('input', () => { clearTimeout(typing); typing = setTimeout(search, 120); });
   for (const name of ['session', 'agent']) $(name).addEventListener('change', () => { filter[name] = $(name).value; applyFilter(); });
   $('filters').addEventListener('submit', event => event.preventDefault());
   const clicks = { clear, theme, keys: help, 'zoom-in': () => zoom(.5), 'zoom-out': () => zoom(2), 'zoom-all': showAll, idle: showIdle };
   for (const [id, run] of Object.entries(clicks)) $(id).onclick = () => run();
   $('idle').hidden = !folds.length;
+}
+let typing;
+function search() {
+  clearTimeout(typing);
+  if (filter.text === $('search').value) return;
+  filter.text = $('search').value;
+  applyFilter();
+}
+// Esc takes the search back, Enter goes on to what it found.
+function leaveSearch(event) {
+  event.preventDefault();
+  if (event.key === 'Escape') $('search').value = '';
+  search();
+  if (event.key === 'Escape') $('search').blur(); else box.focus({ preventScroll: true });
 }
 function toggle(decision) {
   if (!filter.decisions.delete(decision)) filter.decisions.add(decision);
@@ -23,6 +36,7 @@ function toggle(decision) {
   applyFilter();
 }
 function clear() {
+  clearTimeout(typing);
   filter.text = filter.session = filter.agent = ''; filter.decisions.clear();
   $('search').value = ''; $('session').value = ''; $('agent').value = '';
   for (const button of $('decisions').children) button.setAttribute('aria-pressed', 'false');
@@ -50,10 +64,11 @@ const SAME = { '=': '+', _: '-' }, IN_LIST = { ArrowDown: 'j', ArrowUp: 'k' };
 function keyboard() {
   const sign = key => ({ ArrowLeft: '←', ArrowRight: '→', Escape: 'Esc' })[key] ?? key;
   fill($('help'), el('h2', {}, 'Keys'), el('table', {}, Object.entries(KEYS).map(([key, [name]]) => el('tr', {}, el('td', {}, el('kbd', {}, sign(key))), el('td', {}, name)))),
-    el('p', { class: 'note' }, 'In the timeline: drag to move, Ctrl or Shift and the wheel to zoom, click for details.'), el('form', { method: 'dialog' }, el('button', {}, 'Close')));
+    el('p', { class: 'note' }, 'In the search: Enter goes to the records, Esc clears it. In the timeline: drag to move, Ctrl or Shift and the wheel to zoom, click for details.'), el('form', { method: 'dialog' }, el('button', {}, 'Close')));
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey || $('help').open) return;
     const focus = document.activeElement;
+    if (focus === $('search') && (event.key === 'Escape' || event.key === 'Enter') && !event.isComposing) return leaveSearch(event);
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(focus?.tagName ?? '')) { if (event.key === 'Escape') focus.blur(); return; }
     const key = (focus === box && IN_LIST[event.key]) || SAME[event.key] || event.key;
     if (key === 'Enter' && focus?.matches('button, tr, summary')) return;
@@ -75,9 +90,9 @@ function legend() {
 
 const MAX_PRINTED = 1000, PAPER = 720;
 window.addEventListener('beforeprint', () => {
-  const list = shown.slice(0, MAX_PRINTED).map((_, at) => rowOf(at));
-  if (shown.length > MAX_PRINTED) list.push(el('p', {}, `and ${number(shown.length - MAX_PRINTED)} more: filter them before printing`));
-  $('printed').replaceChildren(...list);
+  const heads = [...document.querySelectorAll('.head.row span')].map(cell => el('th', {}, cell.textContent));
+  fill($('printed'), shown.length ? el('table', {}, el('thead', {}, el('tr', {}, heads)), el('tbody', {}, shown.slice(0, MAX_PRINTED).map(printedRow))) : none($('rows').textContent),
+    shown.length > MAX_PRINTED ? el('p', {}, `and ${number(shown.length - MAX_PRINTED)} more: filter them before printing`) : []);
   timeline.style.width = `${PAPER}px`;
   timeline.style.height = `${Math.min(shownLanes.length, 36) * LANE + AXIS + 6}px`;
   document.documentElement.dataset.was = document.documentElement.dataset.theme ?? '';
@@ -99,6 +114,6 @@ fill($('chain-badge'), el('span', { class: `pill ${data.chain.problem ? 'bad' : 
 fill($('footer'), `Made by conclaude ${data.version} at ${moment(data.generated)}. Everything is in this file; nothing is loaded from anywhere.`);
 document.title = `${clean(data.project.split('/').at(-1))} · conclaude report`;
 applyFilter();
-new ResizeObserver(() => resize()).observe(timeline);
+new ResizeObserver(() => { resize(); arrangeCards(); }).observe(timeline);
 prepareTexts();
 document.documentElement.dataset.ready = 'true';

@@ -1,12 +1,14 @@
 // ---- filter: which records, calls, hooks and lanes are shown
 
 const filter = { text: '', session: '', agent: '', decisions: new Set() };
+const isFiltered = () => filter.text.trim() !== '' || filter.session !== '' || filter.agent !== '' || filter.decisions.size > 0;
+const tasks = new Map(data.steps.map(step => [step.step, step.name ?? '']));
 const texts = new Array(records.length), callTexts = new Array(calls.length);
 function textOf(index) {
   if (texts[index] === undefined) {
     const r = records[index], lane = lanes[r.lane];
     const tool = r.more?.tool;
-    texts[index] = `${r.seq} ${r.event} ${words(r.decision)} ${r.decision} ${laneName(lane)} ${lane.id ?? ''} ${what(r)} ${tool ? `${tool.name} ${tool.file ?? tool.command ?? ''}` : ''}`.toLowerCase();
+    texts[index] = `${r.seq} ${r.event} ${words(r.decision)} ${r.decision} ${warned[index] ? 'warning' : ''} ${laneName(lane)} ${lane.id ?? ''} ${what(r)} ${r.step ? tasks.get(r.step) ?? '' : ''} ${tool ? `${tool.name} ${tool.file ?? tool.command ?? ''}` : ''}`.toLowerCase();
   }
   return texts[index];
 }
@@ -28,16 +30,16 @@ function applyFilter() {
     hit[i] = ok[r.lane] && (!filter.decisions.size || filter.decisions.has(r.decision)) && (!wanted.length || matches(textOf(i))) ? 1 : 0;
     if (hit[i]) { shown.push(i); found.add(r.lane); }
   }
+  // A hook has no decision: what is chosen of those says nothing of it.
   shownHooks = hooks.filter(hook => ok[hook.lane] && (!wanted.length || matches(hookText(hook))));
   if (wanted.length && !filter.decisions.size) {
     for (const hook of shownHooks) found.add(hook.lane);
     for (let i = 0; i < calls.length; i++) { callHit[i] = ok[calls[i][0]] && matches(callText(i)) ? 1 : 0; if (callHit[i]) found.add(calls[i][0]); }
     lanes.forEach((lane, index) => { if (ok[index] && matches(laneText(lane))) found.add(index); });
   } else callHit.fill(1);
-  if (filter.decisions.size) shownHooks = shownHooks.filter(hook => found.has(hook.lane));
   shownLanes = lanes.map((_, index) => index).filter(index => ok[index] && (!narrow || found.has(index)));
   fill($('records-count'), shown.length === records.length ? number(records.length) : `${number(shown.length)} of ${number(records.length)}`);
-  $('clear').disabled = !narrow && !filter.session && !filter.agent;
+  $('clear').disabled = !isFiltered();
   selected = -1;
   drawRows(true);
   sizeTimeline();

@@ -1,13 +1,21 @@
 // ---- records: only the rows in view exist
 
 const ROW = 26, MAX_ROWS_PX = 8e6;
+const warned = Uint8Array.from(records, r => hasWarning(r) ? 1 : 0);
+const recordPill = index => warned[index] ? el('span', { class: 'pill warn', title: 'allowed, with a warning' }, `${words(records[index].decision)} ⚠`) : pill(records[index].decision);
 const box = $('records'), rows = $('rows');
 const scaleOf = () => Math.min(1, MAX_ROWS_PX / Math.max(1, shown.length * ROW));
+const MAX_WHAT = 400;
 function rowOf(at) {
-  const r = records[shown[at]];
+  const index = shown[at], r = records[index];
   return el('div', { class: 'row', role: 'option', 'data-at': at, 'aria-selected': String(at === selected) },
     el('span', {}, r.seq), el('span', { title: moment(r.time) }, el('span', { class: 'day' }, `${day(r.time).slice(5)} `), clock(r.time)), el('span', {}, r.event),
-    pill(r.decision), el('span', {}, laneName(lanes[r.lane])), el('span', { class: r.doubt ? 'bad' : '' }, what(r).slice(0, 400)));
+    recordPill(index), el('span', {}, laneName(lanes[r.lane])), el('span', { class: r.doubt ? 'bad' : '' }, what(r).slice(0, MAX_WHAT)));
+}
+// The same on paper, where the heads of a table are repeated on each page.
+function printedRow(index) {
+  const r = records[index];
+  return el('tr', {}, [r.seq, soon(r.time), r.event, recordPill(index), laneName(lanes[r.lane])].map(cell => el('td', {}, cell)), el('td', { class: `mono ${r.doubt ? 'bad' : ''}` }, what(r).slice(0, MAX_WHAT)));
 }
 function drawRows(top) {
   const scale = scaleOf();
@@ -39,7 +47,7 @@ function select(at, open) {
   if (y + ROW > box.scrollTop + box.clientHeight) box.scrollTop = y + ROW - box.clientHeight;
   drawRows(false);
   reveal(records[shown[selected]]);
-  if (open || !$('details').hidden) showRecord(records[shown[selected]]);
+  if (open || !$('details').hidden) showRecord(shown[selected]);
 }
 
 // ---- details
@@ -59,15 +67,15 @@ function ruleOf(item) {
   const where = rule.file ? ` in ${rule.file}${rule.line ? `:${rule.line}` : ''}` : '';
   return el('p', { class: 'dim' }, `${rule.key ?? ''}${rule.pattern ? ` “${rule.pattern}”` : ''}${where}${item.matched ? `, matched ${json(item.matched)}` : ''}`);
 }
-const INK = { block: 'bad', warn: 'warn', ask: 'ask', pass: 'good' };
-function showRecord(r) {
-  const lane = lanes[r.lane], found = findingsOf(r), ran = commandsOf(r);
-  showDetails(`${r.seq} · ${r.event}`, [['decision', pill(r.decision)], ['tampered with', r.doubt, 'bad'], ['time', moment(r.time)], ['agent', laneName(lane)], ['task', lane.description], ['agent id', lane.id, 'mono'],
+function showRecord(index) {
+  const r = records[index], lane = lanes[r.lane], found = findingsOf(r), ran = commandsOf(r), given = objects(r.more?.applied), more = Object.entries(r.more ?? {}).filter(([name]) => name !== 'applied');
+  showDetails(`${r.seq} · ${r.event}`, [['decision', recordPill(index)], ['tampered with', r.doubt, 'bad'], ['time', moment(r.time)], ['agent', laneName(lane)], ['task', lane.description], ['agent id', lane.id, 'mono'],
     ['session', lane.session === undefined ? '' : sessions[lane.session].id, 'mono'], ['reason', r.reason], ['step', r.step, 'mono'], ['phase', r.phase]],
-    found.length ? el('h4', {}, 'Findings') : '', found.map(f => edge(INK[f.verdict] ?? INK[f.weight] ?? 'line', el('b', {}, f.code), el('p', {}, f.what), f.fix ? el('p', { class: 'dim' }, f.fix) : undefined, ruleOf(f))),
-    ran.length ? el('h4', {}, 'Commands') : '', ran.map(c => edge(c.exit_code === 0 ? 'good' : INK[c.verdict] ?? 'bad', el('code', {}, c.run), el('p', { class: c.exit_code === 0 ? 'dim' : 'bad' }, `${c.status} · ${duration(took(c))}`), ruleOf(c))),
+    found.length ? el('h4', {}, 'Findings') : '', found.map(f => edge(INK[f.verdict] ?? INK[f.weight] ?? 'line', el('b', {}, nameOf(f)), el('p', {}, f.what), f.fix ? el('p', { class: 'dim' }, f.fix) : undefined, ruleOf(f))),
+    ran.length ? el('h4', {}, 'Commands') : '', ran.map(c => edge(inkOf(c), hasFailed(c) && c.message ? el('b', {}, `${c.message}\n`) : undefined, el('code', {}, c.run), el('p', { class: hasFailed(c) ? inkOf(c) : 'dim' }, `${c.status} · ${duration(took(c))}`), ruleOf(c))),
+    given.length ? el('h4', {}, 'Rules that gave or allowed something') : '', given.map(a => edge('good', el('p', {}, a.what), ruleOf(a))),
     r.evidence ? [el('h4', {}, 'Evidence'), edge('line', el('code', {}, json(r.evidence)))] : '',
-    Object.keys(r.more ?? {}).length ? [el('h4', {}, 'More'), el('dl', {}, Object.entries(r.more).map(([name, value]) => [el('dt', {}, name), el('dd', { class: 'mono' }, json(value))]))] : '');
+    more.length ? [el('h4', {}, 'More'), el('dl', {}, more.map(([name, value]) => [el('dt', {}, name), el('dd', { class: 'mono' }, json(value))]))] : '');
 }
 function showLane(lane) {
   showDetails(laneName(lane), [['task', lane.description], ['agent id', lane.id, 'mono'], ['session', lane.session === undefined ? '' : sessions[lane.session].id, 'mono'], ['state', stateOf(lane), STATES[lane.state]?.[1]], ['why', lane.why],

@@ -12,14 +12,14 @@ function table(columns, list, { open, order } = {}) {
     body.replaceChildren(...lines);
     [...head.children].forEach((cell, index) => { if (index === by) cell.setAttribute('aria-sort', down ? 'descending' : 'ascending'); else cell.removeAttribute('aria-sort'); });
   };
-  columns.forEach((column, index) => head.append(el('th', { class: column.number ? 'n' : '' }, el('button', { type: 'button', on: { click: () => { down = by === index ? !down : true; by = index; render(); } } }, column.name))));
+  columns.forEach((column, index) => head.append(el('th', { class: column.number ? 'n' : '', 'data-name': column.name }, el('button', { type: 'button', on: { click: () => { down = by === index ? !down : true; by = index; render(); } } }, column.name))));
   render();
   return el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, head), body));
 }
 const section = (id, title, count, ...children) => el('section', { id }, el('h2', {}, title, ' ', el('small', {}, count === undefined ? '' : number(count))), children);
 const half = node => { node.classList.add('half'); return node; };
 const none = text => el('p', { class: 'note' }, text);
-const tableOr = (text, columns, list, options) => list.length ? table(columns, list, options) : none(text);
+const tableOr = (text, columns, list, options) => list.length ? table(columns, list, options) : none(isFiltered() ? 'None that match the filter.' : text);
 const decisionPills = lane => Object.entries(lane.decisions).map(([name, n]) => pill(name, `${number(n)} ${words(name)}`));
 const numeric = (name, key, show = number) => ({ name, number: true, value: item => { const value = key(item); return typeof value === 'number' && Number.isFinite(value) ? show(value) : '–'; }, key: item => key(item) ?? 0 });
 
@@ -28,7 +28,7 @@ const numeric = (name, key, show = number) => ({ name, number: true, value: item
 // What became of an agent: that it never stopped matters more than what was decided before.
 function verdict(lane) {
   if (lane.state === 'never_stopped' || lane.state === 'running' || !lane.verdict) return STATES[lane.state] && el('span', { class: `pill ${STATES[lane.state][1]}` }, stateOf(lane));
-  return pill(lane.verdict, lane.verdict === 'allowed' && lane.decisions.blocked ? `passed after ${lane.decisions.blocked} ${lane.decisions.blocked === 1 ? 'block' : 'blocks'}` : lane.verdict === 'allowed' ? 'passed' : undefined);
+  return el('span', { class: `pill ${lane.warned && colour(lane.verdict) === 'good' ? 'warn' : colour(lane.verdict)}` }, lane.outcome);
 }
 function agents() {
   const list = shownLanes.map(index => lanes[index]).filter(lane => lane.session !== undefined);
@@ -81,7 +81,8 @@ function gather() {
     if (r.step) named.add(r.step);
     if (r.findings) for (const f of findingsOf(r)) {
       let found = kinds.get(f.code);
-      if (!found) kinds.set(f.code, found = { code: f.code, count: 0, agents: new Set(), example: f.what });
+      if (!found) kinds.set(f.code, found = { code: f.code, count: 0, phases: new Set(), agents: new Set(), example: f.what });
+      if (f.phase) found.phases.add(clean(f.phase));
       found.count++; found.agents.add(laneName(lanes[r.lane]));
     }
     if (r.commands) for (const c of commandsOf(r)) run(c.run, c.exit_code, took(c));
@@ -105,19 +106,27 @@ function drawSections() {
   const { kinds, commands, named, decisions } = gather(), lost = shownLanes.map(index => lanes[index]).filter(lane => lane.state === 'never_stopped');
   const code = of => item => el('code', {}, of(item));
   fill($('sections'), agents(), steps(named),
-    half(section('findings-section', 'Findings by kind', kinds.length, tableOr('No findings.', [{ name: 'kind', value: code(f => f.code), key: f => f.code }, numeric('count', f => f.count), { name: 'agents', value: f => [...f.agents].join(', ') }, { name: 'for example', wide: true, value: f => f.example }], kinds, { order: 1 }))),
+    half(section('findings-section', 'Findings by kind', kinds.length, tableOr('No findings.', [{ name: 'kind', value: code(f => f.code), key: f => f.code }, numeric('count', f => f.count), ...(kinds.some(f => f.phases.size) ? [{ name: 'phases', value: f => [...f.phases].join(', ') }] : []), { name: 'agents', value: f => [...f.agents].join(', ') }, { name: 'for example', wide: true, value: f => f.example }], kinds, { order: 1 }))),
     half(section('commands-section', 'Slowest commands', commands.length, tableOr('No commands ran.', [{ name: 'command', value: code(c => c.run), key: c => c.run }, numeric('runs', c => c.runs), { ...numeric('failures', c => c.failures), style: c => c.failures ? 'bad' : '' }, numeric('mean', c => c.total / c.runs, duration), numeric('longest', c => c.max, duration), numeric('in all', c => c.total, duration)], commands, { order: 4 }))),
-    section('hooks-section', 'Hooks that failed silently', shownHooks.length, tableOr('None: Claude Code wrote of no hook that failed or was cancelled.', [{ name: 'time', keep: true, value: h => moment(h.time), key: h => h.time }, { name: 'hook', value: h => h.hook }, { name: 'what', value: h => h.kind, style: () => 'warn' }, { name: 'agent', value: h => laneName(lanes[h.lane]) }, { name: 'command', value: code(h => h.command), key: h => h.command }, numeric('took', h => h.duration_ms, duration), { name: 'error', wide: true, value: code(h => h.stderr), key: h => h.stderr }], shownHooks)),
+    section('hooks-section', 'Hooks that failed silently', shownHooks.length, tableOr('None: Claude Code wrote of no hook that failed or was cancelled.', [{ name: 'time', keep: true, value: h => moment(h.time), key: h => h.time }, { name: 'hook', value: h => h.hook }, { name: 'what', value: h => h.kind, style: () => 'warn' }, { name: 'agent', value: h => laneName(lanes[h.lane]) }, { name: 'command', value: code(h => h.command), key: h => h.command }, numeric('took', h => h.duration_ms, duration), { name: 'error', wide: true, value: code(h => h.stderr), key: h => h.stderr }], shownHooks),
+      filter.decisions.size && hooks.length ? none('A hook that failed has no decision: the filter for decisions does not apply to these.') : undefined),
     section('lost-section', 'Agents that started and never stopped', lost.length, tableOr('None.', [{ name: 'agent', value: laneName }, { name: 'id', keep: true, value: code(lane => lane.id), key: lane => lane.id }, { name: 'task', value: lane => lane.description }, { name: 'started', keep: true, value: lane => moment(lane.started), key: lane => lane.started }, { name: 'last seen', keep: true, value: lane => moment(lane.ended), key: lane => lane.ended }, { name: 'why', wide: true, value: lane => lane.why }], lost, { open: showLane })),
     half(filesWritten()), half(el('div', {}, chainSection(), readSection())));
   drawCards(decisions, lost.length);
 }
 function drawCards(decisions, lost) {
   const list = shownLanes.map(index => lanes[index]), sum = of => list.reduce((total, lane) => total + (of(lane) ?? 0), 0);
-  const cost = list.some(lane => lane.cost !== undefined) ? money(sum(lane => lane.cost)) : undefined, to = id => () => $(id).scrollIntoView();
+  const spentIn = sum(lane => lane.cost), cost = list.some(lane => lane.cost !== undefined) ? (spentIn < .1 ? money(spentIn) : `$${spentIn.toFixed(2)}`) : undefined, to = id => () => $(id).scrollIntoView();
   const cards = [['sessions', number(new Set(list.map(lane => lane.session).filter(one => one !== undefined)).size)], ['subagents', number(list.filter(lane => lane.id !== undefined).length), '', to('agents-section')], ['tool calls', number(sum(lane => lane.tools))],
     ['tokens out', brief(sum(lane => lane.tokens.output))], ...(cost ? [['cost', cost, '', to('agents-section')]] : []), ['records', number(shown.length), '', to('records-section')],
     ...['blocked', 'denied', 'asked'].map(name => [name, number(decisions[name] ?? 0), decisions[name] && colour(name), () => toggle(name)]),
     ['failed hooks', number(shownHooks.length), shownHooks.length && 'warn', to('hooks-section')], ['never stopped', number(lost), lost && 'bad', to('lost-section')]];
   fill($('cards'), cards.map(([name, value, style, open]) => el(open ? 'button' : 'div', { class: 'card', ...(open ? { type: 'button', on: { click: open } } : {}) }, el('b', { class: style || '' }, value), el('span', {}, name))));
+  arrangeCards();
 }
+// Rows of the same length, as nearly as that is possible: no card is alone on one.
+function arrangeCards() {
+  const all = $('cards').children.length, least = 118 + 9, fit = Math.max(2, Math.floor(($('cards').clientWidth + 9) / least)), lines = Math.ceil(all / fit);
+  $('cards').style.setProperty('--columns', Math.ceil(all / lines));
+}
+

@@ -45,6 +45,7 @@ const COLOURS = { blocked: 'bad', denied: 'bad', unfinished: 'bad', FAIL: 'bad',
 const colour = decision => Object.hasOwn(COLOURS, decision) ? COLOURS[decision] : 'good';
 const words = decision => clean(decision).replaceAll('_', ' ');
 const pill = (decision, text) => el('span', { class: `pill ${colour(decision)}` }, text ?? words(decision));
+const INK = { block: 'bad', warn: 'warn', ask: 'ask', pass: 'good' };
 const short = id => clean(id).slice(0, 8);
 const laneName = lane => lane.id === undefined ? (lane.session === undefined ? 'no session' : 'main thread') : lane.name;
 const laneLabel = lane => lane.id === undefined ? (lane.session === undefined ? 'no session' : `Main thread · ${short(sessions[lane.session].id)}`) : `${lane.name}${lane.description ? ' · ' + lane.description : ''}`;
@@ -55,16 +56,25 @@ const stateOf = lane => STATES[lane.state]?.[0] ?? '';
 const objects = list => Array.isArray(list) ? list.filter(item => item && typeof item === 'object') : [];
 const findingsOf = r => objects(r.findings);
 const commandsOf = r => objects(r.commands);
+const hasFailed = command => command.exit_code !== 0;
+// What was allowed, although a command failed or something was found. Older records say no verdict.
+const isWarning = item => item.verdict ? item.verdict === 'warn' : item.run !== undefined && hasFailed(item);
+const hasWarning = r => colour(r.decision) === 'good' && (objects(r.commands).some(isWarning) || objects(r.findings).some(isWarning));
 const took = command => typeof command.duration_ms === 'number' ? command.duration_ms : 0;
+
+const inkOf = command => hasFailed(command) ? INK[command.verdict] ?? 'bad' : 'good';
+const nameOf = finding => finding.phase ? `${finding.code} ${finding.phase}` : finding.code;
+const ended = c => `${hasFailed(c) && c.message ? `${c.message}: ` : ''}${c.run} ${c.status}`;
 
 // What a record is about, in one line; what failed says more than what did not.
 function what(r) {
   if (r.doubt) return `✗ ${r.doubt}`;
   const parts = r.reason ? [r.reason] : [];
-  for (const f of findingsOf(r)) parts.push(`${f.code}: ${f.what}`);
-  const ran = commandsOf(r), line = c => `${c.run} ${c.status} (${duration(took(c))})`;
-  for (const c of ran) if (c.exit_code !== 0) parts.push(line(c));
-  for (const c of ran) if (c.exit_code === 0) parts.push(line(c));
+  for (const f of findingsOf(r)) parts.push(`${nameOf(f)}: ${f.what}`);
+  const ran = commandsOf(r), line = c => `${ended(c)} (${duration(took(c))})`;
+  for (const c of ran) if (hasFailed(c)) parts.push(line(c));
+  for (const c of ran) if (!hasFailed(c)) parts.push(line(c));
+  for (const a of objects(r.more?.applied)) parts.push(`${a.what} by ${a.rule?.key ?? ''} ${a.rule?.pattern ?? ''}`);
   if (r.evidence) parts.push(`${r.evidence.command ?? ''} → ${r.evidence.exit_code ?? ''}`);
   if (r.step) parts.push(r.phase ? `${r.step} ${r.phase}` : r.step);
   return parts.join(' · ');

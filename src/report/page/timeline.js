@@ -2,7 +2,7 @@
 
 const LANE = 24, AXIS = 24, canvas = $('canvas'), timeline = $('timeline'), pen = canvas.getContext('2d');
 let gutter = 230, view = [0, 1], whole = [0, 1], width = 800, height = 200;
-const times = Float64Array.from(records, r => r.time), kinds = records.map(r => markOf(r.decision));
+const times = Float64Array.from(records, r => r.time), kinds = records.map((r, index) => warned[index] ? 'warned' : markOf(r.decision));
 const spent = Float64Array.from(records, r => commandsOf(r).reduce((sum, c) => sum + took(c), 0));
 function byLane(list, laneOf, timeOf) {
   const found = lanes.map(() => []);
@@ -258,6 +258,8 @@ function paintCalls(index, from, to, bar, inks) {
 }
 const BIN = 4;
 function paintRecords(index, from, to, middle, bar, inks) {
+  // There is no room beside the names.
+  if (width <= gutter) return;
   const list = marksByLane[index], start = firstAt(list, at => times[at], from), end = firstAt(list, at => times[at], to);
   // Where marks would hide each other, columns say how many of them there are of each kind.
   if (end - start > (width - gutter) / 5) return paintShares(list, start, end, middle, inks);
@@ -267,7 +269,7 @@ function paintRecords(index, from, to, middle, bar, inks) {
     if (isMark) { const x = xOf(times[i]); if (x >= gutter) mark(pen, kinds[i], x, middle, inks); continue; }
     let stop = r.time;
     for (const c of commandsOf(r).reverse()) {
-      bar(stop - took(c), stop, 6, c.exit_code === 0 ? inks.command : inks.bad, 1);
+      bar(stop - took(c), stop, 6, hasFailed(c) ? inks[inkOf(c)] : inks.command, 1);
       stop -= took(c);
     }
   }

@@ -19,6 +19,7 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         // The folder of a project is named after its path.
         (r"\bprojects/-[\w-]+/", "projects/[PROJECT]/"),
         (r"\bin \d+(\.\d+)? m?s\b", "in [DURATION]"),
+        (r"\(\d+(\.\d+)? m?s\)", "([DURATION])"),
     ];
     filters.map(|(pattern, name)| (Regex::new(pattern).unwrap(), name)).into()
 });

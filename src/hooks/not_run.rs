@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::context::Context;
 use crate::config::{ContextRuleConfig, EventConfig};
 use crate::event::EventKind;
-use crate::hooks::context::Context;
 use crate::messages::short;
 use crate::plan::{Action, Plan, Unmatched, WhyNot};
 use crate::rule::Rule;
@@ -20,11 +20,18 @@ pub(crate) struct NotRun {
 }
 
 pub(super) fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
-    let section = context.config.settings.section(plan.event);
-    let unmatched = plan.unmatched.iter();
-    let of_section =
-        section.map(|section| unmatched.flat_map(|one| of_unmatched(one, section, plan, context)));
-    of_section.into_iter().flatten().chain(of_prompts(plan, context)).collect()
+    of_section(plan, context, |_| true).chain(of_prompts(plan, context)).collect()
+}
+
+/// Commands of the event's section that do not run for such reasons.
+pub(super) fn of_section<'a>(
+    plan: &'a Plan,
+    context: &'a Context<'_>,
+    is_meant: fn(WhyNot) -> bool,
+) -> impl Iterator<Item = NotRun> {
+    let section = context.config.settings.section(plan.event).into_iter();
+    let unmatched = move || plan.unmatched.iter().filter(move |one| is_meant(one.why));
+    section.flat_map(move |section| unmatched().flat_map(|one| of_unmatched(one, section, plan, context)))
 }
 
 /// What a prompt does not start: rules for context and slash commands that the plan does not have.
@@ -68,8 +75,8 @@ fn why_no_context(rule: &ContextRuleConfig, prompt: &str) -> String {
         return "is switched off by `enabled: false`".into();
     }
     let in_any_case = ContextRuleConfig { case_insensitive: Some(true), ..rule.clone() };
-    let hint = match in_any_case.matches(prompt) {
-        Ok(true) => "; with `caseInsensitive: true` it would",
+    let hint = match in_any_case.found_in(prompt) {
+        Ok(Some(_)) => "; with `caseInsensitive: true` it would",
         _ => "",
     };
     format!("does not match the prompt {:?}{hint}", short(prompt))

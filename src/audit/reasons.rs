@@ -1,0 +1,118 @@
+//! Why something was decided, in the same words wherever a record is shown. They are text of others, which whoever shows them
+//! cleans.
+
+use serde_json::Value;
+
+/// How a command that passed ended.
+const PASSED: &str = "exited with code 0";
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The kind of a finding, and the phase that it is about.
+pub(crate) fn kind(finding: &Value) -> String {
+    match (text(finding, "code"), text(finding, "phase")) {
+        (code, "") => code.to_owned(),
+        (code, phase) => format!("{code} {phase}"),
+    }
+}
+
+pub(crate) fn of_finding(finding: &Value) -> String {
+    format!("{}: {}", kind(finding), text(finding, "what"))
+}
+
+/// How a command ended; where it failed, what the config says of that comes first.
+pub(crate) fn of_command(command: &Value, name: &str) -> String {
+    let ended = match text(command, "status") {
+        PASSED => return format!("`{name}` passed"),
+        status => format!("`{name}` {status}"),
+    };
+    match text(command, "message").trim() {
+        "" => ended,
+        message => format!("{message}: {ended}"),
+    }
+}
+
+/// What a rule gave or allowed.
+pub(crate) fn of_applied(applied: &Value) -> String {
+    let rule = applied.get("rule").unwrap_or(&Value::Null);
+    format!("{} by {}", text(applied, "what"), in_short(rule))
+}
+
+fn in_short(rule: &Value) -> String {
+    match (text(rule, "key"), text(rule, "pattern")) {
+        (key, "") => key.to_owned(),
+        (key, pattern) => format!("{key} {pattern:?}"),
+    }
+}
+
+pub(crate) fn has_passed(command: &Value) -> bool {
+    text(command, "status") == PASSED
+}
+
+/// Whether a finding or a command only warns. Older records say no verdict of a command.
+pub(crate) fn warns(reason: &Value) -> bool {
+    match text(reason, "verdict") {
+        "" => reason.get("status").is_some() && !has_passed(reason),
+        verdict => verdict == "warn",
+    }
+}
+
+/// What counts for the decision, in words: what blocks or asks; where nothing does, what warns.
+pub(crate) fn counting<'a>(
+    findings: impl Iterator<Item = &'a Value> + Clone,
+    commands: impl Iterator<Item = &'a Value> + Clone,
+) -> Vec<String> {
+    let pick = |is_meant: &dyn Fn(&Value) -> bool| -> Vec<String> {
+        let findings = findings.clone().filter(|one| is_meant(one)).map(|finding| {
+            // What a guard denies, its message says.
+            match text(finding, "code") {
+                "GUARD_DENIED" | "GUARD_ASKS" => text(finding, "what").to_owned(),
+                _ => of_finding(finding),
+            }
+        });
+        let commands = commands.clone().filter(|one| is_meant(one));
+        findings.chain(commands.map(|command| of_command(command, text(command, "run")))).collect()
+    };
+    for verdict in ["block", "ask"] {
+        let found = pick(&|one| text(one, "verdict") == verdict);
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    pick(&warns)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_blocks_counts_before_what_warns_and_is_named_with_its_phase_and_message() {
+        let findings = [
+            json!({"code": "STEP_BUSY", "what": "two agents", "verdict": "warn"}),
+            json!({"code": "INCOMPLETE_PHASE", "phase": "COMMIT", "what": "it is NOT_EXECUTED", "verdict": "block"}),
+        ];
+        let lint = json!({"run": "npm run lint", "status": "exited with code 1", "message": "Linting failed", "verdict": "block"});
+        let warning = json!({"run": "fmt", "status": "exited with code 2", "verdict": "warn"});
+        let commands = [lint, warning];
+        assert_eq!(
+            counting(findings.iter(), commands.iter()),
+            [
+                "INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED",
+                "Linting failed: `npm run lint` exited with code 1"
+            ]
+        );
+        assert_eq!(
+            counting(findings.iter().take(1), commands.iter().skip(1)),
+            ["STEP_BUSY: two agents", "`fmt` exited with code 2"]
+        );
+        assert_eq!(
+            of_command(&json!({"status": PASSED, "message": "Linting failed"}), "lint"),
+            "`lint` passed"
+        );
+    }
+}

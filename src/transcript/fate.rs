@@ -1,0 +1,89 @@
+//! What became of an agent, by the newest sign of it: one rule for whoever shows that.
+
+use std::time::Duration;
+
+use crate::dialect::claude::prompt;
+
+/// An agent without a sign for so long is not said to be at work.
+pub(crate) const STILL_RUNNING: Duration = Duration::from_mins(10);
+
+pub(crate) const API_ERROR: &str = "its last message is an error of the API";
+pub(crate) const INTERRUPTED: &str = "the user interrupted it";
+
+/// What the newest sign of a thread says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// It was at work; what was left undone, where that is known.
+    Working(Option<&'static str>),
+    Stopped,
+    /// It ended before it was finished, for this reason: nothing follows.
+    Unfinished(String),
+    /// It could not be read.
+    Unread,
+}
+
+impl Default for Sign {
+    fn default() -> Sign {
+        Sign::Working(None)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Running,
+    Stopped,
+    NeverStopped(String),
+    /// It may still be at work, but nothing was seen of it for long.
+    Silent(Option<&'static str>),
+    Unknown,
+}
+
+impl Sign {
+    pub(crate) fn fate(&self, session_has_ended: bool, is_recent: bool) -> Fate {
+        match self {
+            Sign::Stopped => Fate::Stopped,
+            Sign::Unread => Fate::Unknown,
+            Sign::Unfinished(why) => Fate::NeverStopped(why.clone()),
+            Sign::Working(None) if session_has_ended => Fate::NeverStopped("the session ended".into()),
+            Sign::Working(Some(undone)) if session_has_ended => {
+                Fate::NeverStopped(format!("the session ended; {undone}"))
+            }
+            Sign::Working(_) if is_recent => Fate::Running,
+            Sign::Working(undone) => Fate::Silent(*undone),
+        }
+    }
+}
+
+/// What Claude Code says of an agent in the background, in a prompt to the main thread.
+pub(crate) fn notified(text: &str) -> Option<(&str, Sign)> {
+    let sign = match prompt::task_status(text) {
+        None | Some("completed") => Sign::Stopped,
+        Some(status) => Sign::Unfinished(status.chars().take(MAX_STATUS).collect()),
+    };
+    Some((prompt::task_of(text)?, sign))
+}
+
+/// Claude Code's own words are short.
+const MAX_STATUS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_by_an_error_or_with_its_session_never_stopped_however_recent_that_is() {
+        let error = Sign::Unfinished(API_ERROR.into());
+        let undone = Sign::Working(Some("x"));
+        for (sign, has_ended, is_recent, fate) in [
+            (&error, false, true, Fate::NeverStopped(API_ERROR.into())),
+            (&undone, true, true, Fate::NeverStopped("the session ended; x".into())),
+            (&Sign::default(), true, true, Fate::NeverStopped("the session ended".into())),
+            (&undone, false, true, Fate::Running),
+            (&undone, false, false, Fate::Silent(Some("x"))),
+            (&Sign::Stopped, true, true, Fate::Stopped),
+            (&Sign::Unread, true, true, Fate::Unknown),
+        ] {
+            assert_eq!(sign.fate(has_ended, is_recent), fate, "{sign:?}");
+        }
+    }
+}
