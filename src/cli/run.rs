@@ -21,10 +21,8 @@ mod request;
 
 use planned::Planned;
 use report::Report;
+use request::MAIN;
 pub(super) use request::Request;
-
-/// The main thread, as rules name it.
-const MAIN: &str = "main";
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let root = super::root()?;

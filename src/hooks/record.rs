@@ -215,7 +215,11 @@ fn of_applied(outcome: &Outcome) -> Option<Applied> {
 fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
     let files = not_run::of_section(plan, context, |why| why == WhyNot::Files);
     files
-        .map(|one| Skip { what: format!("`{}`", one.script.trim()), why: one.why, rule: Some(one.rule) })
+        .map(|one| Skip {
+            what: format!("`{}`", one.script.trim()),
+            why: one.why.trim_start_matches("matches, but ").to_owned(),
+            rule: Some(one.rule),
+        })
         .collect()
 }
 

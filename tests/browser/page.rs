@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::chromium::{Browser, base64};
 use crate::common::trail::long_trail;
 use crate::common::transcripts::{Transcripts, make_old};
-use crate::common::{Test, conclaude_in};
+use crate::common::{Test, conclaude_in, workflow};
 
 const CONFIG: &str = "
 subagentStop: {commands: {'*': [{run: 'sleep 0.3; echo linted'}, {run: 'test -e ok', message: Tests failed, onFailure: block}]}}
@@ -133,7 +133,7 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     browser.screenshot("sections");
     // Printed, all rows are there.
     browser.evaluate("window.dispatchEvent(new Event('beforeprint'))");
-    assert_eq!(browser.count("#printed .row"), 3);
+    assert_eq!(browser.count("#printed tbody tr"), 3);
     browser.evaluate("window.dispatchEvent(new Event('afterprint'))");
     let pdf = browser.call("Page.printToPDF", json!({}));
     let pdf = base64(pdf["data"].as_str().unwrap());
@@ -288,4 +288,96 @@ fn took(browser: &mut Browser, script: &str) -> f64 {
 
 fn thousands(number: usize) -> String {
     if number < 1_000 { number.to_string() } else { format!("{},{:03}", number / 1_000, number % 1_000) }
+}
+
+const WORKFLOW: &str = "
+subagentStop: {commands: {'*': [{run: 'exit 3', message: Linting failed}, {run: 'true'}]}}
+";
+
+/// An agent that is blocked because of a phase of its step, and whose command only warns.
+fn gated() -> Test {
+    let mut step = workflow::with(13, json!({"status": "NOT_EXECUTED", "outcome": null}));
+    step["name"] = json!("Greet the world");
+    let answer = Test::gated_stop(&step).config(WORKFLOW).run();
+    answer.blocked();
+    let test = answer.again();
+    Transcripts::of(&test.root(), "session-1").prompt(None, "Go.").failed_hook(
+        None,
+        json!({"type": "hook_cancelled", "hookName": "Stop", "command": "slow", "timedOut": true}),
+    );
+    let warned = test.then("Stop").without("agent_id").without("agent_type");
+    let warned =
+        warned.config("stop: {commands: [{run: 'exit 4', message: Slow day, onFailure: warn}]}").run();
+    let warned = warned.status(0);
+    warned.again()
+}
+
+#[test]
+fn a_filter_says_what_it_hides_and_escape_takes_the_search_back() {
+    let test = gated();
+    let mut browser = Browser::open(&page(&test));
+    let all = browser.text("#records-count");
+    browser.key("/");
+    browser.types("nothing-has-this");
+    assert_eq!(browser.text("#records-count"), format!("0 of {all}"));
+    for section in ["commands", "steps", "findings", "hooks", "lost", "files"] {
+        assert_eq!(browser.text(&format!("#{section}-section .note")), "None that match the filter.");
+    }
+    browser.screenshot("filtered");
+    browser.key("Escape");
+    assert_eq!((browser.text("#records-count"), browser.evaluate("filter.text")), (all.clone(), json!("")));
+    // Enter leaves the field, and the keys are those of the list.
+    browser.key("/");
+    browser.types("COMMIT");
+    browser.key("Enter");
+    assert_eq!(browser.text("#records-count"), format!("1 of {all}"), "by its phase");
+    browser.key("j");
+    browser.key("Enter");
+    assert!(browser.text("#details").contains("INCOMPLETE_PHASE COMMIT"), "{}", browser.text("#details"));
+    assert!(browser.text("#details").contains("Linting failed"), "{}", browser.text("#details"));
+    assert!(browser.text("#findings-section").contains("COMMIT"));
+    browser.key("Escape");
+    browser.key("c");
+    // The task of the step is found, too.
+    browser.key("/");
+    browser.types("greet the world");
+    assert_eq!(browser.text("#records-count"), format!("1 of {all}"), "by the task of its step");
+    browser.key("Escape");
+    // A hook has no decision.
+    browser.click("[data-decision=blocked]");
+    assert_eq!(browser.count("#hooks-section tbody tr"), 1);
+    assert!(browser.text("#hooks-section .note").contains("the filter for decisions does not apply"));
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_warning_is_marked_and_printed_tables_have_their_heads() {
+    let test = gated();
+    let mut browser = Browser::open(&page(&test));
+    let last = browser.count("#records .row");
+    assert_eq!(browser.text(&format!("#records .row:nth-child({last}) .pill.warn")), "allowed ⚠");
+    assert_eq!(browser.evaluate("kinds.at(-1)"), "warned");
+    browser.size(1280, 900);
+    browser.screenshot("cards");
+    let rows = "[...document.querySelectorAll('.card')].reduce((rows, card) => ({...rows, [card.offsetTop]: (rows[card.offsetTop] ?? 0) + 1}), {})";
+    let rows = browser.evaluate(&format!("Object.values({rows})"));
+    let rows: Vec<u64> = rows.as_array().unwrap().iter().map(|row| row.as_u64().unwrap()).collect();
+    assert!(rows.iter().all(|row| row + 1 >= rows[0]), "{rows:?}");
+    let overflows = "[...document.querySelectorAll('.card *')].some(node => node.scrollWidth > node.parentElement.clientWidth)";
+    assert_eq!(browser.evaluate(overflows), false);
+    // Narrower than the names of the lanes, with more records than there is room for.
+    browser.evaluate("for (let i = 0; i < 400; i++) marksByLane[0].push(marksByLane[0][0] ?? 0)");
+    browser.evaluate("timeline.style.width = '90px'; resize(); paint(); timeline.style.width = ''; resize()");
+    browser.evaluate("window.dispatchEvent(new Event('beforeprint'))");
+    let heads =
+        browser.evaluate("[...document.querySelectorAll('#printed thead th')].map(cell => cell.textContent)");
+    assert_eq!(heads, json!(["#", "time", "event", "decision", "agent", "what"]));
+    browser.evaluate("window.dispatchEvent(new Event('afterprint'))");
+    browser.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    let shown =
+        browser.evaluate("getComputedStyle(document.querySelector('#agents-section th'), '::after').content");
+    assert_eq!(shown, "\"agent\"", "a head that is repeated on each page is text and no button");
+    let pdf = browser.call("Page.printToPDF", json!({}));
+    std::fs::write(browser.pictures().join("gated.pdf"), base64(pdf["data"].as_str().unwrap())).unwrap();
+    assert_eq!(browser.complaints(), [""; 0]);
 }

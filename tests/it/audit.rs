@@ -48,10 +48,10 @@ fn show_prints_text_or_json() {
     exit 0
     ----- stdout
         1 [TIME] SubagentStart allowed agent=coder agent_id=a1b2c3
-            `true` exited with code 0 in [DURATION]
+            `true` passed ([DURATION])
         2 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
-            `exit 3` exited with code 3 in [DURATION]
-            `true` exited with code 0 in [DURATION]
+            `exit 3` exited with code 3 ([DURATION])
+            `true` passed ([DURATION])
     ");
     let (_, lines, _) = run_in(&test.root(), &["audit", "show", "--json", "--event", "SubagentStop"]);
     let record: serde_json::Value = serde_json::from_str(&lines).unwrap();
@@ -340,16 +340,16 @@ fn records_that_cannot_be_believed_are_marked() {
     exit 0
     ----- stdout
         1 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
-            `exit 3` exited with code 3 in [DURATION]
-            `true` exited with code 0 in [DURATION]
+            `exit 3` exited with code 3 ([DURATION])
+            `true` passed ([DURATION])
         2 [TIME] SubagentStop allowed agent=tester agent_id=a1b2c3
             ✗ tampered with here: record 2 was changed: its hash does not fit its content
-            `exit 3` exited with code 3 in [DURATION]
-            `true` exited with code 0 in [DURATION]
+            `exit 3` exited with code 3 ([DURATION])
+            `true` passed ([DURATION])
         4 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3
             ✗ tampered with here: record 3 was removed
-            `exit 3` exited with code 3 in [DURATION]
-            `true` exited with code 0 in [DURATION]
+            `exit 3` exited with code 3 ([DURATION])
+            `true` passed ([DURATION])
     ✗ 3 lines of the trail cannot be believed: `conclaude audit verify` names the first
     ");
     assert_snapshot!(audit(&test, &["show", "--json", "--agent", "nobody"]), @"

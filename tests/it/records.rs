@@ -258,3 +258,89 @@ fn a_broken_config_is_named_in_the_records_of_the_gates() {
     let record = answer.audit().pop().unwrap();
     assert_eq!(record["config_error"]["problems"][0]["line"], 1);
 }
+
+#[test]
+fn a_rule_that_gave_context_or_allowed_a_call_is_recorded_with_what_it_matched() {
+    let config = "userPromptSubmit: {contextRules: [{pattern: 'depl[a-z]+', prompt: Be careful.}]}";
+    let test = Test::event("UserPromptSubmit").without("agent_id").without("agent_type").config(config);
+    let answer = test.payload("prompt", "please deploy it").run();
+    assert_snapshot!(why(&answer), @r#"
+    {
+      "decision": "allowed",
+      "applied": [
+        {
+          "what": "Claude is given 11 characters",
+          "rule": {
+            "key": "userPromptSubmit.contextRules",
+            "pattern": "depl[a-z]+",
+            "file": ".conclaude.yaml",
+            "line": 1
+          },
+          "matched": "deploy"
+        }
+      ],
+      "started": "[TIME]"
+    }
+    "#);
+    let test = answer.again().payload("prompt", "hello");
+    assert_eq!(test.run().audit().len(), 1, "without a match nothing is written");
+    let config = "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git status*', action: allow}, {tool: Bash, commandPattern: 'git *', action: block}]}";
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type").config(config);
+    let answer = test
+        .payload("tool_name", "Bash")
+        .payload("tool_input", json!({"command": "ls; git status -s"}))
+        .run();
+    let answer = answer.silent();
+    assert_snapshot!(why(&answer), @r#"
+    {
+      "decision": "allowed",
+      "applied": [
+        {
+          "what": "it is allowed",
+          "rule": {
+            "key": "preToolUse.toolUsageValidation",
+            "pattern": "Bash git status*",
+            "file": ".conclaude.yaml",
+            "line": 1
+          },
+          "matched": "git status -s"
+        }
+      ],
+      "tool": {
+        "name": "Bash",
+        "command": "ls; git status -s"
+      },
+      "started": "[TIME]"
+    }
+    "#);
+    let test = answer.again().payload("tool_input", json!({"command": "ls"}));
+    assert_eq!(test.run().audit().len(), 1, "without a match nothing is written");
+}
+
+#[test]
+fn a_command_without_changed_files_is_a_reason_in_a_record_and_none_for_one() {
+    let skipped = "{run: lint, files: ['*.rs']}";
+    let config = format!("subagentStop: {{commands: {{'*': [{skipped}]}}}}");
+    let answer = Test::stop().config(&config).run();
+    let answer = answer.status(0);
+    assert_eq!(answer.audit(), [json!(0); 0]);
+    let config = format!("subagentStop: {{commands: {{'*': [{{run: 'true'}}, {skipped}]}}}}");
+    let answer = answer.again().config(&config).run();
+    assert_snapshot!(answer.audit()[0]["skipped"], @r#"[{"what":"`lint`","why":"`files: [*.rs]` covers no changed file (none)","rule":{"key":"subagentStop.commands","pattern":"*","file":".conclaude.yaml","line":1}}]"#);
+}
+
+#[test]
+fn a_permission_is_recorded_with_the_command_alone() {
+    let config = "permissionRequest: {allow: ['Bash(git status*)', 'WebFetch(domain:example.com)'], deny: ['Bash(rm *)', 'Read(.env)']}";
+    let cases = [
+        ("Bash", json!({"command": "git status -s"}), "git status -s"),
+        ("Bash", json!({"command": "ls && rm -rf x"}), "rm -rf x"),
+        ("Bash", json!({"command": "cat .env"}), ".env"),
+        ("WebFetch", json!({"url": "https://example.com/a", "prompt": "x"}), "example.com"),
+    ];
+    for (tool, input, matched) in cases {
+        let test = Test::event("PermissionRequest").without("agent_id").without("agent_type").config(config);
+        let answer = test.payload("tool_name", tool).payload("tool_input", input).run();
+        assert_eq!(answer.audit()[0]["findings"][0]["matched"], matched, "{tool}");
+    }
+}

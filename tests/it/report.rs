@@ -6,7 +6,7 @@ use regex_lite::Regex;
 use serde_json::{Value, json};
 
 use crate::common::transcripts::{Transcripts, make_old};
-use crate::common::{Test, run_in, shown_in};
+use crate::common::{Test, run_in, shown_in, workflow};
 
 const CONFIG: &str = "
 subagentStop: {commands: {coder: [{run: 'test -e ok', message: Tests failed, onFailure: block}]}}
@@ -53,7 +53,7 @@ fn session() -> Test {
 fn steady(text: &str) -> String {
     let time = Regex::new(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC").unwrap();
     // The trail is of today, the transcripts are not.
-    let duration = Regex::new(r"\| (\d+ ms|\d+\.\d s|\d+ min \d+ s|\d+ h \d+ min) \|").unwrap();
+    let duration = Regex::new(r"\| (\d+ ms|\d+\.\d s|\d+ min \d+ s|\d+ h \d+ min|\d+ d \d+ h) \|").unwrap();
     let text = time.replace_all(text, "[TIME]");
     duration.replace_all(&text, "| [DURATION] |").into_owned()
 }
@@ -76,21 +76,21 @@ fn a_session_as_markdown() {
     | agent | task | verdict | time | tokens in | out | cache read | cost | files | decisions | state |
     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
     | main thread |  |  | [DURATION] | 2000 | 200 | 20 | $0.0090 | 0 | 1 `denied` |  |
-    | `coder` | `Write greeting` | `allowed` | [DURATION] | 3000 | 300 | 30 | $0.0135 | 1 | 1 `allowed`, 1 `blocked` | stopped |
+    | `coder` | `Write greeting` | `passed after 1 block` | [DURATION] | 3000 | 300 | 30 | $0.0135 | 1 | 1 `allowed`, 1 `blocked` | stopped |
     | `tester` | `Test it` |  | [DURATION] | 1000 | 100 | 10 | $0.0045 | 0 |  | **never stopped** |
 
     ### Blocked, denied and asked
 
     | record | time | event | decision | agent | why |
     | --- | --- | --- | --- | --- | --- |
-    | 1 | [TIME] | `SubagentStop` | `blocked` | `coder` | `test -e ok exited with code 1` |
+    | 1 | [TIME] | `SubagentStop` | `blocked` | `coder` | `Tests failed: 'test -e ok' exited with code 1` |
     | 3 | [TIME] | `PreToolUse` | `denied` | main thread | `writing Cargo.lock: 'uneditableFiles' has '*.lock' in .conclaude.yaml:3` |
 
     ### Findings by kind
 
-    | kind | count |
-    | --- | --- |
-    | `GUARD_DENIED` | 1 |
+    | kind | count | phases |
+    | --- | --- | --- |
+    | `GUARD_DENIED` | 1 |  |
 
     ### Slowest commands
 
@@ -353,7 +353,7 @@ fn a_command_that_only_warns_is_not_named_as_what_blocked() {
     let done = Test::stop().config(config).run().status(2).again();
     let (_, report, _) = run_in(&done.root(), &["report", "--format", "md"]);
     let row = report.lines().find(|line| line.contains("blocked") && line.contains("exited")).unwrap();
-    assert!(row.contains("exit 4 exited with code 4"), "{row}");
+    assert!(row.contains("| `'exit 4' exited with code 4` |"), "{row}");
     let (_, watched, _) = run_in(&done.root(), &["watch", "--once"]);
     let blocked = watched.lines().find(|line| line.contains("SubagentStop blocked")).unwrap();
     assert!(blocked.contains("exit 4"), "{blocked}");
@@ -379,4 +379,71 @@ fn an_agent_whose_last_stop_was_blocked_has_not_stopped() {
     std::fs::write(&path, first.replace(&time, "2020-01-31T12:00:00.000Z") + "\n").unwrap();
     let why = "its last stop was blocked, and the audit trail has no other; there is no transcript";
     assert_eq!(state(&test), (json!("never_stopped"), json!(why)));
+}
+
+/// It is the same in both views, and at once.
+#[test]
+fn an_agent_that_died_of_an_error_of_the_api_is_not_said_to_run() {
+    // A session that conclaude remembers nothing of has no end that it could know.
+    let config = "subagentStop: {commands: {'*': [{run: exit 3, onFailure: block}]}}";
+    let test = Test::stop().config(config).run().status(2).again();
+    let mut all = Transcripts::of(&test.root(), "session-1");
+    all.at(jiff::Timestamp::now() - jiff::SignedDuration::from_secs(20));
+    all.prompt(None, "go").meta("a1", "tester", "Test it").prompt(Some("a1"), "test");
+    all.line(
+        Some("a1"),
+        json!({"type": "assistant", "isApiErrorMessage": true, "message": {"id": "m", "model": "<synthetic>", "content": [{"type": "text", "text": "API Error: 529"}]}}),
+    );
+    let root = test.root();
+    let lane_now = |id: &str| lane(&data(&root, &[]), id).clone();
+    let why = "its last message is an error of the API";
+    let died = lane_now("a1");
+    assert_eq!((&died["state"], &died["why"]), (&json!("never_stopped"), &json!(why)));
+    assert!(test.shows(&["watch", "--once"]).contains(&format!("never stopped: {why}")));
+    assert!(test.shows(&["report", "--format", "md"]).contains("| **never stopped** |"));
+    // What the session's end or a notification says counts at once, too.
+    all.meta("a2", "coder", "Code").prompt(Some("a2"), "code");
+    all.meta("a3", "coder", "Code").prompt(Some("a3"), "code");
+    all.prompt(
+        None,
+        "<task-notification>\n<task-id>a3</task-id>\n<status>killed</status>\n</task-notification>",
+    );
+    assert_eq!(lane_now("a2")["state"], "running");
+    assert_eq!(lane_now("a3")["why"], "killed");
+    let test = test.then("SessionEnd").without("agent_id").without("agent_type").payload("reason", "other");
+    let _answer = test.run().status(0);
+    let ended = lane_now("a2");
+    assert_eq!(ended["state"], "never_stopped");
+    assert_eq!(ended["why"], "the session ended; nothing follows its last prompt: stopped from outside");
+}
+
+#[test]
+fn markdown_has_every_reason_of_a_block_with_its_phase_and_message() {
+    let step = workflow::with(13, json!({"status": "NOT_EXECUTED", "outcome": null}));
+    let answer = Test::gated_stop(&step)
+        .config(
+            "subagentStop: {commands: {'*': [{run: 'exit 3', message: Linting failed, onFailure: block}]}}",
+        )
+        .run();
+    answer.blocked();
+    let test = answer.again();
+    let shown = test.shows(&["report", "--format", "md"]);
+    let row = shown.lines().find(|line| line.starts_with("| 1 | ")).unwrap();
+    assert!(row.contains("`INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran"), "{row}");
+    assert!(row.contains("; Linting failed: 'exit 3' exited with code 3`"), "{row}");
+}
+
+#[test]
+fn markdown_names_a_record_that_was_changed_and_cuts_no_warning() {
+    let test = session();
+    let folder = test.root().join(".conclaude/audit");
+    let file = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let file = { file }.find(|path| path.extension().is_some_and(|name| name == "jsonl")).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("\"denied\"", "\"allowed\"", 1)).unwrap();
+    let shown = test.shows(&["report", "--format", "md"]);
+    let (_, section) = shown.split_once("### Records that were tampered with").unwrap();
+    assert!(section.lines().nth(4).unwrap().starts_with("| 3 | "), "{section}");
+    let broken = shown.lines().find(|line| line.contains("audit trail broken")).unwrap();
+    assert!(!broken.contains('…'), "{broken}");
 }

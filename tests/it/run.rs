@@ -44,20 +44,20 @@ fn a_line_for_each_command_and_the_output_of_failures() {
     exit 1
     ----- stdout
     stop
-    ✓ `echo fine` in [DURATION]
-    ✗ `echo line 7 is odd; exit 3` exited with code 3 in [DURATION]
+    ✓ `echo fine` ([DURATION])
+    ✗ `echo line 7 is odd; exit 3` exited with code 3 ([DURATION])
       Linting failed
       line 7 is odd
     - `echo {files}` skipped: its `files` match nothing that has changed
     subagentStop
-    ⚠ `echo hint >&2; exit 1` exited with code 1 in [DURATION]
+    ⚠ `echo hint >&2; exit 1` exited with code 1 ([DURATION])
       hint
     4 commands: 1 passed, 1 failed, 1 failed and would only warn, 1 skipped
     ");
     assert_snapshot!(test.shows(&["run", "subagentStop"]), @"
     exit 0
     ----- stdout
-    ⚠ `echo hint >&2; exit 1` exited with code 1 in [DURATION]
+    ⚠ `echo hint >&2; exit 1` exited with code 1 ([DURATION])
       hint
     1 command: 1 failed and would only warn
     ");
@@ -65,10 +65,10 @@ fn a_line_for_each_command_and_the_output_of_failures() {
     assert_snapshot!(test.shows(&["run", "--agent", "coder"]), @r#"
     exit 0
     ----- stdout
-    ⚠ `echo hint >&2; exit 1` exited with code 1 in [DURATION]
+    ⚠ `echo hint >&2; exit 1` exited with code 1 ([DURATION])
       hint
-    ✓ `echo for main` in [DURATION]
-    ✓ `echo for $CONCLAUDE_SUBAGENT_NAME; cat` in [DURATION]
+    ✓ `echo for main` ([DURATION])
+    ✓ `echo for $CONCLAUDE_SUBAGENT_NAME; cat` ([DURATION])
       for coder
       {"session_id":"conclaude-run","transcript_path":"[ROOT]/conclaude-run.jsonl","cwd":"[ROOT]","hook_event_name":"SubagentStop","permission_mode":"default","stop_hook_active":false,"background_tasks":[],"agent_id":"conclaude-run","agent_type":"coder"}
     3 commands: 2 passed, 1 failed and would only warn
@@ -133,7 +133,7 @@ fn a_project_without_git_needs_the_names_of_the_files() {
     exit 0
     ----- stdout
     stop
-    ✓ `echo {files}` in [DURATION]
+    ✓ `echo {files}` ([DURATION])
       a.ts
     1 command: 1 passed
     ");
@@ -227,8 +227,8 @@ fn a_timeout_is_a_failure_that_blocks_and_a_folder_outside_is_refused() {
     exit 1
     ----- stdout
     stop
-    ✗ `sleep 60` timed out after 1 s and was terminated in [DURATION]
-    ⚠ `touch ran` could not be started: its `cwd` link leads out of [ROOT], to /tmp in [DURATION]
+    ✗ `sleep 60` timed out after 1 s and was terminated ([DURATION])
+    ⚠ `touch ran` could not be started: its `cwd` link leads out of [ROOT], to /tmp ([DURATION])
     2 commands: 1 failed, 1 failed and would only warn
     ");
 }
@@ -252,12 +252,12 @@ subagentStop:
     exit 1
     ----- stdout
     stop
-    ✗ `echo x >> count; exit 1` exited with code 1 in [DURATION]
-    ✓ `echo $CONCLAUDE_EVENT` in [DURATION]
+    ✗ `echo x >> count; exit 1` exited with code 1 ([DURATION])
+    ✓ `echo $CONCLAUDE_EVENT` ([DURATION])
     subagentStop
     - `echo x >> count; exit 1` skipped: it ran at `stop`, above
-    ✓ `echo $CONCLAUDE_EVENT` in [DURATION]
-    ⚠ `echo x >> count; exit 1` exited with code 1 in [DURATION]
+    ✓ `echo $CONCLAUDE_EVENT` ([DURATION])
+    ⚠ `echo x >> count; exit 1` exited with code 1 ([DURATION])
     5 commands: 2 passed, 1 failed, 1 failed and would only warn, 1 skipped
     ");
     assert_eq!(std::fs::read_to_string(test.root().join("count")).unwrap(), "x\nx\n");
@@ -285,4 +285,39 @@ fn ctrl_c_ends_the_commands_with_all_that_they_started() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "conclaude: interrupted by SIGINT\n");
     assert!(!test.root().join("next").exists(), "the next one is not started");
+}
+
+#[test]
+fn an_event_behind_the_files_and_the_main_thread_are_understood() {
+    let config = "
+stop: {commands: [{run: 'echo {files}', files: ['*.ts'], show: always}, {run: 'echo main', agent: main}]}
+subagentStop: {commands: {'*': [{run: 'echo agent'}]}}
+";
+    let test = repository(config);
+    assert_snapshot!(test.shows(&["run", "--files", "src/old*", "none/**", "Stop"]), @"
+    exit 0
+    ----- stdout
+    warning: --files `none/**` matches no file
+    ✓ `echo {files}` ([DURATION])
+      src/old.ts
+    ✓ `echo main` ([DURATION])
+    2 commands: 2 passed
+    ");
+    assert_snapshot!(test.shows(&["run", "--agent", "main"]), @"
+    exit 0
+    ----- stdout
+    - `echo {files}` skipped: its `files` match nothing that has changed
+    ✓ `echo main` ([DURATION])
+    2 commands: 1 passed, 1 skipped
+    ");
+    assert_snapshot!(test.shows(&["run", "--agent", "main", "SubagentStop"]), @"
+    exit 1
+    ----- stderr
+    conclaude: SubagentStop never comes from the main thread: leave `--agent main` out, or name another event
+    ");
+    assert_snapshot!(test.shows(&["run", "--agent", " "]), @"
+    exit 1
+    ----- stderr
+    conclaude: --agent needs the name of a subagent, or `main` for the main thread
+    ");
 }

@@ -224,13 +224,15 @@ fn results_are_written_as_junit() {
         "cases:\n  - {name: \"good <&>\", event: Stop, expect: {allows: true}}\n  - {name: bad, event: Stop, expect: {blocks: true}}\n",
     );
     test.shows(&["test", "--junit", "results.xml"]);
-    assert_snapshot!(std::fs::read_to_string(test.root().join("results.xml")).unwrap(), @r#"
+    let xml = std::fs::read_to_string(test.root().join("results.xml")).unwrap();
+    let time = regex_lite::Regex::new(r#"time="\d+\.\d{3}""#).unwrap();
+    assert_snapshot!(time.replace_all(&xml, "time=[SECONDS]"), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites>
-      <testsuite name=".conclaude.test.yaml" tests="2" failures="1">
-        <testcase classname=".conclaude.test.yaml" name="good &lt;&amp;&gt;" file=".conclaude.test.yaml" line="2"/>
-        <testcase classname=".conclaude.test.yaml" name="bad" file=".conclaude.test.yaml" line="3">
-          <failure message="not as expected">- blocks: true&#10;+ allows: true</failure>
+      <testsuite name=".conclaude.test.yaml" tests="2" failures="1" time=[SECONDS]>
+        <testcase classname=".conclaude.test.yaml" name="good &lt;&amp;&gt;" file=".conclaude.test.yaml" line="2" time=[SECONDS]/>
+        <testcase classname=".conclaude.test.yaml" name="bad" file=".conclaude.test.yaml" line="3" time=[SECONDS]>
+          <failure message="expected blocks: true, but allows: true">- blocks: true&#10;+ allows: true</failure>
         </testcase>
       </testsuite>
     </testsuites>
@@ -501,4 +503,26 @@ fn a_broken_file_is_an_error_in_the_junit_file_too() {
         <testcase classname=".conclaude.test.yaml" name=".conclaude.test.yaml" file=".conclaude.test.yaml">
     "#);
     assert!(xml.contains("<error message=\"it cannot be used\">error: missing field `expect`"), "{xml}");
+}
+
+#[test]
+fn what_cannot_happen_at_an_event_is_an_error_and_a_long_expectation_is_marked_on_every_line() {
+    let test = project(
+        "cases:\n  - {name: a, event: Stop, expect: {denies: true}}\n  - {name: b, event: PreToolUse, tool: Read, input: {file_path: a}, expect: {blocks: x}}\n  - {name: c, event: SessionEnd, expect: {blocks: false, denies: false}}\n  - name: d\n    event: PreToolUse\n    tool: Read\n    input: {file_path: a}\n    expect: {denies: \"one\\ntwo\"}\n",
+    );
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 1
+    ----- stdout
+    .conclaude.test.yaml
+      ✗ a (line 2)
+          `denies` cannot happen at Stop: write `blocks` or `allows`
+      ✗ b (line 3)
+          `blocks` cannot happen at PreToolUse: write `denies`, `asks` or `allows`
+      ✓ c
+      ✗ d (line 5)
+          - denies: one
+          -         two
+          + allows: true
+    3 of 4 cases failed
+    ");
 }

@@ -77,7 +77,7 @@ fn sessions_appear_as_they_happen() {
         screen.contains("SubagentStop blocked (1 of 3)") && !screen.contains("runs `")
     });
     assert!(
-        blocked.contains("✗ `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited"),
+        blocked.contains("✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e"),
         "{blocked}"
     );
     assert!(
@@ -261,10 +261,10 @@ fn one_frame_for_scripts() {
     exit 0
     ----- stdout
     ● session session-  ([TIME])
-      ● coder · at work · 1 block · 1 denial  [TIME]
-        ✗ [TIME] PreToolUse Write Cargo.lock denied: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:7  [TIME]
-        ✗ [TIME] SubagentStop blocked (1 of 3): `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  [TIME]
-          ✗ `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  [TIME]
+      ● coder · at work · 1 block · 1 denial  ([DURATION])
+        ✗ [TIME] PreToolUse Write Cargo.lock denied: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:7  ([DURATION])
+        ✗ [TIME] SubagentStop blocked (1 of 3): Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  ([DURATION])
+          ✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e fixed` exited with code 1  ([DURATION])
     ");
     let one = test.shows(&["watch", "--once", "--session", "session-"]);
     assert_eq!(one.lines().count(), shown.lines().count());

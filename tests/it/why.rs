@@ -115,9 +115,9 @@ fn commands_are_taken_to_end_as_they_did() {
       agent_id: a1b2c3
 
     Why
-      ✗ `exit 3` exited with code 3
+      ✗ Lint: `exit 3` exited with code 3
           subagentStop.commands "coder" in .conclaude.yaml:4 matched coder
-      ✓ `true` exited with code 0
+      ✓ `true` passed
           subagentStop.commands "coder" in .conclaude.yaml:5 matched coder
       block 1 of 3 (maxBlocks)
 
@@ -256,4 +256,36 @@ fn of_a_long_trail_only_the_end_is_read_for_the_newest_record() {
     assert_eq!(newest(&test).1, "record 3 does not follow the one before it: one of them was replaced");
     std::fs::write(&third, lines.replace("denied", "allowed")).unwrap();
     assert_eq!(newest(&test).1, "record 3 was changed: its hash does not fit its content");
+}
+
+#[test]
+fn an_allowed_call_says_which_gate_looked_at_what() {
+    let answer = Test::gated_stop(&workflow::done()).run();
+    let answer = answer.status(0);
+    let shown = answer.again().shows(&["why"]);
+    let (_, why) = shown.split_once("Why\n").unwrap();
+    let (why, _) = why.split_once("\n\n").unwrap();
+    assert_snapshot!(why, @"
+    · Gate 3 looked at the phases with their outcomes, skips and proofs, the
+      limits, the state of the step, and the files that were changed, and found
+      this
+        the prompt has DES-VALIDATION: required, DES-STEP-FILE: steps/01-01.json,
+        DES-AGENT: coder, DES-COMMAND: /nw:execute, DES-PROJECT-ID: greeting
+    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository
+        allowed_file_patterns in steps/01-01.json:8
+    ");
+}
+
+#[test]
+fn what_the_config_says_of_a_failure_comes_first() {
+    let config = "stop: {commands: [{run: 'exit 3', message: Linting failed}]}";
+    let test = Test::event("Stop").without("agent_id").without("agent_type").config(config);
+    let answer = test.run();
+    answer.blocked();
+    assert_eq!(answer.audit()[0]["commands"][0]["message"], "Linting failed");
+    let test = answer.again();
+    for arguments in [&["why"][..], &["audit", "show"], &["watch", "--once"], &["report", "--format", "md"]] {
+        let shown = test.shows(arguments).replace('\'', "`");
+        assert!(shown.contains("Linting failed: `exit 3` exited with code 3"), "{arguments:?}: {shown}");
+    }
 }

@@ -161,8 +161,8 @@ fn a_record_shows_all_that_led_to_it() {
     event: SubagentStop
     decision: blocked
     blocks: 1 of 3
-    command: `npm run lint` exited with code 1 in 1.2 s
-    command: `npm test` exited with code 0 in 1 m 01 s
+    command: `npm run lint` exited with code 1 (1.2 s)
+    command: `npm test` passed (1 m 01 s)
     step: steps/01-01.json
     agent: coder
     agent id: a1

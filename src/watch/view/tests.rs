@@ -109,8 +109,8 @@ fn the_screen_at_120_by_40_with_details() {
      event           SubagentStop
      decision        blocked
      blocks          1 of 3
-     command         `npm run lint` exited with code 1 in 1.2 s
-     command         `npm test` exited with code 0 in 1 m 01 s
+     command         `npm run lint` exited with code 1 (1.2 s)
+     command         `npm test` passed (1 m 01 s)
      step            steps/01-01.json
      agent           coder
      agent id        a1
@@ -143,14 +143,14 @@ fn the_screen_at_40_by_10() {
     "#);
     insta::assert_snapshot!(screen(&model, &clock, (40, 10), &[Key::Enter, Key::PageDown]), @"
      conclaude watch · greeting
-    ── details ────────────── 1 more: PgDn ─
-     command: `npm test` exited with code
-     0 in 1 m 01 s
+    ── details ─────────────────────────────
+     command: `npm test` passed (1 m 01 s)
      step: steps/01-01.json
      agent: coder
      agent id: a1
      session: s1
      record: 7; `conclaude why 7` explains
+     it
      Esc closes the details · PgUp PgDn scr…
     ");
 }
