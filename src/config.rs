@@ -230,6 +230,7 @@ impl ConclaudeConfig {
             || self.permissions.may_allow()
             || self.prompts.rules().next().is_some()
             || self.endpoint().is_some()
+            || self.stop.infinite().is_some()
     }
 
     #[must_use]
@@ -282,8 +283,9 @@ impl ConclaudeConfig {
     fn are_valid(&self, patterns: Patterns) -> bool {
         let is_asked = |event: EventKind| patterns == Patterns::All || patterns == Patterns::Of(event);
         let mut asked = self.sections.iter().filter(|(event, _)| is_asked(*event));
-        asked.all(|(_, section)| section.check_patterns().is_ok() && section.are_prompts_valid())
-            && (!is_asked(EventKind::UserPromptSubmit) || self.prompts.is_valid())
+        asked.all(|(_, section)| {
+            section.check_patterns().is_ok() && section.are_prompts_valid() && section.are_scripts_valid()
+        }) && (!is_asked(EventKind::UserPromptSubmit) || self.prompts.is_valid())
     }
 
     /// The files and packs that come before this one.

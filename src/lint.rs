@@ -4,6 +4,7 @@ use crate::config::Remark;
 use crate::install::registration::over_limit;
 use crate::load::Loaded;
 
+mod bash;
 mod cover;
 mod file_rules;
 mod files;
@@ -12,9 +13,10 @@ mod original;
 mod permission_rules;
 mod shadowed;
 mod tool_rules;
+mod variables;
 mod world;
 
-pub(crate) use original::{of_text, with_first_match};
+pub(crate) use original::{of_text, taken_over};
 pub(crate) use world::World;
 use world::{command_keys, commands};
 
@@ -32,6 +34,7 @@ pub(crate) fn remarks(loaded: &Loaded, world: &World) -> Vec<Remark> {
     tool_rules::check(loaded, world, &mut found);
     file_rules::check(loaded, world, &mut found);
     files::check(config, world, &mut found);
+    variables::check(config, &mut found);
     files::of_prompts(config, world, &mut found);
     found.extend(original::remarks(loaded));
     // In the order of the files; what has no position comes last.

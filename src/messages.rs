@@ -233,7 +233,8 @@ pub(crate) fn untrusted(untrusted: &Untrusted) -> String {
     let contexts =
         untrusted.contexts().map(|pattern| format!("the context for \"{}\" was not given", short(pattern)));
     let judge = untrusted.has_judge().then(|| "the judge was not asked".to_owned());
-    let what: Vec<String> = commands.chain(contexts).chain(judge).collect();
+    let goes_on = untrusted.has_continue().then(|| "`stop.infinite` did not make Claude go on".to_owned());
+    let what: Vec<String> = commands.chain(contexts).chain(judge).chain(goes_on).collect();
     if what.is_empty() {
         return String::new();
     }

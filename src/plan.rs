@@ -116,6 +116,12 @@ impl Untrusted {
         })
     }
 
+    /// Whether Claude was not made to go on.
+    #[must_use]
+    pub(crate) fn has_continue(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Continue(_)))
+    }
+
     #[must_use]
     pub(crate) fn has_judge(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.action, Action::Judge(_)))
@@ -153,7 +159,8 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let unknown = facts.unknown_changes.filter(|_| is_limited).map(|why| Action::Note(why.to_owned()));
     steps.extend(unknown.map(Step::itself));
     let untrusted = add_trusted(&mut steps, of_config);
-    let has_commands = commands_in(&steps).next().is_some();
+    // Also where none of them runs: Claude Code waits for a path all the same.
+    let has_commands = commands_in(&steps).next().is_some() || untrusted.is_some() || !unmatched.is_empty();
     steps.extend(
         (has_commands && event.blocking() == Blocking::Worktree).then(|| Step::itself(Action::Worktree)),
     );

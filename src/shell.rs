@@ -27,6 +27,7 @@ mod options;
 mod parameters;
 mod parser;
 mod partial;
+pub(crate) mod placeholder;
 mod plain;
 mod powershell;
 mod printing;

@@ -135,12 +135,7 @@ fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) ->
             "removed the hook `{command}` of {event} from the settings: the config runs it already"
         )?;
     }
-    for section in &draft.first {
-        writeln!(
-            out,
-            "added `match: first` to `{section}`: conclaude 0.2 ran the commands of the first pattern that matches alone"
-        )?;
-    }
+    draft.added.iter().try_for_each(|what| writeln!(out, "{what}"))?;
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;
     // What was to be taken over is in one of the lists above.

@@ -101,10 +101,13 @@ pub(super) fn install(request: &Request) -> io::Result<Exit> {
         )?;
     }
     if root.config.is_none() {
-        writeln!(
-            out,
-            "next: `conclaude init` writes a .conclaude.yaml; without one only the gates of marked prompts do anything"
-        )?;
+        let others = load::all(&root, Patterns::All);
+        let what = if others.origins.sources().is_empty() {
+            "the gates of marked prompts do"
+        } else {
+            "your own config does"
+        };
+        writeln!(out, "next: `conclaude init` writes a .conclaude.yaml; without one only {what} anything")?;
     }
     Ok(Exit::Success)
 }

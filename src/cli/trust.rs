@@ -131,8 +131,15 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
                 let how = format!("{}{}", shell.unwrap_or_default(), cwd.unwrap_or_default());
                 lines.push(format!("  {name} of \"{pattern}\"{how}:"));
                 lines.push(indent(&visible(command.run.as_str()), "    "));
+                if let Some(message) = &command.message {
+                    lines.push(format!("    and shows if it fails: {}", visible(message)));
+                }
             }
         }
+    }
+    if let Some(message) = config.stop.infinite() {
+        lines.push("  Claude goes on after every stop, up to maxBlocks times, with:".into());
+        lines.push(indent(&visible(message), "    "));
     }
     for (phase, command) in config.des.iter().flat_map(DesConfig::evidence_commands) {
         lines.push(format!("  `conclaude des run STEP {}`:", visible(phase)));
@@ -150,8 +157,9 @@ fn contents(config: &ConclaudeConfig) -> Vec<String> {
         lines.push(format!("  context for prompts with \"{}\":", visible(rule.value.pattern.as_str())));
         lines.push(indent(&visible(rule.value.prompt.as_str()), "    "));
     }
-    if config.judge().is_some() {
+    if let Some(judge) = config.judge() {
         lines.push("  a judge: its prompt, agents' prompts, step files, summaries of changes and the end of transcripts go to the API, with your key".into());
+        lines.push(indent(&visible(judge.prompt.as_str()), "    "));
     }
     if let Some(telemetry) = config.telemetry.as_ref().filter(|telemetry| telemetry.endpoint.is_some()) {
         lines.extend(sent(telemetry));

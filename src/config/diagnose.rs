@@ -99,7 +99,12 @@ impl ConfigError {
     /// Whether the file has this section, as far as one can tell of a file that is broken, or of what it extends and is not read.
     #[must_use]
     pub(crate) fn mentions(&self, section: &str) -> bool {
-        matches!(&self.kind, Kind::Invalid { text, .. } if has_key(text, section) || has_key(text, "extends"))
+        match &self.kind {
+            Kind::Invalid { text, .. } => has_key(text, section) || has_key(text, "extends"),
+            // What it would have said is not known.
+            Kind::Unreadable(_) => true,
+            Kind::Untrusted(_) => false,
+        }
     }
 
     /// What is wrong in this part of the text.
@@ -282,8 +287,9 @@ pub(super) fn not_yaml(text: &str, path: &Path, error: &SyntaxError) -> ConfigEr
     let line_start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let here = text.get(span.start..).unwrap_or_default();
-    let is_too_large =
-        error.reason.starts_with("more than ") || error.reason.starts_with("nested more than ");
+    let is_too_large = ["more than ", "nested more than ", "aliases expand "]
+        .iter()
+        .any(|start| error.reason.starts_with(start));
     let (title, help) = match unquoted_pattern(line).or_else(|| unquoted_alias(here)) {
         _ if is_too_large => ("the config is too large".into(), "remove what is not needed".into()),
         Some(key) => (

@@ -56,16 +56,14 @@ impl PreToolUseConfig {
     }
 
     /// The tools that its guards look at, of those that read and those that write; `None` for all tools.
-    pub(crate) fn tools<'a>(&'a self, reading: &[&'a str], writing: &[&'a str]) -> Option<Vec<&'a str>> {
+    pub(crate) fn tools(&self, reading: &[&str], writing: &[&str]) -> Option<Vec<String>> {
         if !self.has_any() {
             return Some(Vec::new());
         }
-        let mut tools = writing.to_vec();
-        if self.unreadable_files.is_some() {
-            tools.extend(reading);
-        }
+        let read = if self.unreadable_files.is_some() { reading } else { &[] };
+        let mut tools: Vec<String> = writing.iter().chain(read).map(|tool| (*tool).to_owned()).collect();
         for rule in self.tool_usage_validation.iter().flatten() {
-            tools.extend(rule.value.tool.pattern.tools()?);
+            tools.extend(rule.value.tool.pattern.alternatives()?);
         }
         Some(tools)
     }

@@ -114,11 +114,12 @@ impl Origins {
     /// What else of this config nobody agreed to, and why it stays off.
     #[must_use]
     pub(crate) fn untrusted_rules(&self) -> Vec<(&'static str, &str)> {
-        const RULES: [(&str, &[&str]); 4] = [
+        const RULES: [(&str, &[&str]); 5] = [
             ("the judge", &["des", "judge"]),
             ("permissions", &["permissionRequest", "allow"]),
             ("context for prompts", &["userPromptSubmit", "contextRules"]),
             ("telemetry", &["telemetry"]),
+            ("`stop.infinite`", &["stop", "infinite"]),
         ];
         let found = RULES.into_iter().filter_map(|(what, keys)| Some((what, self.untrusted(keys)?)));
         found.collect()

@@ -144,15 +144,16 @@ impl PermissionRequestConfig {
     }
 
     /// The tools that its rules are about; none for all.
-    pub(crate) fn tools(&self) -> Option<Vec<&str>> {
+    pub(crate) fn tools(&self) -> Option<Vec<String>> {
         if self.fallback() != PermissionDefault::Ask {
             return None;
         }
         let allowed = self.allow.iter().flatten().map(|rule| &rule.value.0.pattern.pattern);
         let denied = || self.deny.iter().flatten().map(|rule| &rule.value.0.pattern.pattern);
-        let tools: Option<Vec<Vec<&str>>> = allowed.chain(denied()).map(ToolPattern::tools).collect();
+        let tools: Option<Vec<Vec<String>>> =
+            allowed.chain(denied()).map(ToolPattern::alternatives).collect();
         // A shell command can touch a file as well.
-        let shell = denied().any(ToolPattern::is_about_files).then_some(tools::SHELL);
+        let shell = denied().any(ToolPattern::is_about_files).then(|| tools::SHELL.to_owned());
         tools.map(|tools| tools.concat().into_iter().chain(shell).collect())
     }
 }

@@ -69,10 +69,9 @@ impl UserPromptSubmitConfig {
     pub(super) fn is_valid(&self) -> bool {
         let rules = self.context_rules.iter().flatten();
         rules.into_iter().all(|rule| RegexText::check(rule.value.pattern.as_str()).is_ok())
-            && self
-                .slash_commands
-                .as_ref()
-                .is_none_or(|section| section.check_patterns().is_ok() && section.are_prompts_valid())
+            && self.slash_commands.as_ref().is_none_or(|section| {
+                section.check_patterns().is_ok() && section.are_prompts_valid() && section.are_scripts_valid()
+            })
     }
 
     /// The rules that apply to some prompt, with their numbers.

@@ -10,7 +10,7 @@ pub(crate) enum Piece<'a> {
     File(&'a str),
 }
 
-/// The text in its pieces. An `@` inside of a word is text, and `@@` is an `@`.
+/// The text in its pieces. An `@` inside of a word is text, and `@@` at its start is an `@`.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::new();
     let (mut start, mut opens) = (0, true);

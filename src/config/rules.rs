@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::original::{self, At};
+use super::section::misplaced_files;
 use crate::order::sorted;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};
@@ -180,6 +181,9 @@ impl<'a> Walk<'a> {
                 self.add(span, title, "not a key of this section".into(), help);
             }
         }
+        if properties.is_some_and(|known| known.contains_key("run") && known.contains_key("files")) {
+            self.script(entries);
+        }
         // What is null is as good as absent.
         let is_empty = entries.iter().all(|(_, value)| value.value == Node::Null);
         if is_empty && schema.get("minProperties").is_some() {
@@ -197,6 +201,22 @@ impl<'a> Walk<'a> {
                 let label = format!("`{name}` is required here");
                 self.add(first_key(node, entries, self.text), title, label, None);
             }
+        }
+    }
+
+    /// `{files}` in a script where its quotes would not hold.
+    fn script(&mut self, entries: &[(Spanned<Text>, Spanned<Node>)]) {
+        let of = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
+        let text = |name: &str| match of(name).map(|value| &value.value) {
+            Some(Node::Text(text)) => Some(text.as_ref()),
+            _ => None,
+        };
+        let (Some(run), Some(_)) = (of("run"), of("files")) else { return };
+        let why = text("run").and_then(|script| misplaced_files(script, text("shell")));
+        if let Some(why) = why {
+            let title = "`{files}` is already quoted: write it without quotes, as words of a command";
+            let help = "or use `$CONCLAUDE_FILES`, which has one file per line";
+            self.add(run.span.first_line(self.text), title.into(), why, Some(help.into()));
         }
     }
 
@@ -228,7 +248,7 @@ impl<'a> Walk<'a> {
         let section = self.root.pointer("/definitions/WarnOnlyEventConfig")?;
         let known = section.get("properties")?;
         let is_future = std::ptr::eq(schema, self.root)
-            && entries.iter().all(|(key, _)| known.get(key.value.as_ref()).is_some())
+            && entries.iter().any(|(key, _)| known.get(key.value.as_ref()).is_some())
             && original::event_of(key).is_some();
         is_future.then_some(section)
     }

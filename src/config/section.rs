@@ -11,6 +11,7 @@ use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::{fields, watched};
 use crate::event::{Changes, EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
+use crate::shell::placeholder;
 
 /// The maximum number of patterns of a section: each is compared at each event.
 const MAX_PATTERNS: usize = 200;
@@ -111,6 +112,21 @@ fn names_files(event: EventKind) -> bool {
     event.row().changes != Changes::Named
         || !event.is_known()
         || fields::own(event).any(|field| field == fields::FILE_PATH)
+}
+
+/// Shells that read the quotes of `{files}` as they are meant.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"];
+
+/// Why `{files}` cannot be where a script has it: names of files would be run as code there.
+pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> {
+    if !run.contains(FILES_PLACEHOLDER) {
+        return None;
+    }
+    let shell = shell.map(|shell| shell.trim().rsplit('/').next().unwrap_or(shell));
+    match shell.filter(|shell| !SHELLS.contains(shell)) {
+        Some(shell) => Some(format!("it is quoted for a shell like sh, and `{shell}` is none")),
+        None => placeholder::misplaced(run, FILES_PLACEHOLDER),
+    }
 }
 
 /// The start of a script.
@@ -251,6 +267,15 @@ impl EventConfig {
     pub(super) fn are_prompts_valid(&self) -> bool {
         let mut patterns = self.commands().filter_map(|command| command.pattern.as_ref());
         patterns.all(|pattern| RegexText::check(pattern.as_str()).is_ok())
+    }
+
+    /// Whether `{files}` is where its quotes mean what they should.
+    pub(super) fn are_scripts_valid(&self) -> bool {
+        let misplaced = |command: &CommandConfig| {
+            let shell = command.shell.as_ref().map(NonBlank::as_str);
+            command.files.is_some() && misplaced_files(command.run.as_str(), shell).is_some()
+        };
+        !self.commands().any(misplaced)
     }
 
     pub(super) fn may_block(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Runs one command, and shares what an answer holds among the outputs of all.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -9,8 +10,11 @@ use jiff::Timestamp;
 use super::context::Context;
 use super::running;
 use crate::config::{Reaction, Show};
+use crate::dialect::claude::fields;
+use crate::event::EventKind;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::Command;
+use crate::plan::environment::TOOL_TIMESTAMP;
 use crate::process::{self, Captured, CommandSpec, Keep, Spill, Status};
 use crate::text::LIMIT;
 use crate::{log, messages, notify};
@@ -34,7 +38,8 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     let stdout = if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
     let kept = (stdout, keep(command.show_stderr));
     let _running = running::start(context, &command.run, started);
-    let finished = execute(command, context.input, kept, &mut |stream| output_file(context, stream));
+    let stamped = with_time(command, context.kind(), started);
+    let finished = execute(&stamped, context.input, kept, &mut |stream| output_file(context, stream));
     let run = CommandRun {
         command: command.clone(),
         is_success: finished.status.is_success(),
@@ -52,6 +57,16 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     let verdict = verdict(&run, || context.was_blocked_by_timeout());
     let outcome = Outcome { verdict, message: String::new(), evidence: Evidence::Command(run) };
     (outcome, Output { stdout: finished.stdout, stderr: finished.stderr })
+}
+
+/// What is about a tool also says when it was started: a plan has no clock.
+fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_, Command> {
+    if !fields::has_tool(event) {
+        return Cow::Borrowed(command);
+    }
+    let mut stamped = command.clone();
+    stamped.env.push((TOOL_TIMESTAMP.to_owned(), Some(started.to_string())));
+    Cow::Owned(stamped)
 }
 
 /// Runs a command of a plan, if its folder is one in which it may run.

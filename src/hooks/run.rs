@@ -36,7 +36,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
                 judged.into_iter().collect()
             }
             Action::Remember(what) => remember::run(*what, plan, context, &outcomes),
-            Action::Worktree => no_worktree(&outcomes).into_iter().collect(),
+            Action::Worktree => no_worktree(plan, &outcomes).into_iter().collect(),
             action => check(action, plan, context),
         };
         outcomes.extend(more);
@@ -85,11 +85,24 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
 }
 
 /// Claude Code needs a path from the commands that make a worktree.
-fn no_worktree(outcomes: &[Outcome]) -> Option<Outcome> {
+fn no_worktree(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> {
+    let none_runs = plan.commands().next().is_none();
     let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     (!is_refused && decide::worktree(outcomes).is_none()).then(|| {
-        let what = "no command of `worktreeCreate` has printed a path";
-        let fix = "the last line that one prints must be the path of the worktree that it made";
+        let (what, fix) = match &plan.untrusted {
+            Some(untrusted) if none_runs => (
+                format!("no command of `worktreeCreate` may run: {}", untrusted.why),
+                "look at it with `conclaude trust`",
+            ),
+            None if none_runs => (
+                "no command of `worktreeCreate` is for this event".into(),
+                "`conclaude explain` says why each does not run",
+            ),
+            _ => (
+                "no command of `worktreeCreate` has printed a path".into(),
+                "the last line that one prints must be the path of the worktree that it made",
+            ),
+        };
         Outcome::finding(Finding::new(Code::NoWorktree, what, fix), true)
     })
 }

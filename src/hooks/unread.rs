@@ -46,11 +46,12 @@ pub(super) fn answer(
             });
             return Ok(HookResult::success());
         }
+        return failed(event, error.into());
     }
     without(event, error.into())
 }
 
-/// The answer to an event that cannot be handled, for this reason.
+/// The answer to an event of which it is not known whose it is, for this reason.
 pub(super) fn without(event: EventKind, error: HookError) -> Result<HookResult> {
     if event.is_quiet() {
         log::info(|| error.to_string());

@@ -74,7 +74,11 @@ pub(super) fn of_prompts(config: &ConclaudeConfig, world: &World, found: &mut Ve
             };
             let keys = [SECTION, "contextRules", &number.to_string(), "prompt"];
             let remark = Remark::new(keys, format!("{SECTION}: `@{path}` is not inserted"));
-            found.push(remark.because(why).help("write its path from the project's root; `@@` is an `@`"));
+            found.push(
+                remark
+                    .because(why)
+                    .help("write its path from the project's root; `@@` at the start of a word is an `@`"),
+            );
         }
     }
 }

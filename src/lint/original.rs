@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::bash;
 use super::cover::{covers, is_literal};
 use crate::config::original::{Renamed, instead_of, translate};
 use crate::config::{ConclaudeConfig, EventConfig, Remark};
@@ -26,14 +27,16 @@ pub(super) fn remarks(loaded: &Loaded) -> Vec<Remark> {
         found.extend(renamed.iter().map(read_as));
     }
     if is_original {
-        found.extend(differences(&loaded.config));
+        let sources = loaded.origins.sources().iter();
+        let flat: Vec<EventKind> = sources.flat_map(|source| flat(&source.text)).collect();
+        found.extend(differences(&loaded.config, &flat));
     }
     found
 }
 
 /// The same for the text of a config that is taken over, and what it became.
 pub(crate) fn of_text(text: &str, config: &ConclaudeConfig) -> Vec<Remark> {
-    let differences = if is_original(text) { differences(config) } else { Vec::new() };
+    let differences = if is_original(text) { differences(config, &flat(text)) } else { Vec::new() };
     renamed(text, 0).iter().map(read_as).chain(differences).collect()
 }
 
@@ -53,12 +56,27 @@ fn read_as(renamed: &Renamed) -> Remark {
     remark.because("read as what it is here").help(instead_of(renamed))
 }
 
+/// The events whose commands are a list: there each command whose tool matches ran.
+fn flat(text: &str) -> Vec<EventKind> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Ok(tree) = yaml::read(text) else { return Vec::new() };
+    let Node::Map(sections) = &tree.value else { return Vec::new() };
+    let is_list = |section: &Node| match section {
+        Node::Map(entries) => {
+            entries.iter().any(|(key, value)| key.value == "commands" && matches!(value.value, Node::List(_)))
+        }
+        _ => false,
+    };
+    let lists = sections.iter().filter(|(_, section)| is_list(&section.value));
+    lists.filter_map(|(name, _)| EventKind::of_section(&name.value)).collect()
+}
+
 /// What this config, taken as one of conclaude 0.2, did there and does not do here.
-fn differences(config: &ConclaudeConfig) -> Vec<Remark> {
-    let mut found = Vec::new();
+fn differences(config: &ConclaudeConfig, flat: &[EventKind]) -> Vec<Remark> {
+    let mut found = bash::remarks(config);
     for (event, section) in &config.sections {
         let name = event.row().section;
-        if ran_first_alone(section) {
+        if ran_first_alone(section) && !flat.contains(event) {
             let remark = Remark::new(
                 [name, "commands"],
                 format!("{name}: every pattern that matches runs its commands"),
@@ -100,21 +118,26 @@ fn ran_first_alone(section: &EventConfig) -> bool {
     section.mode.is_none() && overlap(&patterns)
 }
 
-/// A config that is taken over from conclaude 0.2, with `match: first` where the first pattern alone ran there, and the sections
-/// that got it.
-pub(crate) fn with_first_match(original: &str, text: &str) -> (String, Vec<&'static str>) {
-    let (mut text, mut sections) = (text.to_owned(), Vec::new());
-    let Ok(config) = ConclaudeConfig::parse(&text, Path::new("")) else { return (text, sections) };
+/// A config that is taken over from conclaude 0.2, with `match: first` where the first pattern alone ran there and `shell: bash`
+/// where a script needs it, and what was added.
+pub(crate) fn taken_over(original: &str, text: &str) -> (String, Vec<String>) {
+    let (mut text, mut added) = (text.to_owned(), Vec::new());
+    let Ok(config) = ConclaudeConfig::parse(&text, Path::new("")) else { return (text, added) };
     if !is_original(original) {
-        return (text, sections);
+        return (text, added);
     }
-    for (event, _) in config.sections.iter().filter(|(_, section)| ran_first_alone(section)) {
+    let flat = flat(original);
+    let first =
+        config.sections.iter().filter(|(event, section)| ran_first_alone(section) && !flat.contains(event));
+    for (event, _) in first {
         if let Some(changed) = with_match(&text, *event) {
             text = changed;
-            sections.push(event.row().section);
+            added.push(format!("added `match: first` to `{}`: conclaude 0.2 ran the commands of the first pattern that matches alone", event.row().section));
         }
     }
-    (text, sections)
+    let (text, shell) = bash::with_shell(&text);
+    added.extend(shell);
+    (text, added)
 }
 
 /// `match: first` before the first key of a section, in its layout. None where that is not what comes of it.

@@ -64,6 +64,10 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
     if let Some(beside) = script.beside.first() {
         return Err(format!("`{}` is no command, and may change what the others do", short(beside)));
     }
+    let connects = |path: String| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
+    if script.effects.iter().any(|effect| effect.literal().is_some_and(connects)) {
+        return Err("it opens a connection by a redirection".into());
+    }
     let mut by = Err("it has no command".to_owned());
     for (index, command) in script.commands.iter().enumerate() {
         // Its words are part of the command before it, which is compared as a whole.

@@ -1,6 +1,7 @@
 //! The environment of commands: `CONCLAUDE_` and the name of a payload's field in capitals.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::Facts;
 use super::step::Variable;
 use crate::dialect::claude::fields::{self, COMMAND_FIELD, COMMON, FILE_FIELDS};
 use crate::dialect::claude::prompt::slash_command;
-use crate::event::{self, EventKind};
+use crate::event::{self, EventKind, Subject};
 use crate::types::HookPayload;
 
 pub(crate) const PREFIX: &str = "CONCLAUDE_";
@@ -25,8 +26,11 @@ const RENAMED: [(&str, &str); 4] = [
 ];
 
 /// What is no field of a payload.
-const OWN: [&str; 9] = [
+const OWN: [&str; 12] = [
     "CONFIG_DIR",
+    "TOOL_INPUT",
+    "TOOL_OUTPUT",
+    "TOOL_TIMESTAMP",
     "SUBAGENT_NAME",
     "AGENT_TRANSCRIPT_PATH",
     "DES_STEP_FILE",
@@ -37,12 +41,18 @@ const OWN: [&str; 9] = [
     "COMMAND",
 ];
 
+/// What the markers of a gated agent say.
+const MARKERS: [&str; 4] = ["DES_STEP_FILE", "DES_AGENT", "DES_COMMAND", "DES_PROJECT_ID"];
+
+/// When the command was started, for what is about a tool.
+pub(crate) const TOOL_TIMESTAMP: &str = "CONCLAUDE_TOOL_TIMESTAMP";
+
 /// Other names of the same, for scripts that were written for conclaude 0.2.
 const AGENT_ALIASES: [&str; 2] = ["AGENT_NAME", "SKILL_NAME"];
 const WORKTREE_ALIAS: &str = "WORKTREE_NAME";
 
 /// What steers conclaude itself, or is set for each process: no payload may set these.
-const RESERVED: [&str; 4] = ["LOG", "NOTIFY_WAIT_MS", "COMMAND_ID", "FILES"];
+const RESERVED: [&str; 5] = ["TOOL_TIMESTAMP", "LOG", "NOTIFY_WAIT_MS", "COMMAND_ID", "FILES"];
 
 /// The variables that commands get, and what could not be one. A variable of ours that has no value here is removed, so
 /// that one of an outer hook does not shine through.
@@ -57,6 +67,11 @@ pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, 
         warnings.extend(warning);
         env.push((name, value));
     }
+    for (name, field) in JSON {
+        let (value, warning) = json(name, facts.event.fields.get(field));
+        warnings.extend(warning);
+        env.extend(value.map(|value| (format!("{PREFIX}{name}"), Some(value))));
+    }
     let is_given = |name: &String| env.iter().any(|(given, _)| given == name);
     let inherited: Vec<&String> =
         facts.inherited.unwrap_or_default().iter().filter(|name| !is_given(name)).collect();
@@ -67,6 +82,20 @@ pub(super) fn environment(facts: &Facts<'_>, is_gated: bool) -> (Vec<Variable>, 
         );
     }
     (env, warnings)
+}
+
+/// Fields that are given whole, as JSON: half of one would be none.
+const JSON: [(&str, &str); 2] = [("TOOL_INPUT", "tool_input"), ("TOOL_OUTPUT", "tool_response")];
+
+fn json(name: &str, value: Option<&Value>) -> (Option<String>, Option<String>) {
+    let Some(text) = value.filter(|value| !value.is_null()).map(Value::to_string) else {
+        return (None, None);
+    };
+    if text.len() <= MAX_VALUE {
+        return (Some(text), None);
+    }
+    let warning = format!("{PREFIX}{name} is left out: it has {} bytes; stdin has it whole", text.len());
+    (None, Some(warning))
 }
 
 /// What is not in the payload under this name.
@@ -83,7 +112,7 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
     let worktree =
         (facts.event.kind == EventKind::WorktreeCreate).then(|| facts.event.fields.get("name")).flatten();
     let values = [
-        ("CONFIG_DIR", facts.config_dir.map(|folder| folder.to_string_lossy().into_owned())),
+        ("CONFIG_DIR", config_dir(facts).map(|folder| folder.to_string_lossy().into_owned())),
         ("SUBAGENT_NAME", agent.map(|agent| agent.name.clone())),
         ("SUBAGENT_TYPE", agent.and_then(|agent| agent.kind.clone())),
         ("AGENT_ID", agent.and_then(|agent| agent.id.clone())),
@@ -106,10 +135,17 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The folder of the project's config; without one that of the innermost file.
+fn config_dir<'a>(facts: &Facts<'a>) -> Option<&'a Path> {
+    let written = || facts.origins.sources().iter().rev().find(|source| !source.is_pack());
+    facts.config_dir.or_else(|| written()?.path.parent())
+}
+
 /// The fields that are text, a number or a flag; also those that only a newer client sends.
 fn of_payload(facts: &Facts<'_>) -> Vec<(String, String)> {
     let scalars = facts.event.fields.iter().filter_map(|(field, value)| {
         let value = match value {
+            _ if field == "tool_input" => return None,
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
             Value::Bool(flag) => flag.to_string(),
@@ -133,8 +169,15 @@ pub(crate) fn variable(field: &str) -> Option<String> {
 /// The variables of an event, without those that every event has.
 pub(crate) fn of_event(event: EventKind) -> Vec<String> {
     let mut names: Vec<String> = fields::own(event).filter_map(variable).collect();
+    let mut add = |more: &[&str]| names.extend(more.iter().map(|name| format!("{PREFIX}{name}")));
     if fields::has_tool(event) {
-        names.extend([format!("{PREFIX}FILE_PATH"), format!("{PREFIX}COMMAND")]);
+        add(&["FILE_PATH", "COMMAND", "TOOL_INPUT", "TOOL_TIMESTAMP"]);
+    }
+    if event == EventKind::PostToolUse {
+        add(&["TOOL_OUTPUT"]);
+    }
+    if event == EventKind::PreToolUse || event.row().subject == Subject::Agent {
+        add(&MARKERS);
     }
     if event.row().in_agents {
         let agent = ["AGENT_ID", "SUBAGENT_NAME", "SUBAGENT_TYPE", "AGENT_TRANSCRIPT_PATH"];
@@ -154,11 +197,11 @@ pub(crate) fn of_event(event: EventKind) -> Vec<String> {
 /// The variables of all events.
 pub(crate) fn of_all() -> Vec<String> {
     let common = COMMON.iter().filter_map(|field| variable(field));
-    common.chain([format!("{PREFIX}CONFIG_DIR")]).collect()
+    common.chain(["CONFIG_DIR", "COMMAND_ID"].map(|name| format!("{PREFIX}{name}"))).collect()
 }
 
 /// Every variable that an event may have.
-fn known() -> BTreeSet<String> {
+pub(crate) fn known() -> BTreeSet<String> {
     let own = OWN.iter().map(|name| format!("{PREFIX}{name}"));
     let events = event::ALL.iter().flat_map(|event| of_event(*event));
     own.chain(of_all()).chain(events).chain([FILES.to_owned()]).collect()

@@ -1,7 +1,11 @@
 //! Finding and checking the config: by events, by `validate`, by editors.
 
-use crate::common::{Test, conclaude, scratch};
+use std::path::Path;
+
 use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::common::{Test, conclaude, scratch};
 
 const BROKEN: &str =
     "subagentStop:\n  commands:\n    coder:\n      - runn: npm run lint\n        timeout: 9999\n";
@@ -409,4 +413,46 @@ fn the_schema_knows_every_key_with_its_description() {
             assert!(property["description"].is_string(), "{name}.{key} has no description");
         }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_config_that_cannot_be_read_is_reported_at_every_event() {
+    let utf16: Vec<u8> = "stop: {}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let files: [(&str, &dyn Fn(&Path)); 5] = [
+        ("not UTF-8", &|path| std::fs::write(path, b"# \xff\n").unwrap()),
+        ("UTF-16", &|path| std::fs::write(path, [&[0xff, 0xfe], utf16.as_slice()].concat()).unwrap()),
+        ("too large", &|path| std::fs::write(path, "# x\n".repeat(300_000)).unwrap()),
+        ("a folder", &|path| std::fs::create_dir(path).unwrap()),
+        ("a dangling link", &|path| std::os::unix::fs::symlink("nowhere", path).unwrap()),
+    ];
+    for (what, make) in files {
+        for (event, code) in [("Stop", 1), ("PostToolUse", 1), ("UserPromptSubmit", 0)] {
+            let test = Test::event(event).without("agent_id").without("agent_type");
+            let test =
+                test.payload("tool_name", "Read").payload("tool_input", json!({})).payload("prompt", "x");
+            make(&test.root().join(".conclaude.yaml"));
+            let answer = test.run();
+            assert_eq!(answer.code, Some(code), "{what} at {event}: {}", answer.stderr);
+            assert!(answer.stdout.contains("systemMessage"), "{what} at {event}: {}", answer.stdout);
+            assert!(answer.stdout.contains(".conclaude.yaml"), "{what} at {event}: {}", answer.stdout);
+        }
+    }
+}
+
+#[test]
+fn a_section_of_a_new_event_names_the_key_that_is_unknown() {
+    let shown = Test::stop().config("fancyNewEvent: {commands: {}, foo: 1}\n").shows(&["validate"]);
+    assert!(shown.contains("unknown key `foo` in `fancyNewEvent`"), "{shown}");
+}
+
+#[test]
+fn aliases_that_expand_to_too_much_are_no_matter_of_quotes() {
+    let mut yaml = String::from("x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n");
+    for (name, before) in [("b", "a"), ("c", "b"), ("d", "c"), ("e", "d"), ("f", "e")] {
+        let list = vec![format!("*{before}"); 9].join(", ");
+        yaml.push_str(&format!("x-{name}: &{name} [{list}]\n"));
+    }
+    let shown = Test::stop().config(&yaml).shows(&["validate"]);
+    assert!(shown.contains("the config is too large") && !shown.contains("must be quoted"), "{shown}");
 }

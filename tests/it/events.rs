@@ -155,6 +155,8 @@ fn commands_get_the_fields_of_every_payload_and_the_list_names_them() {
                 other => other.to_uppercase(),
             };
             let expected = match value {
+                // Whole, as JSON.
+                Value::Object(_) if field == "tool_input" => Some(value.to_string()),
                 Value::String(text) => Some(text.clone()),
                 Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
                 _ => None,
@@ -250,6 +252,9 @@ fn events_lists_what_each_can_do() {
         CONCLAUDE_DURATION_MS
         CONCLAUDE_FILE_PATH
         CONCLAUDE_COMMAND
+        CONCLAUDE_TOOL_INPUT
+        CONCLAUDE_TOOL_TIMESTAMP
+        CONCLAUDE_TOOL_OUTPUT
         CONCLAUDE_AGENT_ID
         CONCLAUDE_SUBAGENT_NAME
         CONCLAUDE_SUBAGENT_TYPE
@@ -263,6 +268,7 @@ fn events_lists_what_each_can_do() {
         CONCLAUDE_PROMPT_ID
         CONCLAUDE_PERMISSION_MODE
         CONCLAUDE_CONFIG_DIR
+        CONCLAUDE_COMMAND_ID
         CONCLAUDE_FILES (with `files`)
     ");
     assert_snapshot!(test.shows(&["events", "worktreeCreate", "--json"]), @r#"
@@ -283,6 +289,7 @@ fn events_lists_what_each_can_do() {
         "CONCLAUDE_PROMPT_ID",
         "CONCLAUDE_PERMISSION_MODE",
         "CONCLAUDE_CONFIG_DIR",
+        "CONCLAUDE_COMMAND_ID",
         "CONCLAUDE_NAME",
         "CONCLAUDE_WORKTREE_NAME"
       ]
@@ -308,4 +315,58 @@ fn agent_limits_a_command_to_a_subagent_or_to_the_main_thread() {
     );
     let stop = stop.run().silent();
     assert!(stop.has("coder") && !stop.has("main"));
+}
+
+#[test]
+fn commands_get_the_tool_s_input_and_output_as_json_and_the_time() {
+    let config = r#"postToolUse: {commands: [{run: 'printf "%s\n" "$CONCLAUDE_TOOL_INPUT" "$CONCLAUDE_TOOL_OUTPUT" > got; date -d "$CONCLAUDE_TOOL_TIMESTAMP" > when'}]}"#;
+    let test = Test::event("PostToolUse").config(config).payload("tool_name", "Bash");
+    let test =
+        test.payload("tool_input", json!({"command": "a 'b'"})).payload("tool_response", json!(["x\n", 1]));
+    let done = test.run().silent();
+    assert_eq!(done.read("got"), "{\"command\":\"a 'b'\"}\n[\"x\\n\",1]\n");
+    assert!(done.has("when"));
+    let shown = Test::stop().shows(&["events", "PostToolUse"]);
+    for name in ["TOOL_INPUT", "TOOL_OUTPUT", "TOOL_TIMESTAMP", "COMMAND_ID"] {
+        assert!(shown.contains(&format!("CONCLAUDE_{name}\n")), "{shown}");
+    }
+    assert!(Test::stop().shows(&["events", "PreToolUse"]).contains("CONCLAUDE_DES_STEP_FILE"));
+}
+
+#[test]
+fn the_folder_of_the_config_is_known_where_only_a_local_one_is_there() {
+    let test = Test::event("Notification").file(
+        ".conclaude.local.yaml",
+        "notification: {commands: [{run: 'echo \"$CONCLAUDE_CONFIG_DIR\" > got'}]}",
+    );
+    let root = test.root();
+    assert_eq!(test.run().silent().read("got"), format!("{}\n", root.display()));
+}
+
+#[test]
+fn a_variable_that_no_event_has_is_a_warning_with_a_suggestion() {
+    let config =
+        "stop: {commands: [{run: 'echo $CONCLAUDE_SESION_ID ${CONCLAUDE_TOOL_NAME} $CONCLAUDE_CWD'}]}";
+    assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: stop: `$CONCLAUDE_SESION_ID` is not set
+     --> [ROOT]/.conclaude.yaml:1:25
+      |
+    1 | stop: {commands: [{run: 'echo $CONCLAUDE_SESION_ID ${CONCLAUDE_TOOL_NAME} $CONCLAUDE_CWD'}]}
+      |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no event has it
+      |
+      = help: did you mean `$CONCLAUDE_SESSION_ID`?
+
+    warning: stop: `$CONCLAUDE_TOOL_NAME` is not set
+     --> [ROOT]/.conclaude.yaml:1:25
+      |
+    1 | stop: {commands: [{run: 'echo $CONCLAUDE_SESION_ID ${CONCLAUDE_TOOL_NAME} $CONCLAUDE_CWD'}]}
+      |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ PreToolUse and others have it, Stop does not
+      |
+      = help: `conclaude events Stop` lists what Stop has
+
+    valid: [ROOT]/.conclaude.yaml
+      stop: 1 pattern, 1 command
+    ");
 }

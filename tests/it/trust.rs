@@ -118,6 +118,7 @@ fn the_commands_that_prove_phases_are_shown_too() {
       `conclaude des run STEP GREEN_UNIT`:
         npm test
       a judge: its prompt, agents' prompts, step files, summaries of changes and the end of transcripts go to the API, with your key
+        is it so?
     trusted, until the file changes; scripts that it calls are not watched
     ");
 }
@@ -388,4 +389,21 @@ fn a_command_of_the_config_proves_no_phase_of_a_project_that_nobody_trusts() {
     conclaude: RED is EXECUTED: PASS (exit code 1)
     ");
     assert!(root.join("ran").exists());
+}
+
+#[test]
+fn what_makes_claude_go_on_is_shown_and_reported() {
+    let config = "stop: {infinite: true, infiniteMessage: take the next item}\n";
+    let test = Test::event("Stop").without("agent_id").without("agent_type").config(config);
+    let shown = test.shows(&["trust", "--yes"]);
+    assert!(
+        shown.contains(
+            "  Claude goes on after every stop, up to maxBlocks times, with:\n    take the next item\n"
+        ),
+        "{shown}"
+    );
+    let test = Test::event("Stop").without("agent_id").without("agent_type").config(config);
+    let answer = test.payload("stop_hook_active", false).flag("--if-trusted").run();
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    assert!(answer.stdout.contains("`stop.infinite` did not make Claude go on"), "{}", answer.stdout);
 }

@@ -22,8 +22,8 @@ pub(super) struct Draft {
     pub(super) imported: Imported,
     /// The files that it is based on.
     pub(super) based_on: String,
-    /// The sections that got `match: first`, since in conclaude 0.2 the first pattern alone ran.
-    pub(super) first: Vec<&'static str>,
+    /// What was added, so that a config of conclaude 0.2 does what it did there.
+    pub(super) added: Vec<String>,
     /// False where there is nothing to add to the config that is there.
     pub(super) is_needed: bool,
     is_live: bool,
@@ -75,8 +75,8 @@ impl Draft {
         let writers = agents::writers(folder, Scope::Project);
         let starter = Starter { kinds: &kinds, writers: &writers, live: request.yes, imported: &imported };
         let (after, is_live) = (starter.text(), starter.is_live());
-        let (after, first) = match before.as_deref().filter(|_| request.import) {
-            Some(original) => lint::with_first_match(original, &after),
+        let (after, added) = match before.as_deref().filter(|_| request.import) {
+            Some(original) => lint::taken_over(original, &after),
             None => (after, Vec::new()),
         };
         let config = parse(&starter::uncommented(&after), target)?;
@@ -88,20 +88,20 @@ impl Draft {
             is_needed: true,
             is_live,
             imported,
-            first,
+            added,
         })
     }
 
     /// The config that is there, with sections more.
     fn extended(target: &UserFile, before: String, imported: Imported) -> io::Result<Draft> {
         let line_end = if before.ends_with('\n') { "" } else { "\n" };
-        let added: String = imported.sections().iter().map(|section| format!("\n{section}")).collect();
-        let (start, first) = lint::with_first_match(&before, &before);
-        let after = if added.is_empty() { start } else { format!("{start}{line_end}{added}") };
+        let sections: String = imported.sections().iter().map(|section| format!("\n{section}")).collect();
+        let (start, added) = lint::taken_over(&before, &before);
+        let after = if sections.is_empty() { start } else { format!("{start}{line_end}{sections}") };
         let config = parse(&after, target)?;
         let (is_needed, is_live) = (after != before, config.commands() > 0);
         let based_on = String::new();
-        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported, first })
+        Ok(Draft { before: Some(before), after, config, based_on, is_needed, is_live, imported, added })
     }
 
     pub(super) fn show(&self, target: &UserFile, out: &mut Out<'_>) -> io::Result<()> {

@@ -4,7 +4,7 @@
 use super::tools::{self, KNOWN, SHELL, WITH_COMMAND};
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, GlobError, Kind};
-use crate::pattern::alternatives_of;
+use crate::pattern::{Pattern, alternatives_of};
 
 /// A glob over the tool's name, and what is compared of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,6 +132,17 @@ impl ToolPattern {
                 (names.iter().all(is_plain) && self.server().is_none()).then_some(names)
             }
         }
+    }
+
+    /// The same as alternatives of a matcher, which may be regular expressions.
+    pub(crate) fn alternatives(&self) -> Option<Vec<String>> {
+        if let Some(names) = self.tools() {
+            return Some(names.into_iter().map(str::to_owned).collect());
+        }
+        let mut tools = Pattern::try_from(self.tool.as_str().to_owned()).ok()?.alternatives()?;
+        // A server stands for all its tools.
+        tools.extend(self.server().map(|server| format!("{server}__.*")));
+        Some(tools)
     }
 }
 

@@ -1,12 +1,13 @@
 //! What must be registered with Claude Code for a config.
 
-use crate::config::{ConclaudeConfig, DesConfig, EventConfig, Patterns};
+use crate::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns};
 use crate::dialect::claude::{tools, watched};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
 use crate::load::{self, Loaded};
 use crate::order::sorted;
+use crate::pattern::Pattern;
 use crate::root::Root;
 
 /// The part of the config that the settings of a scope are for: those for all projects the user's own, those that a project shares the
@@ -24,7 +25,6 @@ pub(crate) fn needed(config: &ConclaudeConfig, program: &str, scope: Scope) -> V
     let gates_on = config.des.as_ref().is_none_or(DesConfig::is_enabled);
     let named = config.notified_events();
     let delivers = gates_on
-        || config.guards.has_any()
         || config.sections.iter().any(|(event, _)| is_unseen(*event) && has_commands(*event, config));
     let is_needed = |event: &EventKind| match event.row().registered {
         Registered::Always => true,
@@ -98,17 +98,17 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
             let guarded = config.guards.tools(tools::READING, tools::WRITING)?;
             let gated: &[&str] = if gates_on { &[tools::AGENT] } else { &[] };
             let written = if gates_on { tools::WRITING } else { &[] };
-            gated.iter().chain(written).copied().chain(guarded).map(str::to_owned).collect()
+            gated.iter().chain(written).map(|tool| (*tool).to_owned()).chain(guarded).collect()
         }
         EventKind::PostToolUse => vec![tools::AGENT.into()],
-        EventKind::PermissionRequest => config.permissions.tools()?.into_iter().map(str::to_owned).collect(),
+        EventKind::PermissionRequest => config.permissions.tools()?,
         _ => Vec::new(),
     };
     let section = config.section(event);
     let patterns = || section.into_iter().flat_map(EventConfig::entries).filter(|(_, list)| !list.is_empty());
     let theirs = match event.row().subject {
         Subject::Field("tool_name") => {
-            patterns().map(|(pattern, _)| pattern.alternatives()).collect::<Option<Vec<_>>>()?.concat()
+            patterns().map(|(pattern, list)| tools_of(pattern, list)).collect::<Option<Vec<_>>>()?.concat()
         }
         Subject::File(_) => {
             let paths = patterns().flat_map(|(pattern, _)| watched::paths(pattern.as_str()));
@@ -127,6 +127,13 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
         return watched::matcher(&names);
     }
     (!names.is_empty()).then(|| joined(&names))
+}
+
+/// The tools that a pattern is about, as far as its commands can run. None for all.
+fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>> {
+    let writing = || tools::WRITING.iter().map(|tool| (*tool).to_owned()).collect();
+    let is_for_files = commands.iter().all(|command| command.files.is_some());
+    pattern.alternatives().or_else(|| is_for_files.then(writing))
 }
 
 /// Claude Code reads a matcher of names alone as a list of them, and any other as a regular expression that may match anywhere.

@@ -1,5 +1,7 @@
 //! Payloads that are refused, and payloads that are not.
 
+use serde_json::json;
+
 use super::*;
 
 #[test]
@@ -141,4 +143,27 @@ fn an_eight_megabyte_message_reaches_the_command() {
     let done =
         Test::stop().config(config).payload("last_assistant_message", "x".repeat(8 << 20)).run().silent();
     assert!(done.read("size.txt").trim().parse::<usize>().unwrap() > 8 << 20);
+}
+
+#[test]
+fn an_incomplete_payload_of_claude_code_is_an_error_unless_a_failure_may_be_read_as_a_denial() {
+    let config = "stop: {commands: [{run: 'true'}]}\nworktreeCreate: {commands: [{run: pwd}]}\n";
+    let broken = [
+        json!({"hook_event_name": "Stop"}),
+        json!({"hook_event_name": "Stop", "session_id": 5, "cwd": "/"}),
+        json!({"hook_event_name": "Stop", "session_id": "s"}),
+    ];
+    for payload in broken {
+        for event in ["Stop", "PostToolUse", "WorktreeCreate", "SubagentStop", "Notification"] {
+            let answer =
+                Test::event(event).config(config).stdin(payload.to_string().replace("Stop", event)).run();
+            assert_eq!(answer.code, Some(1), "{event} {payload}: {}", answer.stderr);
+            assert!(answer.stderr.starts_with("conclaude: "), "{event} {payload}: {}", answer.stderr);
+        }
+        for event in ["PreToolUse", "PermissionRequest", "UserPromptSubmit"] {
+            let answer =
+                Test::event(event).config(config).stdin(payload.to_string().replace("Stop", event)).run();
+            assert_eq!(answer.code, Some(0), "{event} {payload}: {}", answer.stderr);
+        }
+    }
 }

@@ -306,3 +306,20 @@ fn what_a_command_prints_is_context_where_claude_can_be_given_some() {
       messageDisplay: 1 pattern, 1 command
     "#);
 }
+
+#[test]
+fn a_worktree_that_no_command_may_make_is_refused_with_the_reason() {
+    let config = "worktreeCreate: {commands: [{run: 'echo /tmp', agent: nobody}]}";
+    let test = Test::event("WorktreeCreate").payload("name", "x").without("agent_id").without("agent_type");
+    let answer = test.config(config).run();
+    assert_eq!((answer.code, &*answer.stdout), (Some(2), ""), "{}", answer.stderr);
+    assert!(
+        answer.stderr.contains("NO_WORKTREE: no command of `worktreeCreate` is for this event"),
+        "{}",
+        answer.stderr
+    );
+    let test = Test::event("WorktreeCreate").payload("name", "x").flag("--if-trusted");
+    let answer = test.config("worktreeCreate: {commands: [{run: 'echo /tmp'}]}").run();
+    assert_eq!(answer.code, Some(2), "{}", answer.stderr);
+    assert!(answer.stderr.contains("no command of `worktreeCreate` may run"), "{}", answer.stderr);
+}

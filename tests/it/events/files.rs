@@ -143,3 +143,42 @@ fn what_was_written_and_cannot_be_read_is_checked_as_far_as_it_may_have_changed(
     assert!(!done.has("other"), "no file of the project is like that");
     insta::assert_snapshot!(done.stdout, @r#"{"systemMessage":"conclaude: what was written is not known (/nowhere/x.jsonl: No such file or directory (os error 2)): `files` are compared with all files of the project"}"#);
 }
+
+#[test]
+fn names_of_files_are_never_run_as_code() {
+    let name = "$(touch PWNED).ts";
+    for run in
+        [r#"echo "{files}""#, "echo '{files}'", "cat <<EOF\n{files}\nEOF", "x={files}", "eval ls {files}"]
+    {
+        let config = json!({"postToolUse": {"commands": [{"run": run, "files": ["*.ts"]}]}}).to_string();
+        let done = writes(Test::event("PostToolUse").config(&config), name).run();
+        assert_eq!(done.code, Some(1), "{run}: {}", done.stderr);
+        assert!(done.stderr.contains("`{files}` is already quoted"), "{run}: {}", done.stderr);
+        assert!(!done.has("PWNED"), "{run}");
+    }
+    let config = r#"postToolUse: {commands: [{run: 'echo "$(ls -- {files})" > got', files: ['*.ts']}]}"#;
+    let done = writes(Test::event("PostToolUse").config(config).file(name, ""), name).run().silent();
+    assert_eq!((done.read("got"), done.has("PWNED")), (format!("{name}\n"), false));
+    assert_snapshot!(
+        Test::event("Stop").config("stop:\n  commands:\n    - run: 'lint \"{files}\"'\n      files: ['*.ts']\n    - {run: 'print({files})', files: ['*.py'], shell: python3}\n").shows(&["validate"]), @r#"
+    exit 1
+    ----- stdout
+    error: `{files}` is already quoted: write it without quotes, as words of a command
+     --> [ROOT]/.conclaude.yaml:3:12
+      |
+    3 |     - run: 'lint "{files}"'
+      |            ^^^^^^^^^^^^^^^^ it is in quotes, a here-document, a comment, backticks or an assignment
+      |
+      = help: or use `$CONCLAUDE_FILES`, which has one file per line
+
+    error: `{files}` is already quoted: write it without quotes, as words of a command
+     --> [ROOT]/.conclaude.yaml:5:13
+      |
+    5 |     - {run: 'print({files})', files: ['*.py'], shell: python3}
+      |             ^^^^^^^^^^^^^^^^ it is quoted for a shell like sh, and `python3` is none
+      |
+      = help: or use `$CONCLAUDE_FILES`, which has one file per line
+
+    error: invalid config [ROOT]/.conclaude.yaml: 2 problems
+    "#);
+}
