@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::original::{self, At};
-use super::section::misplaced_files;
+use super::script::misplaced_files;
 use crate::order::sorted;
 use crate::pattern::Pattern;
 use crate::text::{head_and_tail, nearest};

@@ -7,17 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::bounded::{NOT_BLANK, Seconds, seconds};
 use super::regex_text::RegexText;
+use super::script::{FILES_PLACEHOLDER, misplaced_files};
 use super::{Bounded, FileGlob, FolderBelow, NameGlob, NonBlank, Remark};
 use crate::dialect::claude::{fields, watched};
 use crate::event::{Changes, EventKind, Subject};
 use crate::pattern::{MAX_CHARS, MatchMode, Pattern, PatternError};
-use crate::shell::placeholder;
 
 /// The maximum number of patterns of a section: each is compared at each event.
 const MAX_PATTERNS: usize = 200;
-
-/// Stands for the changed files in `run`.
-pub(crate) const FILES_PLACEHOLDER: &str = "{files}";
 
 /// The maximum number of commands of a pattern.
 const MAX_COMMANDS: usize = 100;
@@ -112,21 +109,6 @@ fn names_files(event: EventKind) -> bool {
     event.row().changes != Changes::Named
         || !event.is_known()
         || fields::own(event).any(|field| field == fields::FILE_PATH)
-}
-
-/// Shells that read the quotes of `{files}` as they are meant.
-const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"];
-
-/// Why `{files}` cannot be where a script has it: names of files would be run as code there.
-pub(super) fn misplaced_files(run: &str, shell: Option<&str>) -> Option<String> {
-    if !run.contains(FILES_PLACEHOLDER) {
-        return None;
-    }
-    let shell = shell.map(|shell| shell.trim().rsplit('/').next().unwrap_or(shell));
-    match shell.filter(|shell| !SHELLS.contains(shell)) {
-        Some(shell) => Some(format!("it is quoted for a shell like sh, and `{shell}` is none")),
-        None => placeholder::misplaced(run, FILES_PLACEHOLDER),
-    }
 }
 
 /// The start of a script.

@@ -201,7 +201,7 @@ pub(crate) fn of_all() -> Vec<String> {
 }
 
 /// Every variable that an event may have.
-pub(crate) fn known() -> BTreeSet<String> {
+fn known() -> BTreeSet<String> {
     let own = OWN.iter().map(|name| format!("{PREFIX}{name}"));
     let events = event::ALL.iter().flat_map(|event| of_event(*event));
     own.chain(of_all()).chain(events).chain([FILES.to_owned()]).collect()

@@ -104,6 +104,7 @@ fn a_command_that_is_denied_names_every_rule_and_why() {
       CONCLAUDE_TOOL_USE_ID=toolu_sample
       CONCLAUDE_PERMISSION_MODE=default
       CONCLAUDE_TOOL_NAME=Bash
+      CONCLAUDE_TOOL_INPUT={"command":"cd build && rm -rf nested; git push origin"}
 
     Answer
       denied (exit 2)
