@@ -419,7 +419,8 @@ fn the_schema_knows_every_key_with_its_description() {
 #[test]
 fn a_config_that_cannot_be_read_is_reported_at_every_event() {
     let utf16: Vec<u8> = "stop: {}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let files: [(&str, &dyn Fn(&Path)); 5] = [
+    type Make<'a> = &'a dyn Fn(&Path);
+    let files: [(&str, Make<'_>); 5] = [
         ("not UTF-8", &|path| std::fs::write(path, b"# \xff\n").unwrap()),
         ("UTF-16", &|path| std::fs::write(path, [&[0xff, 0xfe], utf16.as_slice()].concat()).unwrap()),
         ("too large", &|path| std::fs::write(path, "# x\n".repeat(300_000)).unwrap()),
