@@ -157,9 +157,9 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
 
     `files` postToolUse: this command never runs: `WebFetch` names no file to compare; remove `files`
 
-    `'@/etc/passwd'` userPromptSubmit: `@/etc/passwd` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` is an `@`
-    `'@../x'` userPromptSubmit: `@../x` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` is an `@`
-    `'@missing.md'` userPromptSubmit: `@missing.md` is not inserted: the project has no such file; write its path from the project's root; `@@` is an `@`
+    `'@/etc/passwd'` userPromptSubmit: `@/etc/passwd` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` at the start of a word is an `@`
+    `'@../x'` userPromptSubmit: `@../x` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` at the start of a word is an `@`
+    `'@missing.md'` userPromptSubmit: `@missing.md` is not inserted: the project has no such file; write its path from the project's root; `@@` at the start of a word is an `@`
     `'/deploy prod'` userPromptSubmit: `/deploy prod` matches nothing: the name of a slash command ends at the first space; write `deploy`; its arguments are in the payload
 
     `files` stop: this command never runs: its `files` only leave files out; write `files: ["*", "!*.md"]`

@@ -108,12 +108,16 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     has("permissionRequest: {deny: ['mcp__gh__*', WebFetch]}", "PermissionRequest: ^(mcp__gh__.*|WebFetch)$");
     assert_eq!(
         off("preToolUse: {toolUsageValidation: [{tool: 'mcp__gh__*', action: block}]}"),
-        ["SessionStart", "PreToolUse: ^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__gh__.*)$", "SessionEnd"],
+        [
+            "SessionStart",
+            "PreToolUse: ^(Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|mcp__gh__.*)$",
+            "SessionEnd"
+        ],
         "guards have nothing to deliver"
     );
     assert_eq!(
         off("postToolUse: {commands: [{run: 'lint {files}', files: ['*.ts']}]}").get(1).unwrap(),
-        "PostToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash"
+        "PostToolUse: Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
     );
     has("fileChanged: {commands: {.envrc: [{run: x}], .env: [{run: x}]}}", "FileChanged: .envrc|.env");
     has("fileChanged: {commands: {.envrc: [{run: x}], '*.rs': [{run: x}]}}", "FileChanged: .envrc");
