@@ -42,7 +42,7 @@ fn innocent_rules_are_not_remarked() {
         "sessionEnd: {commands: {bypass_permissions_disabled: [{run: x}]}}",
         "preCompact: {commands: {manual: [{run: x}], '*': [{run: x}]}}",
         "notification: {commands: {permission_prompt: [{run: x}], whatever: [{run: x}]}}",
-        "instructionsLoaded: {commands: {Project: [{run: x}], '*': [{run: x}]}}\nstopFailure: {commands: {rate_limit: [{run: x}]}}\nuserPromptSubmit: {slashCommands: {commands: {/deploy: [{run: x}]}}}",
+        "instructionsLoaded: {commands: {session_start: [{run: x}], 'path_*': [{run: x}], '*': [{run: x}]}}\nstopFailure: {commands: {rate_limit: [{run: x}]}}\nuserPromptSubmit: {slashCommands: {commands: {/deploy: [{run: x}]}}}",
         "teammateIdle: {commands: {anybody: [{run: x}]}}",
         "preToolUse: {uneditableFiles: ['*.lock', '!Cargo.lock', 'vendor/', '!vendor/own/', 'nothing/here']}",
         "preToolUse: {uneditableFiles: ['.env*', '!.env.example', {pattern: 'src/**', agent: coder}]}",
@@ -89,7 +89,7 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: git push, matchMode: prefix, action: ask}, {tool: Bash, commandPattern: 'git push --force*', action: block}]}",
         "preToolUse: {uneditableFiles: ['!*.md', '*.lock', {pattern: src/, agent: codre}], unreadableFiles: ['.env', '!.env*']}",
         "permissionRequest: {default: ask, allow: [Raed, 'Bash(git status*)', {pattern: Edit, agent: codr}], deny: [Wirte]}",
-        "notification: {commands: {permision_prompt: [{run: y}]}}\ninstructionsLoaded: {commands: {project: [{run: x}], 'Team*': [{run: x}]}}\nstopFailure: {commands: {rate_limt: [{run: x}]}}",
+        "notification: {commands: {permision_prompt: [{run: y}]}}\ninstructionsLoaded: {commands: {Project: [{run: x}], session_strat: [{run: x}]}}\nstopFailure: {commands: {rate_limt: [{run: x}]}}",
         "postToolUse: {commands: {WebFetch: [{run: x, files: ['*.rs']}], '{WebSearch,Bash}': [{run: x, files: ['*.rs']}]}}",
         "userPromptSubmit: {contextRules: [{pattern: a, prompt: '@/etc/passwd'}, {pattern: a, prompt: '@../x'}, {pattern: a, prompt: '@missing.md'}, {pattern: a, prompt: '@src/main.rs'}], slashCommands: {commands: {'/deploy prod': [{run: x}]}}}",
         "stop: {commands: [{run: x, files: ['!*.md']}, {run: x, files: ['lib/**', 'app/main.rs', '*.rs']}]}",
@@ -151,8 +151,8 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
     `Wirte` permissionRequest: `Wirte` matches nothing: no tool of Claude Code is called so; did you mean `Write`?
 
     `permision_prompt` notification: `permision_prompt` matches nothing: Notification is never about that; did you mean `permission_prompt`?
-    `project` instructionsLoaded: `project` matches nothing: InstructionsLoaded is never about that; did you mean `Project`?
-    `'Team*'` instructionsLoaded: `Team*` matches nothing: InstructionsLoaded is never about that; write one of `User`, `Project`, `Local`, `Managed`
+    `Project` instructionsLoaded: `Project` matches nothing: InstructionsLoaded is never about that; write one of `session_start`, `nested_traversal`, `path_glob_match`, `include`, `compact`
+    `session_strat` instructionsLoaded: `session_strat` matches nothing: InstructionsLoaded is never about that; did you mean `session_start`?
     `rate_limt` stopFailure: `rate_limt` matches nothing: StopFailure is never about that; did you mean `rate_limit`?
 
     `files` postToolUse: this command never runs: `WebFetch` names no file to compare; remove `files`

@@ -285,7 +285,7 @@ events! {
     }
     InstructionsLoaded {
         section: "instructionsLoaded", subject: Subject::Field("load_reason"),
-        values: Values::Only(&["User", "Project", "Local", "Managed"]),
+        values: Values::Only(&["session_start", "nested_traversal", "path_glob_match", "include", "compact"]),
         fields: &[
             always("file_path", Text("CLAUDE.md")), always("memory_type", Text("Project")),
             always("load_reason", Text("session_start")), maybe("trigger_file_path"),
@@ -378,6 +378,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
@@ -404,5 +410,37 @@ mod tests {
             assert_eq!(EventKind::of_section(section), Some(*event));
         }
         assert_eq!(EventKind::of_section("SubagentStop"), None);
+    }
+
+    /// The field that patterns compare is the one whose values the row has: real payloads and the row's own example agree.
+    #[test]
+    fn what_claude_code_sends_is_among_the_values_of_its_row() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures");
+        let files = ["", "variants"].map(|name| fs::read_dir(folder.join(name)).unwrap());
+        let mut compared = BTreeSet::new();
+        for path in files.into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let event = name.split('.').next().and_then(EventKind::named);
+            let Some((event, values)) = event.and_then(|event| Some((event, values_of(event)?))) else {
+                continue;
+            };
+            let Subject::Field(field) = event.row().subject else { panic!("{event} compares no field") };
+            let payload: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            let sent = payload[field].as_str().unwrap_or_else(|| panic!("{name}: {field}"));
+            assert!(values.contains(&sent), "{name}: {field} is {sent}, and the row has {values:?}");
+            let example = event.row().fields.iter().find(|one| one.name == field).unwrap().example;
+            let Some(Text(example)) = example else { panic!("{event}: {field} has no example") };
+            assert!(values.contains(&example), "{event}: {example}");
+            compared.insert(event.name());
+        }
+        let with_values = ALL.iter().filter(|event| values_of(**event).is_some());
+        assert_eq!(compared, with_values.map(|event| event.name()).collect());
+    }
+
+    fn values_of(event: EventKind) -> Option<&'static [&'static str]> {
+        match event.row().values {
+            Values::Any => None,
+            Values::Known(values) | Values::Only(values) => Some(values),
+        }
     }
 }
