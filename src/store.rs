@@ -24,11 +24,22 @@ pub(crate) const FOLDER: &str = ".conclaude";
 pub(crate) const MAX_OUTPUTS: usize = 100;
 
 /// The folder for state that a project must not be able to change: `$XDG_STATE_HOME/conclaude`. None without a home.
+#[cfg(not(test))]
 #[must_use]
 pub(crate) fn outside() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
     home.filter(|home| home.is_absolute()).map(|home| home.join("conclaude"))
+}
+
+/// Tests of units never see the state of whoever runs them: each thread, and so each test, has a folder of its own.
+#[cfg(test)]
+#[must_use]
+pub(crate) fn outside() -> Option<PathBuf> {
+    thread_local! {
+        static STATE: tempfile::TempDir = tempfile::tempdir().expect("a folder for the state of a test");
+    }
+    Some(STATE.with(|state| state.path().join("conclaude")))
 }
 
 /// Creates a folder there, and those above it.

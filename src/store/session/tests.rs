@@ -121,6 +121,16 @@ fn sessions_that_ended_long_ago_are_removed_and_others_stay() {
 }
 
 #[test]
+fn a_test_has_a_state_of_its_own() {
+    let state = outside().unwrap();
+    assert!(state.starts_with(std::env::temp_dir()), "{}", state.display());
+    assert_eq!(outside().unwrap(), state);
+    assert_ne!(std::thread::spawn(outside).join().unwrap().unwrap(), state);
+    let root = tempfile::tempdir().unwrap();
+    assert!(Session::new(root.path(), "s").outside.unwrap().starts_with(state));
+}
+
+#[test]
 fn a_resumed_session_keeps_its_counts() {
     let root = tempfile::tempdir().unwrap();
     let session = Session::new(root.path(), "s");
