@@ -77,6 +77,8 @@ codes! {
     ScopeViolation = "SCOPE_VIOLATION",
     /// A gated agent left nothing to judge it by.
     NotJudged = "NOT_JUDGED",
+    /// Whether an agent is gated is not known.
+    PromptNotFound = "PROMPT_NOT_FOUND",
     JudgeRefused = "JUDGE_REFUSED",
     /// The judge could not be asked.
     JudgeFailed = "JUDGE_FAILED",
@@ -131,6 +133,9 @@ impl Code {
             Code::EvidenceMissing => Written::Config(&["des", "evidence"]),
             Code::ScopeViolation => Written::Step("allowed_file_patterns"),
             Code::JudgeRefused | Code::JudgeFailed => Written::Config(&["des", "judge"]),
+            Code::PromptNotFound => {
+                Written::BuiltIn("a prompt that is not found is reported where steps are used")
+            }
             Code::NotJudged | Code::Unfinished => Written::BuiltIn("a gated agent is judged when it stops"),
             Code::GuardDenied | Code::GuardAsks => Written::BuiltIn("guards"),
             Code::PermissionAllowed | Code::PermissionDenied => Written::Config(&["permissionRequest"]),

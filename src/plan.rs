@@ -142,6 +142,8 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         Remember::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
     steps.extend(rules::rules(facts));
     steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
+    let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
+    steps.extend(unknown.map(|action| Step { reason: Reason::NoPrompt, action }));
     steps.extend(Report::of(event).map(Action::Report).map(Step::itself));
     let mut of_section = commands::commands(facts, gate.is_some())?;
     prompts::prompts(facts, gate.is_some(), &mut of_section)?;

@@ -18,6 +18,7 @@ use crate::error::{HookError, Result};
 use crate::event::{Blocking, Counted, EventKind, Subject};
 use crate::export::background;
 use crate::file_pattern::Location;
+use crate::finding::Finding;
 use crate::git::WorkTree;
 use crate::log;
 use crate::messages;
@@ -45,7 +46,7 @@ pub(super) struct Context<'a> {
     pub(super) session: Session,
     pub(super) gate: Option<GateContext>,
     /// Why it is not known whether a gate applies, where one could.
-    pub(super) unknown_gate: Option<String>,
+    unknown_gate: Option<Finding>,
     pub(super) tree: WorkTree,
     /// The files that count as changed, where the event is only looked at.
     given_changes: Option<Vec<String>>,
@@ -101,7 +102,7 @@ impl<'a> Context<'a> {
             config,
             session,
             gate,
-            unknown_gate,
+            unknown_gate: unknown_gate.filter(|_| !environment.is_sample),
             given_changes: environment.changed.clone(),
             started,
         }))
@@ -126,6 +127,7 @@ impl<'a> Context<'a> {
             config: &self.config.settings,
             origins: &self.config.origins,
             gate: self.gate.as_ref().map(|gate| &gate.facts),
+            unknown_gate: self.unknown_gate.as_ref(),
             config_error: config_error.as_deref(),
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),

@@ -13,6 +13,8 @@ pub struct Environment {
     pub only_project: bool,
     /// Nothing is written: the event is only looked at.
     pub is_rehearsal: bool,
+    /// It did not happen: no transcript holds the prompt of its agent, and nobody has missed it.
+    pub is_sample: bool,
     /// Then these files count as changed.
     pub changed: Option<Vec<String>>,
 }

@@ -64,8 +64,7 @@ fn allowed(
     mut result: HookResult,
     written: Written,
 ) -> Result<HookResult> {
-    let unwritten = written.as_ref().ok().cloned().flatten();
-    for problem in context.unknown_gate.clone().into_iter().chain(unwritten) {
+    if let Some(problem) = written.as_ref().ok().cloned().flatten() {
         result.message = Some(match result.message {
             Some(message) => format!("{message}\n{problem}"),
             None => messages::message(plan, &problem),

@@ -112,7 +112,8 @@ pub(crate) fn rehearse(
             }
         });
     }
-    let no_gate = if plan.gate().is_none() { no_gate(&context) } else { None };
+    let has_gate = plan.steps.iter().any(|step| step.action.is_gate());
+    let no_gate = if has_gate { None } else { no_gate(&context) };
     Ok(Some(Rehearsal {
         agent: context.agent.as_ref().or(context.caller.as_ref()).map(|agent| agent.name.clone()),
         root: context.root.folder.clone(),
@@ -139,7 +140,7 @@ impl Rehearsal {
     /// Whether a gate found this, and not a guard.
     pub(crate) fn is_of_gate(&self, outcome: &Outcome) -> bool {
         let steps = self.plan.steps.iter().zip(&self.checks);
-        let gates = steps.filter(|(step, _)| matches!(step.action, Action::Gate(_)));
+        let gates = steps.filter(|(step, _)| step.action.is_gate());
         gates.into_iter().any(|(_, checks)| checks.iter().any(|one| std::ptr::eq(one, outcome)))
     }
 

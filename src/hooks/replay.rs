@@ -245,6 +245,7 @@ impl Replayer {
             config: &self.loaded.config,
             origins: &self.loaded.origins,
             gate,
+            unknown_gate: None,
             config_error: None,
             work: &past.stage.work,
             config_dir: Some(&self.base),

@@ -70,6 +70,7 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
         Action::Guards(guards) => guards::run(guards, plan, context),
         Action::Permissions(rules) => permissions::run(rules, context),
         Action::Gate(gate) => gates::run(gate, plan, context),
+        Action::UnknownGate(finding) => vec![Outcome::finding((**finding).clone(), false)],
         Action::Context(rule) => prompts::run(rule, &context.root.folder),
         Action::Note(text) => vec![Outcome::note(text.clone())],
         Action::Wait(agents) => vec![Outcome::note(messages::waiting(agents))],

@@ -8,6 +8,7 @@ use crate::config::{ConclaudeConfig, DesConfig};
 use crate::des::call::Call;
 use crate::des::markers;
 use crate::event::{EventKind, Subject};
+use crate::finding::{Code, Finding};
 use crate::log;
 use crate::store::Session;
 use crate::transcript::{self, identity};
@@ -35,7 +36,7 @@ pub(super) fn who_and_which_gate(
     event: &Event,
     session: &Session,
     settings: &ConclaudeConfig,
-) -> (Option<Agent>, Option<GateContext>, Option<String>) {
+) -> (Option<Agent>, Option<GateContext>, Option<Finding>) {
     let payload = &event.payload;
     let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
     let paths = gate_facts::transcript_paths(payload);
@@ -61,14 +62,16 @@ pub(super) fn who_and_which_gate(
 }
 
 /// Where steps are used, a prompt that was not found is reported, since a gate may have been missed.
-fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) -> Option<String> {
+fn why_unknown(looked_in: &Path, settings: &ConclaudeConfig, session: &Session) -> Option<Finding> {
     let what = format!("the agent's prompt was not found in {}", looked_in.display());
     // In the transcript of another client the markers are, and who was called with them is not.
     let uses_steps = settings.des.is_some()
         || Call::all(session).iter().any(Call::is_open)
         || (transcript::is_foreign(looked_in) && transcript::mentions(looked_in, markers::KEY));
     if uses_steps {
-        return Some(format!("⚠ {what}: if it has a step, the step was not checked"));
+        let what = format!("{what}: if it has a step, the step was not checked");
+        let fix = "look at its step; `conclaude des status` lists them all";
+        return Some(Finding::new(Code::PromptNotFound, what, fix).warning());
     }
     log::debug(|| what);
     None

@@ -6,6 +6,7 @@ use super::step::Gate;
 use crate::agent::Agent;
 use crate::config::{ConclaudeConfig, GateConfig, Origins};
 use crate::file_pattern::Location;
+use crate::finding::Finding;
 use crate::types::Event;
 
 /// Everything that a plan is made from.
@@ -27,6 +28,8 @@ pub(crate) struct Facts<'a> {
     /// The files that the values of the config came from, and whether they may run.
     pub(crate) origins: &'a Origins,
     pub(crate) gate: Option<&'a GateFacts>,
+    /// Why it is not known whether a gate applies, where one could.
+    pub(crate) unknown_gate: Option<&'a Finding>,
     /// Why a file of the config cannot be used, in a line.
     pub(crate) config_error: Option<&'a str>,
     /// Where commands run.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Reaction, Show};
 use crate::event::EventKind;
+use crate::finding::Finding;
 use crate::rule::Rule;
 
 /// A command of the event's section that does not run. Where it is in the section is enough: what it says is for whoever asks.
@@ -65,6 +66,8 @@ pub(crate) enum Reason {
     Markers { step_file: String },
     /// The call comes from an agent that is gated.
     GatedCaller { step_file: String },
+    /// Whether the prompt's markers ask for a gate is not known.
+    NoPrompt,
     /// `des.judge` is configured.
     Judge,
     /// It belongs to the event itself.
@@ -77,6 +80,7 @@ impl fmt::Display for Reason {
             Reason::Pattern => f.write_str("its pattern matches"),
             Reason::Markers { step_file } => write!(f, "the prompt's markers name the step file {step_file}"),
             Reason::GatedCaller { step_file } => write!(f, "its caller is gated by {step_file}"),
+            Reason::NoPrompt => f.write_str("whether it applies is not known"),
             Reason::Judge => f.write_str("des.judge is configured"),
             Reason::Itself => f.write_str("it belongs to the event"),
         }
@@ -90,6 +94,8 @@ pub(crate) enum Action {
     /// Context for a prompt.
     Context(Context),
     Gate(Gate),
+    /// Whether a gate applies is not known, and nothing is checked but this reported.
+    UnknownGate(Box<Finding>),
     Report(Report),
     Command(Command),
     /// Something that is shown to the user.
@@ -103,6 +109,14 @@ pub(crate) enum Action {
     Remember(Remember),
     /// The commands must have printed the path of the worktree that they made.
     Worktree,
+}
+
+impl Action {
+    /// Whether it is a gate, also where that is all that is known.
+    #[must_use]
+    pub(crate) fn is_gate(&self) -> bool {
+        matches!(self, Action::Gate(_) | Action::UnknownGate(_))
+    }
 }
 
 /// What an event changes in the state of its session.
@@ -140,7 +154,9 @@ impl fmt::Display for Action {
             Action::Permissions(_) => f.write_str("the rules for permissions"),
             Action::Gate(Gate::Call { .. } | Gate::Helper { .. }) => f.write_str("Gate 1"),
             Action::Gate(Gate::Write { .. }) => f.write_str("Gate 2"),
-            Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) => f.write_str("Gate 3"),
+            Action::Gate(Gate::Stop { .. } | Gate::Lost { .. }) | Action::UnknownGate(_) => {
+                f.write_str("Gate 3")
+            }
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
             Action::Command(command) => write!(f, "`{}`", command.run.trim()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::common::environment::run_in;
 use crate::common::snapshot::pretty;
 use crate::common::workflow::{MARKERS, codes, done, todo};
 use crate::common::{Outcome, Test, agent_call, in_little_memory};
@@ -309,7 +310,7 @@ fn a_prompt_that_is_not_found_is_reported_where_a_gate_could_apply() {
     let test = Test::stop().config("des: {}").step(&todo());
     assert_snapshot!(test.stops().run().message(), @"
     conclaude: SubagentStop of coder (a1b2c3)
-    ⚠ the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked
+    ⚠ PROMPT_NOT_FOUND: the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked → look at its step; `conclaude des status` lists them all
     ");
     // A call that Gate 1 let in, and an agent that cannot be linked to it.
     let called = Test::stop().step(&todo()).call_agent(MARKERS).run().again();
@@ -325,13 +326,37 @@ fn a_prompt_that_is_not_found_is_reported_where_a_gate_could_apply() {
         let done = Test::stop().file("main.jsonl", marked).run();
         insta::allow_duplicates! { assert_snapshot!(done.message(), @"
         conclaude: SubagentStop of coder (a1b2c3)
-        ⚠ the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked
+        ⚠ PROMPT_NOT_FOUND: the agent's prompt was not found in [ROOT]/main.jsonl: if it has a step, the step was not checked → look at its step; `conclaude des status` lists them all
         "); }
         Test::stop().file("main.jsonl", text).run().silent().nowhere("step was not checked");
     }
     // Where nobody uses steps there is nothing to miss.
     Test::stop().run().silent().nowhere("prompt");
     Test::stop().config("des: {enabled: false}").run().silent().nowhere("prompt");
+}
+
+#[test]
+fn a_prompt_that_is_not_found_is_planned_recorded_and_explained() {
+    let done = Test::stop().config("des: {}").step(&todo()).run();
+    let record = done.audit().pop().unwrap();
+    assert_eq!((&record["decision"], &record["findings"][0]["verdict"]), (&json!("warned"), &json!("warn")));
+    assert_eq!(record["findings"][0]["code"], "PROMPT_NOT_FOUND");
+    let test = done.again();
+    let why: Value = serde_json::from_str(&run_in(&test.root(), &["why", "--json"]).1).unwrap();
+    assert_snapshot!(why["today"]["missing"].as_str().unwrap(), @"the transcript, in which the agent's prompt is looked for, is not recorded");
+    let payload = test.input();
+    let test = test.file("payload.json", payload);
+    let explained = |arguments: &[&str]| -> Value {
+        let shown = run_in(&test.root(), &[&["explain", "--json"], arguments].concat()).1;
+        serde_json::from_str(&shown).unwrap()
+    };
+    let same = explained(&["--payload", "payload.json"]);
+    assert_eq!(same["gates"][0]["why"], "whether it applies is not known");
+    assert_eq!(same["gates"][0]["findings"][0]["code"], "PROMPT_NOT_FOUND");
+    assert_eq!((&same["no_gate"], &same["answers"][0]["decision"]), (&Value::Null, &json!("warned")));
+    // An event that did not happen has no prompt that could have been missed.
+    let sample = explained(&["SubagentStop", "--agent", "coder"]);
+    assert_eq!((&sample["gates"], &sample["answers"][0]["decision"]), (&json!([]), &json!("allowed")));
 }
 
 // ---- A payload of six fields, with the agent's plain transcript

@@ -30,6 +30,7 @@ pub(in crate::cli) fn explain(asked: Asked) -> io::Result<Explained> {
         project_dir,
         only_if_trusted: registration::asks_for_trust(&found),
         changed: asked.changed.clone(),
+        is_sample: asked.is_sample,
         ..Environment::default()
     };
     let payload = Value::Object(asked.payload.clone()).to_string();

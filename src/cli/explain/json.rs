@@ -7,7 +7,7 @@ use super::{cases, words};
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::outcome::Outcome;
 use crate::permission::Permitted;
-use crate::plan::{Action, Command};
+use crate::plan::Command;
 
 pub(super) fn of(explained: &Explained) -> Value {
     let asked = &explained.asked;
@@ -30,8 +30,7 @@ fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
     );
     let error = rehearsal.config_error.as_ref();
     let plan = &rehearsal.plan;
-    let gates =
-        plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| matches!(step.action, Action::Gate(_)));
+    let gates = plan.steps.iter().zip(&rehearsal.checks).filter(|(step, _)| step.action.is_gate());
     let gates = gates.map(|(step, checks)| {
         json!({
             "gate": step.action.to_string(), "why": step.reason.to_string(),

@@ -9,8 +9,8 @@ use super::{cases, rules, words};
 use crate::cli::out::Out;
 use crate::config::Reaction;
 use crate::hooks::rehearse::{Guarded, Rehearsal};
+use crate::plan::Command;
 use crate::plan::environment::FILES;
-use crate::plan::{Action, Command};
 use crate::text::printable_line;
 
 pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
@@ -108,7 +108,7 @@ fn effects(out: &mut Out<'_>, guarded: &Guarded) -> io::Result<()> {
 
 fn gates(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     for (step, checks) in rehearsal.plan.steps.iter().zip(&rehearsal.checks) {
-        if !matches!(step.action, Action::Gate(_)) {
+        if !step.action.is_gate() {
             continue;
         }
         section(out, "Gates")?;

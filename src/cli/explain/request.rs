@@ -57,6 +57,8 @@ pub(in crate::cli) struct Asked {
     pub(in crate::cli) payload: Map<String, Value>,
     /// The files that an agent changed until its stop, where they are given.
     pub(in crate::cli) changed: Option<Vec<String>>,
+    /// It did not happen.
+    pub(in crate::cli) is_sample: bool,
     /// What was assumed.
     pub(in crate::cli) notes: Vec<String>,
 }
@@ -71,7 +73,13 @@ impl Asked {
 
     /// An event with these fields, as it would come in this folder.
     pub(in crate::cli) fn sample(sample: &Sample<'_>) -> Asked {
-        Asked { event: sample.event, payload: sample.payload(), changed: None, notes: Vec::new() }
+        Asked {
+            event: sample.event,
+            payload: sample.payload(),
+            changed: None,
+            is_sample: true,
+            notes: Vec::new(),
+        }
     }
 
     pub(in crate::cli) fn text(&self, field: &str) -> Option<&str> {
@@ -114,7 +122,7 @@ fn of_payload(path: &Path, request: &Request) -> io::Result<Asked> {
         notes.push(format!("its folder {cwd:?} is not here: {here} is taken instead"));
         payload.insert("cwd".into(), here.into());
     }
-    Ok(Asked { event, payload, changed: None, notes })
+    Ok(Asked { event, payload, changed: None, is_sample: false, notes })
 }
 
 /// The event that was named, unless the payload is of another one.

@@ -64,6 +64,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         Action::Guards(_)
         | Action::Permissions(_)
         | Action::Gate(_)
+        | Action::UnknownGate(_)
         | Action::Command(_)
         | Action::Remember(_)
         | Action::Worktree => None,

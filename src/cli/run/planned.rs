@@ -211,6 +211,7 @@ impl Project<'_> {
             config: self.config,
             origins: self.origins,
             gate: None,
+            unknown_gate: None,
             config_error: None,
             work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),

@@ -53,6 +53,7 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
     let environment = Environment {
         project_dir: Some(folder.to_owned()),
         only_project: true,
+        is_sample: true,
         changed,
         ..Environment::default()
     };

@@ -8,6 +8,7 @@ use crate::des::gates::shell_quote;
 use crate::dialect::claude::sample::Sample;
 use crate::dialect::claude::{fields, tools};
 use crate::event::{EventKind, Subject};
+use crate::finding::Code;
 use crate::hooks::rehearse::{End, Rehearsal};
 use crate::plan::{Command, WhyNot};
 use crate::text::{clean, escaped_json};
@@ -53,6 +54,10 @@ fn judged(record: &Value) -> Result<Today, String> {
     }
     if event == EventKind::UserPromptSubmit && record.get("applied").is_some() {
         return Err("the prompt, which patterns compare, is not recorded".into());
+    }
+    let mut findings = record.get("findings").and_then(Value::as_array).into_iter().flatten();
+    if findings.any(|finding| text(finding, "code") == Some(Code::PromptNotFound.as_str())) {
+        return Err("the transcript, in which the agent's prompt is looked for, is not recorded".into());
     }
     let known = Known::of(event, record)?;
     let asked = Asked::sample(&known.sample());

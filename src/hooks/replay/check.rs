@@ -43,6 +43,7 @@ impl Replayer {
                 vec![Outcome { verdict, message: message.clone(), evidence }]
             }
             Action::Gate(_)
+            | Action::UnknownGate(_)
             | Action::Report(_)
             | Action::Command(_)
             | Action::Note(_)
