@@ -84,16 +84,23 @@ fn char_at(pattern: &str, at: usize) -> Option<char> {
     pattern.get(at..)?.chars().next()
 }
 
+/// How many bytes from here on no check needs to look at.
+fn plain_bytes(pattern: &str, at: usize) -> usize {
+    let rest = pattern.as_bytes().get(at..).unwrap_or_default();
+    let is_plain = |byte: &&u8| !matches!(byte, b'[' | b'{' | b'}' | b',' | b'\\');
+    rest.iter().take_while(is_plain).count()
+}
+
 /// The position behind the `}` that ends the alternatives of which one ends here.
 pub(super) fn end_of_alternatives(pattern: &str, mut at: usize) -> usize {
     let mut depth = 1;
-    while let Some(c) = char_at(pattern, at) {
-        at += c.len_utf8();
-        match c {
-            '\\' => at += char_at(pattern, at).map_or(0, char::len_utf8),
-            '[' => at = end_of_class(pattern, at),
-            '{' => depth += 1,
-            '}' => depth -= 1,
+    while let Some(byte) = pattern.as_bytes().get(at) {
+        at += 1;
+        match byte {
+            b'\\' => at += char_at(pattern, at).map_or(0, char::len_utf8),
+            b'[' => at = end_of_class(pattern, at),
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
             _ => {}
         }
         if depth == 0 {
@@ -160,7 +167,11 @@ impl<'a> Compiler<'a> {
 
     /// Compiles up to the end of the pattern or of an alternative.
     fn sequence(&mut self, depth: usize) -> Result<(), GlobError> {
-        while let Some(c) = self.peek() {
+        loop {
+            if self.program.is_none() {
+                self.at += plain_bytes(self.pattern, self.at);
+            }
+            let Some(c) = self.peek() else { return Ok(()) };
             match c {
                 '}' => return Ok(()),
                 ',' if depth > 0 => return Ok(()),
@@ -178,7 +189,6 @@ impl<'a> Compiler<'a> {
                 other => self.character(other),
             }
         }
-        Ok(())
     }
 
     fn single(&mut self, op: Op) {

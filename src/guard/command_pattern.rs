@@ -89,23 +89,18 @@ impl CommandPattern {
     /// Out of time it matches, unless that would allow the command.
     pub(crate) fn matches(&self, command: &str, if_out_of_time: bool) -> bool {
         // Of many rules few are for the program at hand.
-        let could_start = || self.glob.could_start(command, false, self.ignores_case);
-        if self.ignores_case {
-            return could_start()
-                && self.matches_text(&command.to_ascii_lowercase(), could_start, if_out_of_time);
+        if !self.glob.could_start(command, false, self.ignores_case) {
+            return false;
         }
-        self.matches_text(command, could_start, if_out_of_time)
-    }
-
-    fn matches_text(&self, command: &str, could_start: impl Fn() -> bool, if_out_of_time: bool) -> bool {
+        let small = self.ignores_case.then(|| command.to_ascii_lowercase());
+        let command = small.as_deref().unwrap_or(command);
         let matches = |glob: &Glob| {
             // The clock is asked where a comparison takes time.
             !glob.rules_out(command)
                 && if deadline::is_over() { if_out_of_time } else { glob.matches_long(command) }
         };
         // A pattern that is too long to be made longer counts as one that cannot be compared in time.
-        matches(&self.glob)
-            || self.is_prefix && could_start() && self.longer().map_or(if_out_of_time, matches)
+        matches(&self.glob) || self.is_prefix && self.longer().map_or(if_out_of_time, matches)
     }
 
     /// Whether it allows a command, which is compared as it is written: another program of the same name, or an option before the

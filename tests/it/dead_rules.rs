@@ -354,7 +354,7 @@ preToolUse:
     1 | userPromptSubmit: {contextRules: [{pattern: deploy, prompt: "see @docs/missing.md and @src/a.ts"}]}
       |                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the project has no such file
       |
-      = help: write its path from the project's root; `@@` is an `@`
+      = help: write its path from the project's root; `@@` at the start of a word is an `@`
 
     warning: toolUsageValidation: `git  push` matches hardly anything
      --> [ROOT]/.conclaude.yaml:4:36

@@ -326,7 +326,7 @@ fn a_command_without_changed_files_is_a_reason_in_a_record_and_none_for_one() {
     assert!(answer.audit().is_empty(), "nothing applied");
     let config = format!("subagentStop: {{commands: {{'*': [{{run: 'true'}}, {skipped}]}}}}");
     let answer = answer.again().config(&config).run();
-    assert_snapshot!(answer.audit()[0]["skipped"], @r#"[{"what":"`lint`","why":"`files: [*.rs]` covers no changed file (none)","rule":{"key":"subagentStop.commands","pattern":"*","file":".conclaude.yaml","line":1}}]"#);
+    assert_snapshot!(answer.audit()[0]["skipped"], @r#"[{"what":"`lint`","why":"`files: [*.rs]` covers no changed file (.conclaude.yaml)","rule":{"key":"subagentStop.commands","pattern":"*","file":".conclaude.yaml","line":1}}]"#);
 }
 
 #[test]

@@ -152,6 +152,11 @@ fn a_step_is_judged_by_another_subcommand_today() {
       step: steps/01-01.json
 
     Why
+      · Gate 3 looked at the phases with their outcomes, skips and proofs, the
+        limits, the state of the step, and the files that were changed, and found
+        this
+          the prompt has DES-VALIDATION: required, DES-STEP-FILE: steps/01-01.json,
+          DES-AGENT: coder, DES-COMMAND: /nw:execute, DES-PROJECT-ID: greeting
       ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded
           phase_execution_log in steps/01-01.json:13
       ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository
