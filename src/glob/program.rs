@@ -293,8 +293,10 @@ impl<'a> Compiler<'a> {
             self.sequence(depth)?;
             all_open &= self.opens;
             skips.append(&mut self.skips);
-            jumps.push(self.len());
-            self.push(Op::Jump(0));
+            if self.program.is_some() {
+                jumps.push(self.len());
+                self.push(Op::Jump(0));
+            }
             let next = self.len();
             match self.next() {
                 Some(',') => self.patch(split, Op::Split(split + 1, next)),

@@ -117,9 +117,10 @@ impl CommandPattern {
     pub(crate) fn denies<'f>(&self, forms: &'f Forms<'_>, blocked: bool) -> Option<Match<'f>> {
         let Forms { plain, environment, whole } = forms;
         let matching = |text: &'f str| self.matches(text, true).then_some(text);
-        let others = [plain.text.as_deref(), *whole].into_iter().flatten();
-        let mut texts = others.chain(environment.iter().map(String::as_str));
-        let text = matching(&plain.command.text).or_else(|| texts.find_map(matching));
+        let text = matching(&plain.command.text)
+            .or_else(|| matching(plain.text.as_deref()?))
+            .or_else(|| matching((*whole)?))
+            .or_else(|| environment.iter().find_map(|text| matching(text)));
         if text.is_none() && !self.could_match(plain, blocked) {
             return None;
         }
