@@ -14,6 +14,9 @@ const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
 /// A pipe never holds more than this, so no more is read of a process that has ended.
 const MAX_DRAIN: usize = 1 << 20;
 
+/// Nor for longer than this. What the process itself left in a pipe is there at once, and is one chunk of each.
+const MAX_DRAIN_TIME: Duration = Duration::from_millis(500);
+
 /// When a process is terminated, and the limit that it then ran into.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
@@ -80,11 +83,14 @@ pub(super) fn watch(process: &mut impl Watched, deadline: Option<Deadline>, sink
 
 /// Reads what was printed before the end. A child that was left behind may hold the pipes and print on; it does not hold us.
 fn drain(process: &mut impl Watched, sink: &mut dyn Sink) {
+    let start = process.now();
     let mut total = 0;
-    while total < MAX_DRAIN {
-        match process.read_some(sink) {
-            0 => break,
-            read => total += read,
+    loop {
+        let read = process.read_some(sink);
+        total += read;
+        let time = process.now().saturating_duration_since(start);
+        if read == 0 || total >= MAX_DRAIN || time >= MAX_DRAIN_TIME {
+            break;
         }
     }
 }
@@ -96,9 +102,10 @@ mod tests {
 
     const CHUNK: usize = 64 << 10;
 
-    /// A process that has output whenever it is asked, and a clock that moves a millisecond with every chunk.
+    /// A process that has output whenever it is asked, and a clock that moves with every chunk.
     struct Flood {
         now: Instant,
+        pace: Duration,
         chunks: u64,
         exits_after: Option<u64>,
         stopped_after: Option<u64>,
@@ -107,7 +114,14 @@ mod tests {
 
     impl Flood {
         fn new() -> Self {
-            Flood { now: Instant::now(), chunks: 0, exits_after: None, stopped_after: None, terminated: None }
+            Flood {
+                now: Instant::now(),
+                pace: Duration::from_millis(1),
+                chunks: 0,
+                exits_after: None,
+                stopped_after: None,
+                terminated: None,
+            }
         }
     }
 
@@ -123,7 +137,7 @@ mod tests {
 
         fn read_some(&mut self, sink: &mut dyn Sink) -> usize {
             self.chunks += 1;
-            self.now += Duration::from_millis(1);
+            self.now += self.pace;
             sink.chunk(Stream::Stdout, &[b'x'; CHUNK]);
             CHUNK
         }
@@ -187,6 +201,18 @@ mod tests {
         let found = watch_flood(&mut flood, Some(Duration::from_millis(5)), usize::MAX);
         assert_eq!(found, (Status::Exited(0), 5 + DRAINED));
         assert_eq!(flood.terminated, None);
+    }
+
+    #[test]
+    fn a_child_that_prints_slowly_holds_nobody_up_after_the_end() {
+        let mut flood = Flood { exits_after: Some(5), pace: Duration::from_millis(100), ..Flood::new() };
+        let start = flood.now;
+        let (status, _) = watch_flood(&mut flood, None, usize::MAX);
+        let drained = flood.now - start - 5 * flood.pace;
+        assert_eq!((status, drained), (Status::Exited(0), MAX_DRAIN_TIME));
+        // However slow it is, what has arrived already is read.
+        let mut slow = Flood { exits_after: Some(0), pace: Duration::from_secs(60), ..Flood::new() };
+        assert_eq!(watch_flood(&mut slow, None, usize::MAX), (Status::Exited(0), 1));
     }
 
     #[test]
