@@ -45,20 +45,7 @@ impl Walk<'_> {
             let around = walk.redirected;
             walk.redirected += usize::from(redirected.to_file);
             let keeps = fields.first().is_some_and(|field| field.text == "exec") && fields.len() == 1;
-            let choices = std::mem::take(&mut walk.choices);
-            let declares = matches!(
-                fields.first().map(|field| field.text.as_str()),
-                Some("export" | "declare" | "local" | "readonly" | "typeset")
-            );
-            let given = (!assigned.is_empty() && !declares).then(|| walk.state.give(assigned.clone()));
-            walk.run_command(&fields, &redirected);
-            if let Some(before) = given {
-                walk.state.environment = before;
-            }
-            if declares {
-                walk.export(&fields, &assigned);
-            }
-            walk.choices = choices;
+            let declares = walk.run_given(&fields, &assigned, &redirected);
             walk.redirected = around + usize::from(keeps && redirected.to_file);
             // A command of no words redirects as well.
             if walk.script.commands.len() == index && !redirected.touched.is_empty() {
@@ -78,6 +65,25 @@ impl Walk<'_> {
                 walk.blur();
             }
         });
+    }
+
+    /// Runs a command with the variables that are written before it; whether it declares them.
+    fn run_given(&mut self, fields: &[Field], assigned: &[String], redirected: &Redirected) -> bool {
+        let choices = std::mem::take(&mut self.choices);
+        let declares = matches!(
+            fields.first().map(|field| field.text.as_str()),
+            Some("export" | "declare" | "local" | "readonly" | "typeset")
+        );
+        let given = (!assigned.is_empty() && !declares).then(|| self.state.give(assigned.to_vec()));
+        self.run_command(fields, redirected);
+        if let Some(before) = given {
+            self.state.environment = before;
+        }
+        if declares {
+            self.export(fields, assigned);
+        }
+        self.choices = choices;
+        declares
     }
 
     /// `export` and `declare -x`: programs are given these variables from now on.
