@@ -21,14 +21,15 @@ use crate::transcript::stream::Stream;
 
 mod judge;
 pub(crate) mod seen;
+mod state;
 mod stops;
 mod walk;
 mod wire;
 mod workers;
 
 use seen::Seen;
-pub(crate) use walk::Thread;
-use walk::Walk;
+pub(crate) use state::Thread;
+use state::Walk;
 
 /// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any.
 ///

@@ -1,205 +1,31 @@
 //! Events of the past, looked at with a config of today: the same payload, plan, guards and decision as in a hook, with a config
 //! that is read once. Nothing is run and nothing is written.
 
-use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::{changes, gate_facts};
-use crate::agent::Agent;
-use crate::config::{DesConfig, Layer, Reaction, file_name};
+use crate::config::Reaction;
+use crate::deadline;
 use crate::decide::{self, Count, Decided, Decision, Word};
 use crate::des::markers::Markers;
-use crate::des::paths::Links;
-use crate::des::protected::Protected;
 use crate::dialect::claude::tools;
 use crate::event::{EventKind, Subject};
 use crate::file_pattern::Location;
-use crate::guard::{Rules, Sources};
-use crate::load::Loaded;
 use crate::plan::{self, Facts, Gate, GateFacts, Plan, Select};
-use crate::rule::Rule;
-use crate::types::{Event, HookPayload, PreToolUsePayload};
-use crate::{deadline, files, permission, root};
+use crate::types::{Event, HookPayload};
 
 mod check;
+mod config;
+mod past;
 mod rules;
 
-pub(crate) use rules::EVENTS;
-
-/// A config, ready to be compared with many events.
-pub(crate) struct Replayer {
-    loaded: Loaded,
-    guards: Rules,
-    /// What the files of the config are called, and whose they are.
-    sources: Vec<(Arc<str>, Layer)>,
-    /// What the files of the config are named relative to.
-    base: PathBuf,
-    des: DesConfig,
-    /// Every rule that could say something about the events of a transcript.
-    pub(crate) rules: Vec<Rule>,
-    /// The events that these are about.
-    with_rules: Vec<EventKind>,
-}
-
-/// Where events happen. What the disk says about its folders is asked once.
-pub(crate) struct Stage {
-    root: PathBuf,
-    work: PathBuf,
-    links: Links,
-    protected: OnceCell<Protected>,
-}
-
-impl Stage {
-    /// In this folder of this project. A worktree of an agent is one also where it has been removed since.
-    pub(crate) fn new(root: &Path, cwd: &Path) -> Stage {
-        let worktree = root::worktree_of(cwd).filter(|tree| tree.starts_with(root));
-        Stage {
-            root: root.to_owned(),
-            work: worktree.unwrap_or_else(|| root.to_owned()),
-            links: Links::default(),
-            protected: OnceCell::new(),
-        }
-    }
-}
-
-pub(crate) struct Past<'a> {
-    pub(crate) event: &'a Event,
-    pub(crate) stage: &'a Stage,
-    /// The subagent that it comes from; none is the main thread.
-    pub(crate) agent: Option<&'a Agent>,
-    /// The files that were written until a stop.
-    pub(crate) written: &'a [String],
-    /// How often the stop would have been blocked before.
-    pub(crate) blocks: u32,
-    /// Gate 2 or Gate 3 applies, and what it looked at is gone.
-    pub(crate) is_gated: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Would {
-    #[default]
-    Allowed,
-    /// Without asking the user.
-    Permitted,
-    /// No rule is against it, and commands that were not run may be.
-    Depends,
-    /// No rule is against it, and a gate may be that cannot be replayed.
-    Unknown,
-    Asked,
-    Denied,
-    Blocked,
-}
-
-impl Would {
-    pub(crate) const ALL: [Would; 7] = [
-        Would::Allowed,
-        Would::Permitted,
-        Would::Depends,
-        Would::Unknown,
-        Would::Asked,
-        Would::Denied,
-        Would::Blocked,
-    ];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Would::Allowed => "allowed",
-            Would::Permitted => "permitted",
-            Would::Depends => "depends",
-            Would::Unknown => "unknown",
-            Would::Asked => "asked",
-            Would::Denied => "denied",
-            Would::Blocked => "blocked",
-        }
-    }
-}
-
-/// A rule that denies, asks, blocks or permits, and what it matched.
-#[derive(Clone, Debug)]
-pub(crate) struct Because {
-    pub(crate) rule: Rule,
-    pub(crate) matched: String,
-    /// What this rule alone comes to.
-    pub(crate) would: Would,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Planned {
-    pub(crate) rule: Rule,
-    pub(crate) run: String,
-    pub(crate) can_block: bool,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Judged {
-    pub(crate) would: Would,
-    pub(crate) because: Vec<Because>,
-    /// Every rule that matches, also those that decide nothing.
-    pub(crate) matched: Vec<Rule>,
-    pub(crate) commands: Vec<Planned>,
-    /// Gate 1 applies: its prompt was judged, and its step file is not known any more.
-    pub(crate) has_gate: bool,
-}
+use check::called;
+pub(crate) use config::Replayer;
+pub(crate) use past::{Because, Judged, Past, Planned, Stage, Would};
 
 impl Replayer {
-    /// # Errors
-    /// When a rule cannot be evaluated.
-    pub(crate) fn new(loaded: Loaded, root: &Path) -> Result<Replayer, String> {
-        let used = loaded.origins.sources().iter();
-        let sources: Vec<(Arc<str>, Layer)> =
-            used.map(|source| (file_name(&source.path, Some(root)).into(), source.layer)).collect();
-        let broken = |error| format!("a rule cannot be evaluated: {error}");
-        let home = files::home();
-        let guards = Rules::of(&loaded.config.guards, &Sources(&sources), home.as_deref()).map_err(broken)?;
-        let permissions =
-            permission::Rules::of(&loaded.config.permissions, &Sources(&sources), home.as_deref())
-                .map_err(broken)?;
-        let rules = rules::all(&loaded, &guards, &permissions, root);
-        let des = loaded.config.des.clone().unwrap_or_default();
-        let is_of = |event: &EventKind| {
-            let section = event.row().section;
-            let key = |rule: &Rule| rule.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
-            rules.iter().any(key)
-        };
-        let with_rules = EVENTS.into_iter().filter(is_of).collect();
-        Ok(Replayer { loaded, guards, sources, base: root.to_owned(), des, rules, with_rules })
-    }
-
-    /// Whether a rule could say something about this event. Most configs have none for some of them, and then nothing is to be judged.
-    pub(crate) fn has_rules(&self, event: EventKind) -> bool {
-        self.with_rules.contains(&event)
-    }
-
-    /// Sections of the config for events that no transcript shows.
-    pub(crate) fn other_sections(&self) -> Vec<&'static str> {
-        let sections = self.loaded.config.sections.iter();
-        let others = sections
-            .filter(|(event, section)| !EVENTS.contains(event) && section.commands().next().is_some());
-        others.map(|(event, _)| event.row().section).collect()
-    }
-
-    pub(crate) fn has_gates(&self) -> bool {
-        self.des.is_enabled()
-    }
-
-    pub(crate) fn has_permissions(&self) -> bool {
-        self.loaded.config.permissions.has_rules()
-            || self.loaded.config.section(EventKind::PermissionRequest).is_some()
-    }
-
-    /// Whether a command at a stop is limited to the files that were written.
-    pub(crate) fn asks_for_files(&self) -> bool {
-        [EventKind::Stop, EventKind::SubagentStop].into_iter().any(|event| self.compares_files(event))
-    }
-
-    fn compares_files(&self, event: EventKind) -> bool {
-        let section = self.loaded.config.section(event);
-        section.is_some_and(|section| section.commands().any(|command| command.files.is_some()))
-    }
-
     /// What the config has to say about an event.
     ///
     /// # Errors
@@ -263,11 +89,6 @@ impl Replayer {
             markers: [markers.step_file, markers.agent, markers.command, markers.project_id],
         })
     }
-}
-
-/// The prompt of an agent that is about to be called.
-fn called(tool: &PreToolUsePayload) -> Option<&str> {
-    tools::starts_agent(&tool.tool_name).then(|| tool.tool_input.get("prompt")?.as_str()).flatten()
 }
 
 fn changed(past: &Past<'_>) -> Vec<Location> {

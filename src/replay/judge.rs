@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::seen::{At, Happened, Hit, differs};
-use super::walk::Walk;
+use super::state::Walk;
 use crate::dialect::claude::tools::{self, Use};
 use crate::event::EventKind;
 use crate::hooks::replay::{Judged, Past, Stage, Would};

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::seen::Happened;
-use super::walk::{Pending, Walk};
+use super::state::{Pending, Walk};
 use crate::dialect::claude::transcript::Entry;
 use crate::event::EventKind;
 use crate::hooks::replay::Would;

@@ -1,18 +1,15 @@
 //! One transcript as the events that it was: what its lines say becomes prompts, calls, their results and stops.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
-
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::seen::{At, Happened, Seen};
-use crate::agent::Agent;
+use super::state::{Open, Pending, Walk};
 use crate::dialect::claude::prompt::{is_notification, task_of};
 use crate::dialect::claude::tools;
-use crate::dialect::claude::transcript::{Ending, Entry, Fate};
+use crate::dialect::claude::transcript::{Entry, Fate};
 use crate::event::EventKind;
-use crate::hooks::replay::{self, Judged, Replayer, Stage};
+use crate::hooks::replay::{self, Judged};
 use crate::order::sorted;
 use crate::types::Event;
 
@@ -20,110 +17,7 @@ use crate::types::Event;
 const MAX_OPEN: usize = 10_000;
 const MAX_WRITTEN: usize = 10_000;
 
-/// One transcript.
-pub(crate) struct Thread {
-    /// In the order of all transcripts.
-    pub(super) number: usize,
-    pub(super) session: String,
-    /// The transcript of the main thread.
-    pub(super) main: PathBuf,
-    pub(super) path: PathBuf,
-    pub(super) size: u64,
-    /// None for the main thread.
-    pub(super) agent: Option<Agent>,
-    /// The project of the session.
-    pub(super) root: Option<PathBuf>,
-    /// The mode of permissions in which the session was started.
-    pub(super) mode: Option<String>,
-}
-
-impl Thread {
-    pub(super) fn actor(&self) -> &str {
-        self.agent.as_ref().map_or("main", |agent| &agent.name)
-    }
-}
-
-/// A call that has no result yet.
-struct Open {
-    at: At,
-    judged: Option<Judged>,
-    /// Where rules for permissions may have to be asked about it.
-    event: Option<Event>,
-    writes: Vec<String>,
-    /// The agent that it starts.
-    starts: Option<String>,
-    /// A hook answered PermissionRequest.
-    was_asked: bool,
-    is_early: bool,
-}
-
-/// A stop, until the next line says what became of it.
-pub(super) struct Pending {
-    pub(super) ending: Ending,
-    pub(super) time: Option<String>,
-    pub(super) is_early: bool,
-}
-
-/// What is known while a transcript is read.
-pub(super) struct Walk<'a> {
-    pub(super) replayer: &'a Replayer,
-    pub(super) thread: &'a Thread,
-    since: Option<Timestamp>,
-    pub(super) seen: Seen,
-    pub(super) stage: Option<(String, Stage)>,
-    pub(super) judged_on_stage: u32,
-    pub(super) cwd: String,
-    /// What all payloads have, for this folder and this mode of permissions.
-    pub(super) common: Option<(String, Option<String>, Map<String, Value>)>,
-    pub(super) mode: Option<String>,
-    pub(super) time: Option<String>,
-    /// The line is older than what is asked for: it is only remembered.
-    pub(super) is_early: bool,
-    open: HashMap<String, Open>,
-    pub(super) written: Vec<String>,
-    written_names: HashSet<String>,
-    /// Agents in the background: their id and what they are.
-    pub(super) running: BTreeMap<String, String>,
-    pub(super) stop: Option<Pending>,
-    /// How often the stop would have been blocked.
-    pub(super) blocks: u32,
-    pub(super) was_blocked: bool,
-    /// The agent was called with a step.
-    pub(super) is_gated: bool,
-    has_prompt: bool,
-    /// What follows the last line that was read could not be.
-    pub(super) ends_in_gap: bool,
-    pub(super) hits: u64,
-}
-
-impl<'a> Walk<'a> {
-    pub(super) fn new(replayer: &'a Replayer, thread: &'a Thread, since: Option<Timestamp>) -> Walk<'a> {
-        Walk {
-            replayer,
-            thread,
-            since,
-            seen: Seen::default(),
-            stage: None,
-            judged_on_stage: 0,
-            cwd: String::new(),
-            common: None,
-            mode: thread.mode.clone(),
-            time: None,
-            is_early: since.is_some(),
-            open: HashMap::new(),
-            written: Vec::new(),
-            written_names: HashSet::new(),
-            running: BTreeMap::new(),
-            stop: None,
-            blocks: 0,
-            was_blocked: false,
-            is_gated: false,
-            has_prompt: false,
-            ends_in_gap: false,
-            hits: 0,
-        }
-    }
-
+impl Walk<'_> {
     pub(super) fn entry(&mut self, entry: &Entry<'_>) {
         if self.thread.agent.is_none() && entry.is_sidechain.is_true() {
             self.seen.not_replayed.sidechain_lines += 1;
@@ -290,12 +184,6 @@ impl<'a> Walk<'a> {
         if let Some(judged) = judged {
             self.note(At { event: kind, ..at }, &judged, happened, Some(true));
         }
-    }
-
-    /// Where a file of the project is, without the project.
-    pub(super) fn shown<'p>(&self, path: &'p str) -> &'p str {
-        let root = self.thread.root.as_deref().unwrap_or(Path::new(&self.cwd));
-        Path::new(path).strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(path)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::seen::{At, Happened, Hit, Seen, Tally};
-use super::walk::Thread;
+use super::state::Thread;
 use crate::agent::Agent;
 use crate::event::EventKind;
 use crate::hooks::replay::{Because, Planned, Would};

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::seen::Seen;
-use super::walk::Thread;
+use super::state::Thread;
 use super::wire::{self, Line};
 use crate::order::sorted;
 use crate::process::{self, Sink, Status, Stream};

@@ -3,10 +3,13 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use super::{Because, Past, Replayer, Stage, Would, called, rules};
+use super::config::Replayer;
+use super::past::{Because, Past, Stage, Would};
+use super::rules;
 use crate::des::gates::{self, Calling};
 use crate::des::markers::Markers;
 use crate::des::protected::Protected;
+use crate::dialect::claude::tools;
 use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::guard::Watch;
@@ -16,7 +19,7 @@ use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::permission;
 use crate::plan::{Action, Gate};
 use crate::rule::{Rule, Written};
-use crate::types::{Event, HookPayload};
+use crate::types::{Event, HookPayload, PreToolUsePayload};
 
 impl Replayer {
     /// What a check finds; the rules that it matches are noted.
@@ -118,4 +121,9 @@ impl Replayer {
             Written::BuiltIn(what) => Rule::built_in(what),
         }
     }
+}
+
+/// The prompt of an agent that is about to be called.
+pub(super) fn called(tool: &PreToolUsePayload) -> Option<&str> {
+    tools::starts_agent(&tool.tool_name).then(|| tool.tool_input.get("prompt")?.as_str()).flatten()
 }

@@ -1,0 +1,124 @@
+//! What is known while a transcript is read: the thread that it is of, its calls without a result, and its last stop.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::seen::{At, Seen};
+use crate::agent::Agent;
+use crate::dialect::claude::transcript::Ending;
+use crate::hooks::replay::{Judged, Replayer, Stage};
+use crate::types::Event;
+
+/// One transcript.
+pub(crate) struct Thread {
+    /// In the order of all transcripts.
+    pub(super) number: usize,
+    pub(super) session: String,
+    /// The transcript of the main thread.
+    pub(super) main: PathBuf,
+    pub(super) path: PathBuf,
+    pub(super) size: u64,
+    /// None for the main thread.
+    pub(super) agent: Option<Agent>,
+    /// The project of the session.
+    pub(super) root: Option<PathBuf>,
+    /// The mode of permissions in which the session was started.
+    pub(super) mode: Option<String>,
+}
+
+impl Thread {
+    pub(super) fn actor(&self) -> &str {
+        self.agent.as_ref().map_or("main", |agent| &agent.name)
+    }
+}
+
+/// A call that has no result yet.
+pub(super) struct Open {
+    pub(super) at: At,
+    pub(super) judged: Option<Judged>,
+    /// Where rules for permissions may have to be asked about it.
+    pub(super) event: Option<Event>,
+    pub(super) writes: Vec<String>,
+    /// The agent that it starts.
+    pub(super) starts: Option<String>,
+    /// A hook answered PermissionRequest.
+    pub(super) was_asked: bool,
+    pub(super) is_early: bool,
+}
+
+/// A stop, until the next line says what became of it.
+pub(super) struct Pending {
+    pub(super) ending: Ending,
+    pub(super) time: Option<String>,
+    pub(super) is_early: bool,
+}
+
+/// What is known while a transcript is read.
+pub(super) struct Walk<'a> {
+    pub(super) replayer: &'a Replayer,
+    pub(super) thread: &'a Thread,
+    pub(super) since: Option<Timestamp>,
+    pub(super) seen: Seen,
+    pub(super) stage: Option<(String, Stage)>,
+    pub(super) judged_on_stage: u32,
+    pub(super) cwd: String,
+    /// What all payloads have, for this folder and this mode of permissions.
+    pub(super) common: Option<(String, Option<String>, Map<String, Value>)>,
+    pub(super) mode: Option<String>,
+    pub(super) time: Option<String>,
+    /// The line is older than what is asked for: it is only remembered.
+    pub(super) is_early: bool,
+    pub(super) open: HashMap<String, Open>,
+    pub(super) written: Vec<String>,
+    pub(super) written_names: HashSet<String>,
+    /// Agents in the background: their id and what they are.
+    pub(super) running: BTreeMap<String, String>,
+    pub(super) stop: Option<Pending>,
+    /// How often the stop would have been blocked.
+    pub(super) blocks: u32,
+    pub(super) was_blocked: bool,
+    /// The agent was called with a step.
+    pub(super) is_gated: bool,
+    pub(super) has_prompt: bool,
+    /// What follows the last line that was read could not be.
+    pub(super) ends_in_gap: bool,
+    pub(super) hits: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(replayer: &'a Replayer, thread: &'a Thread, since: Option<Timestamp>) -> Walk<'a> {
+        Walk {
+            replayer,
+            thread,
+            since,
+            seen: Seen::default(),
+            stage: None,
+            judged_on_stage: 0,
+            cwd: String::new(),
+            common: None,
+            mode: thread.mode.clone(),
+            time: None,
+            is_early: since.is_some(),
+            open: HashMap::new(),
+            written: Vec::new(),
+            written_names: HashSet::new(),
+            running: BTreeMap::new(),
+            stop: None,
+            blocks: 0,
+            was_blocked: false,
+            is_gated: false,
+            has_prompt: false,
+            ends_in_gap: false,
+            hits: 0,
+        }
+    }
+
+    /// Where a file of the project is, without the project.
+    pub(super) fn shown<'p>(&self, path: &'p str) -> &'p str {
+        let root = self.thread.root.as_deref().unwrap_or(Path::new(&self.cwd));
+        Path::new(path).strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(path)
+    }
+}
