@@ -76,10 +76,7 @@ fn sessions_appear_as_they_happen() {
     let blocked = tmux.until("the block", |screen| {
         screen.contains("SubagentStop blocked (1 of 3)") && !screen.contains("runs `")
     });
-    assert!(
-        blocked.contains("✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done; test -e"),
-        "{blocked}"
-    );
+    assert!(blocked.contains("✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done;"), "{blocked}");
     assert!(
         blocked.lines().any(|line| line.starts_with('>') && line.contains("blocked")),
         "it is followed: {blocked}"
