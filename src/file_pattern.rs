@@ -61,6 +61,8 @@ impl FilePattern {
             let home = escaped(&fold_case(home.unwrap_or("~")));
             let home = home.trim_end_matches('/').trim_start_matches('/');
             (Anchor::Absolute, Cow::from(format!("{home}/{below_home}")))
+        } else if let Some(absolute) = plain.strip_prefix("//") {
+            (Anchor::Absolute, absolute.trim_start_matches('/').into())
         } else if let Some(rooted) = plain.strip_prefix('/') {
             (Anchor::RootOrAbsolute, rooted.into())
         } else if plain.contains('/') {
@@ -117,8 +119,10 @@ impl FilePattern {
         let relative = location.relative.as_deref().filter(|relative| !relative.is_empty());
         let absolute = location.absolute.trim_start_matches('/');
         match self.anchor {
+            // The names of the directories that the root is in do not count.
             Anchor::AnyDepth => {
-                self.covers_a_name(relative.unwrap_or(absolute), location.is_directory, matches)
+                let path = location.relative.as_deref().unwrap_or(absolute);
+                self.covers_a_name(path, location.is_directory, matches)
             }
             Anchor::Root => {
                 relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory, matches))
@@ -228,11 +232,16 @@ mod tests {
             ("/etc/passwd", "/etc/passwd", true),
             ("/etc/", "/etc/ssl/x", true),
             ("/etc/*.conf", "/etc/a/b.conf", false),
+            ("//bin/", "/bin/sh", true),
+            ("//bin/", "/opt/bin/sh", false),
+            ("//{bin,lib}/x*", "/lib/xy", true),
         ] {
             assert_eq!(covers(pattern, &outside(path)), expected, "{pattern} {path}");
         }
         // The project's own path is not part of what names are compared with.
-        assert!(!covers("project", &at("src/a.rs")) && !covers("me/", &at("x")));
+        assert!(!covers("project", &at("src/a.rs")) && !covers("me/", &at("x")) && !covers("me/", &at("")));
+        assert!(covers("/bin/", &at("bin/app")) && !covers("//bin/", &at("bin/app")));
+        assert!(covers("//home/me/project/src/", &at("src/a.rs")));
         assert!(
             covers("/home/me/project/src", &at("src/a.rs")),
             "an absolute pattern for a file of the project"

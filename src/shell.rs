@@ -145,6 +145,8 @@ pub enum Access {
     Read,
     /// The content or the mode is changed, or the file is created.
     Write,
+    /// Written if it is a file; of a directory nobody knows which files a formatter changes.
+    Format,
     /// Written only if it exists: `git checkout NAME`, where the name may be that of a branch.
     Update,
     Delete,
@@ -160,6 +162,7 @@ impl Access {
         match self {
             Access::Read => "reads",
             Access::Write => "writes",
+            Access::Format => "formats",
             Access::Update => "changes",
             Access::Delete => "deletes",
             Access::MakeDirectory => "creates the directory",
@@ -170,7 +173,7 @@ impl Access {
     /// Whether a file may change. Making a directory changes none; through a link anything might be written.
     #[must_use]
     pub(crate) fn changes_files(self) -> bool {
-        matches!(self, Access::Write | Access::Update | Access::Delete | Access::Link)
+        matches!(self, Access::Write | Access::Format | Access::Update | Access::Delete | Access::Link)
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct PreToolUseConfig {
     pub(crate) uneditable_files: Option<Vec<Located<FileRuleConfig>>>,
     /// Files that no tool may read.
     pub(crate) unreadable_files: Option<Vec<Located<FileRuleConfig>>>,
-    /// Nothing new directly in the project's root, neither a file nor a directory (`mkdir -p new/x`). Default: `false`.
+    /// No new file directly in the project's root, and no `mkdir new` or `mkdir -p new/x` there. Default: `false`.
     pub(crate) prevent_root_additions: Option<Located<SwitchConfig>>,
     /// Where nothing new may be created.
     pub(crate) prevent_additions: Option<Vec<Located<FileRuleConfig>>>,

@@ -64,7 +64,7 @@ pub(super) fn doing(access: Access) -> &'static str {
         Access::Delete => "deleting",
         Access::MakeDirectory => "creating the directory",
         Access::Link => "linking",
-        Access::Write | Access::Update => "writing",
+        Access::Write | Access::Format | Access::Update => "writing",
     }
 }
 

@@ -192,19 +192,21 @@ fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Find
         });
     };
     if let Some(switch) = &rules.root_additions {
-        // A file in a directory that does not exist yet adds that directory.
-        let is_in_root = |location: &Location| {
-            let first = location.relative.as_deref().and_then(|path| path.split('/').next());
-            first.is_some_and(|name| {
-                !name.is_empty() && call.ground.root.join(name).symlink_metadata().is_err()
-            })
+        let is_new = |name: &str| call.ground.root.join(name).symlink_metadata().is_err();
+        // `mkdir -p new/x` is there to make `new`; a file in a new directory is not in the root.
+        let is_in_root = |location: &Location| match location.relative.as_deref() {
+            None | Some("") => false,
+            Some(path) => match path.split_once('/') {
+                None => true,
+                Some((first, _)) => touch.access == Access::MakeDirectory && is_new(first),
+            },
         };
         let rule = (&switch.origin, "");
         if touch.exists {
             call.watch.missed(rule, subject, || format!("leaves {subject} free: it exists"));
         } else if touch.names.iter().any(is_in_root) {
             call.watch.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
-            let advice = "new files belong into a directory that exists below the project's root";
+            let advice = "new files belong into a directory below the project's root";
             add(&switch.origin, "", switch.advice(subject, call.tool, advice));
         } else {
             call.watch.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));

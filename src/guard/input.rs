@@ -39,6 +39,6 @@ pub(crate) fn is_about(access: Access, writes: bool) -> bool {
     match access {
         Access::Read => !writes,
         Access::Link => true,
-        Access::Write | Access::Update | Access::Delete | Access::MakeDirectory => writes,
+        Access::Write | Access::Format | Access::Update | Access::Delete | Access::MakeDirectory => writes,
     }
 }

@@ -45,6 +45,10 @@ impl Touch {
         self.names.first().map_or("", |name| name.absolute.as_str())
     }
 
+    fn is_directory(&self) -> bool {
+        self.names.iter().any(|name| name.is_directory)
+    }
+
     /// The path as it was understood.
     pub(crate) fn shown(&self) -> &str {
         self.names.last().map_or("", Location::shown)
@@ -196,7 +200,9 @@ impl Ground<'_> {
     }
 
     fn of_effect(&self, effect: &Effect) -> Result<Vec<Touch>, Unclear> {
-        let unknown = |written: &str| Unclear::Path { access: effect.access, written: written.to_owned() };
+        let formats = effect.access == Access::Format;
+        let access = if formats { Access::Write } else { effect.access };
+        let unknown = |written: &str| Unclear::Path { access, written: written.to_owned() };
         let base = match self.directory(&effect.base) {
             Directory::At(at) => Some(at),
             Directory::Never => return Ok(Vec::new()),
@@ -208,26 +214,31 @@ impl Ground<'_> {
             (None, false) => Err(unknown(written)),
         };
         let mut touches = match &effect.target {
-            Target::Path(path) => vec![self.touch_at(effect.access, &at(path)?)],
+            Target::Path(path) => vec![self.touch_at(access, &at(path)?)],
             Target::Tree(path) => {
-                let touch = self.touch_at(effect.access, &at(path)?);
+                let touch = self.touch_at(access, &at(path)?);
                 vec![Touch { with_contents: touch.path.is_dir(), ..touch }]
             }
             Target::Into { directory, name } => {
                 let directory = at(directory)?;
                 let is_directory = self.links.walked_path(&directory).is_dir();
                 let path = if is_directory { directory.join(name) } else { directory };
-                vec![self.touch_at(effect.access, &path)]
+                vec![self.touch_at(access, &path)]
             }
             Target::Glob(pattern) => {
                 let paths = expand(&at("")?, pattern).ok_or_else(|| unknown(pattern))?;
-                paths.iter().map(|path| self.touch_at(effect.access, path)).collect()
+                paths.iter().map(|path| self.touch_at(access, path)).collect()
             }
             Target::WorkTree => return Err(Unclear::WorkTree { command: String::new() }),
             Target::Unknown(written) => return Err(unknown(written)),
         };
         // Written only if it is there.
         touches.retain(|touch| touch.access != Access::Update || touch.exists);
+        if formats {
+            touches.retain(|touch| !touch.is_directory());
+            // What does not exist is a pattern in quotes: a formatter creates nothing.
+            touches.iter_mut().for_each(|touch| touch.exists = true);
+        }
         Ok(touches)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Access;
 use super::arguments::Call;
+use super::state::FieldKind;
 use super::walk::Walk;
 
 /// Those that change files, and the options with which they only look.
@@ -60,7 +61,9 @@ pub(super) fn format(walk: &mut Walk<'_>, call: &Call<'_>) {
         changing.map_or_else(|| call.arguments.has(ASKING), |(_, looking)| !call.arguments.has(looking));
     for file in files {
         if writes {
-            walk.touch_tree(Access::Write, file, call.command);
+            // What `find` prints are the files themselves.
+            let access = if file.kind == FieldKind::Tree { Access::Write } else { Access::Format };
+            walk.touch(access, file, call.command);
         }
         walk.reads(file, call.command);
     }

@@ -27,6 +27,7 @@ fn shown_effect(effect: &Effect) -> String {
     let access = match effect.access {
         Access::Read => "read",
         Access::Write => "write",
+        Access::Format => "format",
         Access::Update => "update",
         Access::Delete => "delete",
         Access::MakeDirectory => "mkdir",

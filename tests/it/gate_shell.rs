@@ -51,6 +51,7 @@ fn every_way_to_write_is_seen() {
         "bash -c 'echo > new.rs'",
         "for f in README.md; do echo > $f; done",
         "rm *.lock",
+        "black lib/z.rs",
         "find . -name a.lock -delete",
         "git checkout -- lib/z.rs",
         "echo $(touch new.rs)",
@@ -96,6 +97,7 @@ fn what_cannot_be_decided_is_left_to_gate_3() {
         "python -c 'open(\"README.md\", \"w\")'",
         "git stash",
         "tar xf a.tar",
+        "black . && npx eslint . --fix && prettier --write lib",
         "echo 'unclosed",
     ] {
         test = runs(test, command).silent().again();

@@ -150,7 +150,7 @@ fn additions_are_prevented_and_changes_are_not() {
     write("src/new.rs").run().silent();
     insta::assert_snapshot!(write("new.txt").run().tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory that exists below the project's root
+    ✗ GUARD_DENIED: writing new.txt: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory below the project's root
     ");
     insta::assert_snapshot!(write("docs/b.md").run().tool("deny"), @"
     conclaude denies this tool:
@@ -228,16 +228,36 @@ fn a_call_whose_file_or_command_cannot_be_read_is_asked_about() {
 }
 
 #[test]
-fn a_file_in_a_new_directory_adds_that_directory_to_the_root() {
+fn a_file_in_a_new_directory_is_not_in_the_root_but_making_the_directory_adds_it() {
     let config = "preToolUse: {preventRootAdditions: true}\n";
     let run = |name: &str, input: Value| tool(config, name, input).file("src/a.rs", "x").run();
     insta::assert_snapshot!(run("Bash", json!({"command": "mkdir -p newdir/x"})).tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: creating the directory newdir/x: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory that exists below the project's root
+    ✗ GUARD_DENIED: creating the directory newdir/x: `preventRootAdditions` in .conclaude.yaml:1 → new files belong into a directory below the project's root
     ");
-    run("Write", json!({"file_path": "newdir/new.txt"})).tool("deny");
+    run("Bash", json!({"command": "mkdir newdir"})).tool("deny");
+    run("Bash", json!({"command": "echo x > new.txt"})).tool("deny");
+    run("Write", json!({"file_path": "newdir/new.txt"})).silent();
+    run("Edit", json!({"file_path": "newdir/deep/new.txt"})).silent();
+    run("Bash", json!({"command": "echo x > newdir/new.txt"})).silent();
     run("Write", json!({"file_path": "src/new/new.txt"})).silent();
     run("Bash", json!({"command": "mkdir -p src/new/x"})).silent();
+}
+
+#[test]
+fn a_formatter_with_a_directory_is_free_and_with_a_file_writes_it() {
+    let config = "preToolUse: {uneditableFiles: [\"src/gen/\"]}\n";
+    let run = |config: &str, command: &str| {
+        let test = tool(config, "Bash", json!({ "command": command })).file("src/gen/a.js", "x");
+        test.payload("agent_id", "a1").payload("agent_type", "coder").run()
+    };
+    run("{}\n", "black . && npx eslint . --fix && ruff format . && gofmt -w .").silent();
+    run(config, "prettier --write src && isort .").silent();
+    insta::assert_snapshot!(run(config, "prettier --write src/gen/a.js").tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing src/gen/a.js: `uneditableFiles` has `src/gen/` in .conclaude.yaml:1 → it may not be changed; do it another way, or ask the user
+    ");
+    run("{}\n", "prettier --write .conclaude.yaml").tool("deny");
 }
 
 #[test]

@@ -78,6 +78,18 @@ fn commands_that_destroy_are_blocked() {
 }
 
 #[test]
+fn the_directories_of_the_machine_are_not_those_of_the_project() {
+    let test = bash("extends: [\"pack:destructive-commands\"]\n", "").payload("tool_name", "Write");
+    let write = |test: Test, path: &str| test.payload("tool_input", json!({"file_path": path})).run();
+    let test = write(test, "lib/foo.rb").silent().again();
+    let test = write(test, "bin/app").silent().again();
+    assert_snapshot!(write(test, "/boot/foo.rb").tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing /boot/foo.rb: `uneditableFiles` has `//boot/` in pack:destructive-commands:9 → it belongs to the machine, not to the project
+    ");
+}
+
+#[test]
 fn lockfiles_are_left_to_package_managers() {
     judged("lockfiles", include_str!("../fixtures/packs/lockfiles.txt"));
 }
