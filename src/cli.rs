@@ -1,5 +1,7 @@
 //! The subcommands for users. Events never come here, unless something is wrong with their arguments.
 
+use std::ffi::OsString;
+
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -8,6 +10,7 @@ use crate::config::{schema_text, test_schema_text};
 use crate::event::{self, EventKind};
 use crate::exit::Exit;
 use crate::hooks;
+use crate::install::settings::{AGENT, ORIGINAL};
 use crate::text::clean;
 
 mod audit;
@@ -212,7 +215,30 @@ fn command() -> clap::Command {
             .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.");
         command = command.subcommand(event);
     }
-    command
+    command.subcommand(original())
+}
+
+/// What conclaude 0.2 registered, with whatever arguments it had: a program that is replaced goes on with the settings that are there.
+fn original() -> clap::Command {
+    let arguments = clap::Arg::new("arguments")
+        .num_args(0..)
+        .trailing_var_arg(true)
+        .allow_hyphen_values(true)
+        .value_parser(clap::value_parser!(OsString))
+        .help("Those of conclaude 0.2, such as `--agent NAME`: the agent of the payload counts");
+    clap::Command::new(ORIGINAL)
+        .about("Handle a hook event as conclaude 0.2 was registered; `conclaude install` replaces such a registration")
+        .hide(true)
+        .arg(clap::Arg::new("event").required(true).value_name("EVENT").help("The event"))
+        .arg(arguments.value_name("ARGUMENTS"))
+}
+
+fn call_as_original(matches: &clap::ArgMatches) -> Exit {
+    let name = matches.get_one::<String>("event").map_or("", String::as_str);
+    let Some(event) = EventKind::named_or_future(name) else { return fail(&events::unknown(name)) };
+    let mut arguments = matches.get_many::<OsString>("arguments").into_iter().flatten();
+    let names_agent = arguments.any(|word| word.to_string_lossy().starts_with(AGENT));
+    hooks::call_as_original(event, names_agent)
 }
 
 fn if_trusted() -> clap::Arg {
@@ -247,6 +273,9 @@ pub fn run() -> Exit {
     {
         let if_trusted = arguments.get_flag("if-trusted");
         return if if_trusted { hooks::call_if_trusted(event) } else { hooks::call(event) };
+    }
+    if let Some((ORIGINAL, arguments)) = matches.subcommand() {
+        return call_as_original(arguments);
     }
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.subcommand.run(),
@@ -337,7 +366,7 @@ fn unknown_subcommand(typed: &str) -> String {
     }
     let is_nested = path != "conclaude";
     let what = if is_nested { "subcommand" } else { "event or command" };
-    let names = command.get_subcommands().map(clap::Command::get_name);
+    let names = command.get_subcommands().map(clap::Command::get_name).filter(|name| *name != ORIGINAL);
     let hint = match crate::text::nearest(typed, names) {
         _ if typed == "version" && !is_nested => "`conclaude --version` prints the version".into(),
         Some(near) if is_nested => format!("did you mean `{path} {near}`?"),

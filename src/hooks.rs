@@ -103,6 +103,30 @@ pub fn call_if_trusted(event: EventKind) -> Exit {
     })
 }
 
+/// The whole of `conclaude Hooks <Event>`, as conclaude 0.2 was registered. In the file of an agent, Claude Code delivers `Stop` as
+/// SubagentStop; and what the project's settings register as well is handled once.
+#[must_use]
+pub(crate) fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
+    if switch::off().is_some() {
+        return call(event);
+    }
+    let payload = stdio::payload(event);
+    let delivered = payload.as_deref().map_or(event, |input| claude::delivered(event, input));
+    answer(delivered, || {
+        let environment = Environment::of_process();
+        let compared = payload.as_deref().ok().and_then(|input| claude::compared(delivered, input));
+        match &environment.project_dir {
+            Some(project)
+                if (names_agent || delivered != event)
+                    && registration::project_has(project, delivered, compared.as_deref()) =>
+            {
+                Ok(HookResult::success())
+            }
+            _ => handle_read(delivered, payload, &environment),
+        }
+    })
+}
+
 fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
     panics::install(event);
     let result = handle();

@@ -27,6 +27,7 @@ pub(super) fn run(json: bool) -> io::Result<Exit> {
     checks.extend(rules::config(&installation));
     checks.extend(rules::patterns(&installation));
     checks.extend(settings::duplicates(&installation));
+    checks.extend(settings::agents(&installation));
     checks.extend(rules::trusted(&installation));
     checks.extend(rules::judge(&installation));
     checks.extend(rules::telemetry(&installation));

@@ -38,7 +38,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn unknown(name: &str) -> String {
+pub(super) fn unknown(name: &str) -> String {
     let hint = match crate::text::nearest(name, ALL.iter().map(|event| event.name())) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`conclaude events` lists them; a newer Claude Code may have others, whose commands run too"

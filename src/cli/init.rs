@@ -10,11 +10,13 @@ use crate::config::{ConclaudeConfig, Patterns};
 use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::Environment;
+use crate::install::agents;
 use crate::install::change::Change;
 use crate::install::duplicates::duplicates;
 use crate::install::import::{self, Fate};
 use crate::install::schema_file;
 use crate::install::scope::Scope;
+use crate::install::settings::ORIGINAL;
 use crate::install::user_file::UserFile;
 use crate::lint;
 use crate::messages::short;
@@ -138,6 +140,9 @@ fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) ->
     draft.added.iter().try_for_each(|what| writeln!(out, "{what}"))?;
     let left = &draft.imported.left;
     left.iter().try_for_each(|what| writeln!(out, "not taken over: {what}"))?;
+    if request.import {
+        report_agents(folder, out)?;
+    }
     // What was to be taken over is in one of the lists above.
     let is_reported = |scope| request.import && scope == request.which.scope();
     let now = ConclaudeConfig::parse(&draft.after, &folder.join(FILE_NAMES[0])).unwrap_or_default();
@@ -160,6 +165,17 @@ fn report(request: &Request, draft: &Draft, folder: &Path, out: &mut Out<'_>) ->
         )?;
     }
     Ok(())
+}
+
+/// The files of agents with hooks that are not ours to change.
+fn report_agents(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
+    agents::with_original_hooks(folder).iter().try_for_each(|path| {
+        let path = path.display();
+        writeln!(
+            out,
+            "note: {path} has a hook of conclaude 0.2 (`conclaude {ORIGINAL}`): remove it there, the settings make it needless"
+        )
+    })
 }
 
 /// The project's folder: a config further up belongs to something larger.

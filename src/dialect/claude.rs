@@ -56,6 +56,19 @@ pub fn compared(event: EventKind, input: &[u8]) -> Option<String> {
     }
 }
 
+/// The event that a hook in an agent's file gets: a `Stop` there is the agent's own.
+#[must_use]
+pub(crate) fn delivered(event: EventKind, input: &[u8]) -> EventKind {
+    #[derive(serde::Deserialize)]
+    struct Named<'a> {
+        hook_event_name: &'a str,
+    }
+    match serde_json::from_slice(input) {
+        Ok(Named { hook_event_name: "SubagentStop" }) if event == EventKind::Stop => EventKind::SubagentStop,
+        _ => event,
+    }
+}
+
 /// The names that other clients write for what identifies an event.
 const OTHER_NAMES: [&str; 2] = ["sessionId", "hookName"];
 

@@ -47,7 +47,8 @@ fn installation(context: &Context<'_>) -> Vec<Outcome> {
             Scope::Project => origins.of_layer(Layer::Project),
             Scope::Local => settings.clone(),
         });
-    let out_of_sync = (!problems.is_empty()).then(|| out_of_sync(&problems));
+    // Registered in the project, its commands run without `conclaude trust`: that comes first.
+    let out_of_sync = (untrusted.is_none() && !problems.is_empty()).then(|| out_of_sync(&problems));
     let parts = untrusted.into_iter().chain(out_of_sync).chain(not_sent(context));
     parts.map(Outcome::note).collect()
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::scope::Scope;
+use super::settings::ORIGINAL;
 use crate::dialect::claude::modes;
 use crate::dialect::claude::tools::can_write;
 use crate::files;
@@ -33,7 +34,30 @@ pub(crate) fn writers(project: &Path, scope: Scope) -> Vec<String> {
     all(project, scope).into_iter().filter(|agent| agent.can_write).map(|agent| agent.name).collect()
 }
 
+/// The files with a hook of conclaude 0.2 in their frontmatter.
+pub(crate) fn with_original_hooks(project: &Path) -> Vec<PathBuf> {
+    let has_hook = |path: &PathBuf| {
+        let text = files::read_text(path, MAX_BYTES).unwrap_or_default();
+        frontmatter(&text).is_some_and(|lines| lines.iter().any(|line| is_original_hook(line)))
+    };
+    [Scope::Project, Scope::User]
+        .into_iter()
+        .flat_map(|scope| paths(project, scope))
+        .filter(has_hook)
+        .collect()
+}
+
+fn is_original_hook(line: &str) -> bool {
+    let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "\"'/\\".contains(c)).collect();
+    words.windows(2).any(|pair| pair == ["conclaude", ORIGINAL])
+}
+
 fn all(project: &Path, scope: Scope) -> Vec<Agent> {
+    let paths = paths(project, scope);
+    paths.iter().filter_map(|path| agent(&files::read_text(path, MAX_BYTES).ok()?)).collect()
+}
+
+fn paths(project: &Path, scope: Scope) -> Vec<PathBuf> {
     let folder = match scope {
         Scope::User => claude_folder().map(|folder| folder.join("agents")),
         Scope::Project | Scope::Local => Some(project.join(".claude/agents")),
@@ -42,7 +66,7 @@ fn all(project: &Path, scope: Scope) -> Vec<Agent> {
     if let Some(folder) = folder {
         collect(&folder, MAX_DEPTH, &mut paths);
     }
-    paths.iter().filter_map(|path| agent(&files::read_text(path, MAX_BYTES).ok()?)).collect()
+    paths
 }
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
@@ -58,12 +82,16 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
+fn frontmatter(text: &str) -> Option<Vec<&str>> {
+    let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().map(str::trim_end);
+    lines.next().filter(|first| *first == "---")?;
+    let mut rest: Vec<&str> = lines.collect();
+    rest.truncate(rest.iter().position(|line| *line == "---")?);
+    Some(rest)
+}
+
 fn agent(text: &str) -> Option<Agent> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    let (first, rest) = lines.split_first()?;
-    let end = rest.iter().position(|line| *line == "---").filter(|_| *first == "---")?;
-    let lines = rest.get(..end)?;
+    let lines = &*frontmatter(text)?;
     let written = value(lines, "name")?.0;
     let name = match yaml::read(written).ok()?.value {
         Node::Text(name) => name.into_owned(),

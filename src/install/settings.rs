@@ -12,7 +12,7 @@ pub(crate) use edit::{install, keep_only, uninstall};
 pub(crate) use entry::{Refusal, Registration};
 pub(crate) use foreign::{Foreign, foreign, without};
 pub use line::IF_TRUSTED;
-pub(crate) use line::{Line, make as make_line, short};
+pub(crate) use line::{AGENT, Line, ORIGINAL, make as make_line, short};
 pub(crate) use read::{SWITCH, Settings, read};
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! Configs that were written for conclaude 0.2.9.
+//! Configs that were written for conclaude 0.2.9, and its registration.
+
+mod registration;
 
 use conclaude::event::{ALL, EventKind};
 use insta::assert_snapshot;

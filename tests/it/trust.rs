@@ -256,7 +256,7 @@ fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
         text.replace(&format!("conclaude {event}\""), &format!("conclaude {event} --if-trusted\""))
     });
     std::fs::write(&path, asks).unwrap();
-    // Without trust that is reported, and what is wrong with the registration too.
+    // Without trust that is reported, and nothing that would make the commands run without it.
     let answer = test.run();
     insta::assert_snapshot!(message(&answer), @"
     conclaude: SubagentStop of coder (a1b2c3)
@@ -265,14 +265,36 @@ fn a_project_that_registers_with_the_users_flag_does_not_defer_to_itself() {
     let answer = answer.again().then("SessionStart").run();
     insta::assert_snapshot!(message(&answer), @"
     conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project
-    the registration with Claude Code is out of sync with the config:
+    ");
+    // With it, the commands run, and what is wrong with the registration is reported.
+    let test = answer.again();
+    trust(&test, &["--yes"]);
+    let answer = test.run();
+    insta::assert_snapshot!(message(&answer), @"
+    conclaude: the registration with Claude Code is out of sync with the config:
     ⚠ [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs
     To fix it: conclaude install --project
     ");
-    // With it, the commands run.
+    assert!(answer.again().then("SubagentStop").run().has("ran"));
+}
+
+#[test]
+fn a_project_that_nobody_trusts_is_not_to_be_registered_before_it_is() {
+    let config = "preCompact: {commands: [{run: echo ran >> ran}]}\n";
+    let test = Test::event("SessionStart").config(config).flag("--if-trusted");
+    let (root, home) = (test.root(), test.root().join("home"));
+    std::fs::create_dir_all(&home).unwrap();
+    run_in_home(&root, &home, &["install", "--user"]);
+    let test = test.env("HOME", home.to_str().unwrap());
+    let answer = test.run();
+    insta::assert_snapshot!(message(&answer), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, so what it would run stays off: 1 command. Look at the file, then run `conclaude trust` in the project");
     let test = answer.again();
-    trust(&test, &["--yes"]);
-    assert!(test.then("SubagentStop").run().has("ran"));
+    assert_eq!(run_in_home(&root, &home, &["trust", "--yes"]).0, Some(0));
+    insta::assert_snapshot!(message(&test.run()), @"
+    conclaude: the registration with Claude Code is out of sync with the config:
+    ⚠ PreCompact is not registered
+    To fix it: conclaude install --local
+    ");
 }
 
 #[test]

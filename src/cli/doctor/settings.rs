@@ -1,13 +1,16 @@
 //! The settings files: what is registered in them, and whether it starts this program.
 
+use std::path::PathBuf;
+
 use super::check::{Check, short};
 use super::installation::{Installation, own_program};
 use crate::hooks::switch;
+use crate::install::agents;
 use crate::install::duplicates::{self, Duplicate};
 use crate::install::import::{self, Fate};
 use crate::install::registration::{self, Found};
 use crate::install::scope::Scope;
-use crate::install::settings::{self, SWITCH};
+use crate::install::settings::{self, ORIGINAL, SWITCH};
 use crate::messages;
 use crate::order::sorted;
 use crate::text::count;
@@ -74,6 +77,18 @@ fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
         Check::warning("settings", text, &editor)
     }));
     checks
+}
+
+/// Hooks of conclaude 0.2 in the files of agents, which nothing of ours changes.
+pub(super) fn agents(installation: &Installation) -> Vec<Check> {
+    let check = |path: PathBuf| {
+        let text = format!(
+            "{} has a hook of conclaude 0.2 (`conclaude {ORIGINAL}`), which the settings make needless",
+            short(&path, &installation.project)
+        );
+        Check::warning("hooks", text, format!("${{EDITOR:-vi}} {}  # remove that hook", path.display()))
+    };
+    agents::with_original_hooks(&installation.project).into_iter().map(check).collect()
 }
 
 /// Hooks that the user wrote and that run what the config runs as well.

@@ -77,7 +77,7 @@ fn of_file(file: &Found) -> Option<Problem> {
 
 /// Whether an earlier version has registered it.
 fn is_outdated(one: &Registration) -> bool {
-    !cfg!(windows) && Line::parse(&one.command).is_some_and(|line| !line.is_guarded)
+    Line::parse(&one.command).is_some_and(|line| line.is_original || !cfg!(windows) && !line.is_guarded)
 }
 
 /// The registrations that Claude Code acts on: one for all projects defers to that of the project.

@@ -9,6 +9,12 @@ pub const IF_TRUSTED: &str = "--if-trusted";
 /// single quotes and no backslashes.
 const MISSING: &str = r#"{"systemMessage":"conclaude is registered here, but not installed on this machine: the rules of .conclaude.yaml do not apply. To install it: it is one binary. Copy it from the colleague who registered it (git log -1 .claude/settings.json) to a folder on your PATH, or run cargo install --path . in a checkout of its source."}"#;
 
+/// The subcommand with which conclaude 0.2 was registered.
+pub(crate) const ORIGINAL: &str = "Hooks";
+
+/// The argument with which it was registered in the file of an agent.
+pub(crate) const AGENT: &str = "--agent";
+
 const LOOK: &str = "command -v ";
 const OR: &str = " >/dev/null || ";
 const SILENT: &str = "exit 0";
@@ -23,6 +29,8 @@ pub(crate) struct Line<'a> {
     pub(crate) if_trusted: bool,
     /// Where the program is missing, it is no error.
     pub(crate) is_guarded: bool,
+    /// The form of conclaude 0.2.
+    pub(crate) is_original: bool,
     /// What is called, without the guard.
     pub(crate) call: &'a str,
 }
@@ -43,9 +51,13 @@ pub(crate) fn make(program: &str, event: EventKind, if_trusted: bool) -> String 
 }
 
 impl<'a> Line<'a> {
-    /// Takes a command line apart, in the form of today or in the plain one. Whatever else it may be belongs to the user.
+    /// Takes a command line apart, in the form of today, in the plain one or in that of conclaude 0.2. Whatever else it may be
+    /// belongs to the user.
     pub(crate) fn parse(command: &'a str) -> Option<Line<'a>> {
-        let command = command.trim();
+        Line::own(command.trim()).or_else(|| Line::original(command.trim()))
+    }
+
+    fn own(command: &'a str) -> Option<Line<'a>> {
         let (guard, call) = match command.rsplit_once(THEN) {
             Some((guard, call)) => (Some(guard), call),
             None => (None, command),
@@ -58,7 +70,21 @@ impl<'a> Line<'a> {
         if guard.is_some_and(|guard| !is_guard(guard, program)) {
             return None;
         }
-        Some(Line { program: word(program.trim())?, event, if_trusted, is_guarded: guard.is_some(), call })
+        let program = word(program.trim())?;
+        Some(Line { program, event, if_trusted, is_guarded: guard.is_some(), is_original: false, call })
+    }
+
+    /// `conclaude Hooks Stop`, and in the file of an agent `conclaude Hooks Stop --agent coder`.
+    fn original(command: &'a str) -> Option<Line<'a>> {
+        let last = |text: &'a str| text.trim_end().rsplit_once(char::is_whitespace);
+        let call = match last(command).and_then(|(rest, name)| Some((last(rest)?, name))) {
+            Some(((call, AGENT), name)) => word(name).and(Some(call))?,
+            _ => command,
+        };
+        let (rest, event) = last(call)?;
+        let (program, _) = last(rest).filter(|(_, subcommand)| *subcommand == ORIGINAL)?;
+        let program = word(program.trim_end())?;
+        Some(Line { program, event, if_trusted: false, is_guarded: false, is_original: true, call: command })
     }
 
     /// Whether this calls a program of our name for the event.
@@ -116,6 +142,34 @@ mod tests {
                     assert!(!line.call.contains("command"), "{made}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_registration_of_conclaude_0_2_is_recognised() {
+        for (command, program) in [
+            ("conclaude Hooks Stop", "conclaude"),
+            (" conclaude  Hooks Stop ", "conclaude"),
+            ("conclaude Hooks Stop --agent coder", "conclaude"),
+            ("conclaude Hooks Stop --agent Stop", "conclaude"),
+            ("conclaude Hooks Stop --agent \"coder\"", "conclaude"),
+            ("'/my Hooks Stop/conclaude' Hooks Stop", "/my Hooks Stop/conclaude"),
+        ] {
+            let line = Line::parse(command).unwrap_or_else(|| panic!("{command}"));
+            assert!(line.is_ours("Stop") && line.is_original && !line.is_guarded, "{command}");
+            assert_eq!(line.program, program);
+        }
+        for not in [
+            "conclaude Hooks Stop --agent $(x)",
+            "conclaude Hooks Stop --agent coder --more",
+            "conclaude Hooks Stop || true",
+            "x && conclaude Hooks Stop",
+            "conclaude Hooks",
+            "conclaudeHooks Stop --agent x",
+            "--agent x",
+            "",
+        ] {
+            assert_eq!(Line::parse(not).filter(|line| line.is_ours("Stop")), None, "{not}");
         }
     }
 

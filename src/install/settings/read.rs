@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::document::options;
 use super::entry::{BOM, Refusal, Registration};
-use super::line::Line;
+use super::line::{Line, ORIGINAL};
 use crate::event::EventKind;
 
 /// The variable that switches every event off.
@@ -71,6 +71,7 @@ fn registration(hook: &Value, event: &str, matcher: Option<&str>) -> Option<Regi
 pub(super) fn calls_us(command: &str, event: &str) -> bool {
     let words: Vec<&str> = command.split(|c: char| c.is_whitespace() || "\"';|&/\\".contains(c)).collect();
     words.windows(2).any(|pair| pair == ["conclaude", event])
+        || words.windows(3).any(|three| three == ["conclaude", ORIGINAL, event])
 }
 
 /// What Claude Code does with the entry that keeps it from working.
