@@ -71,16 +71,13 @@ impl List<'_> {
         }
     }
 
-    /// A pattern that a later one frees again, all of it.
+    /// A pattern that a later one of the same file frees again, all of it. Of another file that is an exception on purpose.
     fn is_freed(&self, index: usize, rule: &Rule) -> Option<Remark> {
         let later = self.rules.iter().skip(index + 1);
-        // An inner layer frees only what an outer one lets it.
-        let may_free =
-            |by: &Rule| self.layer(by) == self.layer(rule) || rule.value.0.overridable == Some(true);
         let by = later.into_iter().find(|by| {
             freed(by).is_some_and(|free| covers_files(free, pattern(rule)))
                 && is_for_all(by, rule)
-                && may_free(by)
+                && by.source == rule.source
         })?;
         let written = pattern(rule);
         let remark = self.remark(index, format!("{}: `{written}` protects nothing", self.key));

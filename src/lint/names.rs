@@ -60,7 +60,9 @@ pub(super) fn of_permissions(config: &ConclaudeConfig, world: &World, found: &mu
     {
         let index = index.to_string();
         let name = pattern.written.split('(').next().unwrap_or_default();
-        found.extend(tool(name).map(|wrong| wrong.remark(&[SECTION, list, &index], SECTION)));
+        // Rules know a tool by its old name, too.
+        let wrong = if RENAMED.iter().any(|(old, _)| *old == name) { None } else { tool(name) };
+        found.extend(wrong.map(|wrong| wrong.remark(&[SECTION, list, &index], SECTION)));
         let wrong = agents.as_ref().and_then(|glob| agent(glob.as_str(), world, true));
         found.extend(wrong.map(|wrong| wrong.remark(&[SECTION, list, &index, "agent"], SECTION)));
     }

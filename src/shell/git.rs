@@ -364,9 +364,12 @@ impl Git<'_> {
         match action {
             // What comes back was in the work tree before, like the commits of another branch.
             "list" | "show" | "drop" | "clear" | "create" | "store" | "pop" | "apply" | "branch" => {}
-            _ => match self.paths.filter(|paths| !paths.is_empty()) {
-                Some(paths) => self.rewritten(walk, paths, Access::Write),
-                None => walk.effect(Access::Write, Target::WorkTree, self.command),
+            _ => match (self.paths, self.arguments.operands.split_first()) {
+                (Some(paths), _) if !paths.is_empty() => self.rewritten(walk, paths, Access::Write),
+                (None, Some((_, paths))) if action == "push" && !paths.is_empty() => {
+                    self.rewritten(walk, paths, Access::Write);
+                }
+                _ => walk.effect(Access::Write, Target::WorkTree, self.command),
             },
         }
     }

@@ -379,6 +379,17 @@ preToolUse:
 }
 
 #[test]
+fn an_exception_to_a_pack_and_the_old_name_of_a_tool_are_no_mistakes() {
+    let config = "\
+extends: [\"pack:lockfiles\"]
+preToolUse: {uneditableFiles: [\"!package-lock.json\"]}
+permissionRequest: {allow: [Task]}
+";
+    let shown = project(config).shows(&["validate"]);
+    assert!(shown.contains("valid: [ROOT]/.conclaude.yaml") && !shown.contains("warning"), "{shown}");
+}
+
+#[test]
 fn what_an_inner_file_cannot_relax_is_named_and_shown() {
     let user = "\
 preToolUse:
