@@ -17,7 +17,7 @@ mod step;
 use commands::Commands;
 pub(crate) use facts::{Facts, GateFacts, Select};
 pub(crate) use step::{
-    Action, Command, Context, Gate, Reason, Remember, Report, Step, Unmatched, WhyNot, Written,
+    Action, Command, Context, Gate, Reason, Remember, Report, Step, Unmatched, Waiting, WhyNot, Written,
 };
 use step::{Planned, commands_in};
 
@@ -209,5 +209,7 @@ fn at_stop<'a>(facts: &Facts<'a>, mut steps: Vec<Planned<'a>>) -> Vec<Planned<'a
     }
     // One that may run is enough to wait for.
     let untrusted = steps.iter().map(|(_, why)| *why).min().flatten();
-    vec![(Step::itself(Action::Wait(facts.running.to_vec())), untrusted)]
+    let waiting = steps.into_iter().filter(|(_, why)| *why == untrusted).map(|(step, _)| step).collect();
+    let waiting = Waiting { agents: facts.running.to_vec(), steps: waiting };
+    vec![(Step::itself(Action::Wait(waiting)), untrusted)]
 }

@@ -16,6 +16,7 @@ use crate::files;
 use crate::hooks::replay::Replayer;
 use crate::order::sorted;
 use crate::root::{Root, claude_folder, project_of};
+use crate::text;
 use crate::transcript::sessions::{self, AgentFile, SessionFiles};
 use crate::transcript::stream::Stream;
 
@@ -31,17 +32,21 @@ use seen::Seen;
 pub(crate) use state::Thread;
 use state::Walk;
 
-/// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any.
+/// Behind the number of links.
+pub(crate) const LINKS_NOT_FOLLOWED: &str = "to a folder or to nothing not followed";
+
+/// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any. And how many
+/// links in these folders were not followed.
 ///
 /// # Errors
 /// When there is nothing of that name.
-pub(crate) fn find(named: &[String], root: &Root) -> io::Result<Vec<SessionFiles>> {
+pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFiles>, u64)> {
     let claude = claude_folder();
     let of_project =
         || claude.as_deref().map(|claude| sessions::of_project(claude, &root.folder)).unwrap_or_default();
-    let mut found = Vec::new();
+    let (mut found, mut links) = (Vec::new(), 0);
     for source in named {
-        found.extend(of_source(source, claude.as_deref(), of_project)?);
+        found.extend(of_source(source, claude.as_deref(), of_project, &mut links)?);
     }
     if named.is_empty() {
         found = of_project();
@@ -54,26 +59,30 @@ pub(crate) fn find(named: &[String], root: &Root) -> io::Result<Vec<SessionFiles
             root.folder.display()
         )));
     }
-    Ok(sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))))
+    Ok((sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))), links))
 }
 
-/// How many sessions these are: the same one may be named twice, in other words.
-pub(crate) fn count(found: &[SessionFiles]) -> u64 {
+/// How many sessions these are without those that are older: the same one may be named twice, in other words.
+pub(crate) fn count(found: &[SessionFiles], since: Option<Timestamp>) -> u64 {
     let file = |session: &SessionFiles| {
         let main = session.main.as_deref().unwrap_or(Path::new(&session.id));
         main.canonicalize().unwrap_or_else(|_| main.to_owned())
     };
-    found.iter().map(file).collect::<HashSet<_>>().len() as u64
+    let is_read = |session: &&SessionFiles| session.paths().any(|path| !is_older(path, since));
+    found.iter().filter(is_read).map(file).collect::<HashSet<_>>().len() as u64
 }
 
 fn of_source(
     source: &str,
     claude: Option<&Path>,
     of_project: impl Fn() -> Vec<SessionFiles>,
+    links: &mut u64,
 ) -> io::Result<Vec<SessionFiles>> {
     let path = Path::new(source);
     let found = if path.is_dir() {
-        sessions::in_folder(path)
+        let (found, not_followed) = sessions::in_folder_and_links(path);
+        *links += not_followed;
+        found
     } else if path.exists() {
         let session = sessions::of_file(path);
         // A file that was copied has another name than its session.
@@ -86,7 +95,11 @@ fn of_source(
     };
     match found.is_empty() {
         true if path.is_dir() => {
-            Err(io::Error::other(format!("there is no transcript (*.jsonl) in {source}")))
+            let links = match *links {
+                0 => String::new(),
+                n => format!("; {} {LINKS_NOT_FOLLOWED}", text::count(n, "link")),
+            };
+            Err(io::Error::other(format!("there is no transcript (*.jsonl) in {source}{links}")))
         }
         true => Err(io::Error::other(format!(
             "{source} is neither a file, nor a folder with transcripts, nor the start of a session's id"

@@ -92,13 +92,20 @@ pub struct CommandRecord {
     pub rule: Option<Rule>,
 }
 
-/// A rule that gave something, or allowed the call.
+/// A rule that gave something, allowed the call, or made Claude go on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Applied {
     pub what: String,
     pub rule: Rule,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub matched: String,
+    /// Only where it decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'static str>,
 }
+
+/// Why the checks of a stop wait, before the names of the agents.
+pub(crate) const STILL_RUN: &str = "background agents still run";
 
 /// Something that applied and was not done.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -73,7 +73,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         replay::work(&replayer, request.since, io::stdin().lock(), &print)?;
         return Ok(Exit::Success);
     }
-    let sessions = replay::find(&request.sources, &root)?;
+    let (sessions, links) = replay::find(&request.sources, &root)?;
     let threads = replay::threads(&sessions, &root);
     let started = Instant::now();
     let progress = progress::Progress::new(replay::size(&threads));
@@ -88,8 +88,9 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let replayed = Replayed {
         replayer: &replayer,
         seen: &seen,
-        sessions: replay::count(&sessions).saturating_sub(seen.unreadable_sessions),
-        transcripts: threads.len() as u64,
+        sessions: replay::count(&sessions, request.since).saturating_sub(seen.unreadable_sessions),
+        transcripts: (threads.len() as u64).saturating_sub(seen.not_replayed.old_files),
+        links,
         seconds: started.elapsed().as_secs_f64(),
         untrusted,
     };

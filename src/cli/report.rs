@@ -96,8 +96,12 @@ fn nothing(scope: &Scope<'_>) -> String {
         Some(claude) => format!("{}", claude.join("projects").display()),
         None => "a home folder, which there is none of".into(),
     };
+    let transcripts = match (scope.session, scope.since) {
+        (None, Some(_)) => "no transcript of it has a line of that time",
+        _ => "there is no transcript of it",
+    };
     format!(
-        "nothing to report: the audit trail of {} has no record{of}, and there is no transcript of it in {looked_in}; `conclaude doctor` checks whether events arrive",
+        "nothing to report: the audit trail of {} has no record{of}, and {transcripts} in {looked_in}; `conclaude doctor` checks whether events arrive",
         scope.root.display()
     )
 }

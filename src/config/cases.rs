@@ -57,7 +57,8 @@ pub(crate) struct Case {
     pub(crate) input: Option<Fields>,
     /// Fields of the payload; what is not given is filled in as Claude Code would.
     pub(crate) payload: Option<Fields>,
-    /// The files that were changed, for commands with `files` at a stop.
+    /// The files that were changed, for commands with `files`. Default: none, whatever the work tree has; at the events of a tool
+    /// the files that its input writes.
     pub(crate) changed: Option<Vec<NonBlank>>,
     /// How commands end, by their `run`: an exit code, or `timeout`; or that as `exit`, with what they print as `stdout` and
     /// `stderr`. Commands are not executed. Default: 0, and nothing is printed.

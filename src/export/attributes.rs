@@ -61,10 +61,11 @@ fn why(record: &Value) -> Vec<Value> {
     lists.into_iter().filter(|_| !reasons.is_empty()).map(|(key, values)| array(key, values)).collect()
 }
 
-/// The findings and the commands that decided; where nothing was against it, the commands that ran.
+/// The findings, the commands and other rules that decided; where nothing was against it, the commands that ran.
 pub(super) fn reasons(record: &Value) -> Vec<&Value> {
     let with_rule = || {
-        let all = list(record, "findings").chain(list(record, "commands"));
+        let applied = list(record, "applied").filter(|one| one.get("verdict").is_some());
+        let all = list(record, "findings").chain(list(record, "commands")).chain(applied);
         all.filter(|one| one.get("rule").is_some())
     };
     let against: Vec<&Value> = with_rule().filter(|one| text(one, "verdict") != Some("pass")).collect();

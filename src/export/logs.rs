@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attributes::{attribute, list, of_record, text};
+use super::attributes::{attribute, list, of_record, rule_part, text};
 use super::spans::{SpanContext, nanoseconds, time};
 use crate::audit::Entry;
 use crate::text::{clean_line, head_and_tail};
@@ -72,6 +72,8 @@ fn body(record: &Value) -> String {
         list(record, "commands")
             .map(|command| format!("`{}` {}", said(command, "run"), said(command, "status"))),
     );
+    let applied = list(record, "applied").filter(|one| one.get("verdict").is_some());
+    parts.extend(applied.map(|one| format!("{} by {}", said(one, "what"), rule_part(one, "key"))));
     let what = format!("{}{agent} {}", said(record, "event"), said(record, "decision"));
     let line = if parts.is_empty() { what } else { format!("{what}: {}", parts.join("; ")) };
     match head_and_tail(&line, MAX_BODY) {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::config::concerns;
 use super::context::Context;
 use super::{not_run, remember};
-use crate::audit::{self, Applied, Blocks, CommandRecord, Record, Skip, ToolRecord};
+use crate::audit::{self, Applied, Blocks, CommandRecord, Record, STILL_RUN, Skip, ToolRecord};
 use crate::config::ConfigError;
 use crate::decide::{Count, Decided, Word};
 use crate::des::DesContext;
@@ -25,6 +25,8 @@ const MAX_COMMAND: usize = 4_000;
 
 /// What a record has instead of a decision where we were asked to stop.
 const INTERRUPTED: &str = "interrupted";
+
+const INFINITE: [&str; 2] = ["stop", "infinite"];
 
 /// What became of a record: `Ok` with what went wrong where that is only a warning.
 pub(super) type Written = Result<Option<String>>;
@@ -94,8 +96,11 @@ pub(super) fn of_interruption(context: &Context<'_>, plan: &Plan, outcomes: &[Ou
 fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) -> Option<Record> {
     let findings = findings(context, plan, outcomes);
     let commands: Vec<CommandRecord> = outcomes.iter().filter_map(of_command).collect();
-    let applied: Vec<Applied> = outcomes.iter().filter_map(of_applied).collect();
-    let mut skipped = skipped(plan, outcomes);
+    let mut applied: Vec<Applied> = outcomes.iter().filter_map(of_applied).collect();
+    if decision == Word::Blocked.as_str() {
+        applied.extend(go_on(outcomes, context));
+    }
+    let mut skipped = skipped(plan, outcomes, context);
     let is_gated = !matches!(plan.gate(), None | Some(Gate::Helper { .. } | Gate::Write { .. }));
     let is_ordinary = [Word::Allowed.as_str(), Word::Warned.as_str(), INTERRUPTED].contains(&decision);
     let is_empty = commands.is_empty() && findings.is_empty() && applied.is_empty() && skipped.is_empty();
@@ -208,7 +213,18 @@ fn of_applied(outcome: &Outcome) -> Option<Applied> {
         Evidence::Allowed(applied) => ("it is allowed".to_owned(), applied),
         _ => return None,
     };
-    Some(Applied { what, rule: applied.rule.clone(), matched: applied.matched.clone() })
+    Some(Applied { what, rule: applied.rule.clone(), matched: applied.matched.clone(), verdict: None })
+}
+
+/// The rule that makes Claude go on.
+fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<Applied> {
+    let asked = outcomes.iter().find(|outcome| outcome.evidence == Evidence::Continue)?;
+    Some(Applied {
+        what: "Claude is made to go on".into(),
+        rule: config_rule(context, &INFINITE),
+        matched: String::new(),
+        verdict: Some(word(asked.verdict)),
+    })
 }
 
 /// Commands whose `files` cover nothing that changed. They alone are no reason for a record, or each event would have one.
@@ -223,26 +239,28 @@ fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
         .collect()
 }
 
-fn skipped(plan: &Plan, outcomes: &[Outcome]) -> Vec<Skip> {
+fn skipped(plan: &Plan, outcomes: &[Outcome], context: &Context<'_>) -> Vec<Skip> {
     let skip = |step: &Step, why: &str| {
         let rule = match &step.action {
             Action::Command(command) => Some((*command.rule).clone()),
             Action::Judge(_) => Some(Rule::key("des.judge")),
+            Action::Continue(_) => Some(config_rule(context, &INFINITE)),
             _ => None,
         };
         Skip { what: step.action.to_string(), rule, why: why.to_owned() }
     };
-    let untrusted = plan
-        .untrusted
-        .iter()
-        .flat_map(|untrusted| untrusted.steps.iter().map(|step| skip(step, &untrusted.why)));
-    let mut skips: Vec<Skip> = untrusted.collect();
+    let mut skips: Vec<Skip> = Vec::new();
+    if let Some(untrusted) = &plan.untrusted {
+        let steps = untrusted.steps.iter().flat_map(Step::parts);
+        skips.extend(steps.map(|step| skip(step, &untrusted.why)));
+    }
     let signal = process::stop_signal();
     let mut ran = outcomes.iter().filter_map(Outcome::run).count();
     for step in &plan.steps {
         match &step.action {
-            Action::Wait(agents) => {
-                skips.push(skip(step, &format!("background agents still run: {}", agents.join(", "))));
+            Action::Wait(waiting) => {
+                let why = format!("{STILL_RUN}: {}", waiting.agents.join(", "));
+                skips.extend(waiting.steps.iter().map(|step| skip(step, &why)));
             }
             Action::Command(_) if ran > 0 => ran -= 1,
             Action::Command(_) => {

@@ -45,6 +45,14 @@ impl Step {
     pub(super) fn itself(action: Action) -> Step {
         Step { reason: Reason::Itself, action }
     }
+
+    /// The step, or those that it keeps waiting.
+    pub(crate) fn parts(&self) -> &[Step] {
+        match &self.action {
+            Action::Wait(waiting) => &waiting.steps,
+            _ => std::slice::from_ref(self),
+        }
+    }
 }
 
 impl fmt::Display for Step {
@@ -100,8 +108,7 @@ pub(crate) enum Action {
     Command(Command),
     /// Something that is shown to the user.
     Note(String),
-    /// The commands of a stop wait for these agents, which still run in the background.
-    Wait(Vec<String>),
+    Wait(Waiting),
     /// Claude is asked to go on, with these words.
     Continue(String),
     Judge(JudgeConfig),
@@ -109,6 +116,13 @@ pub(crate) enum Action {
     Remember(Remember),
     /// The commands must have printed the path of the worktree that they made.
     Worktree,
+}
+
+/// What a stop does, and does not do before these agents have stopped, which still run in the background.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) agents: Vec<String>,
+    pub(crate) steps: Vec<Step>,
 }
 
 impl Action {

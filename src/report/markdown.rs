@@ -172,7 +172,9 @@ fn decisions(out: &mut String, report: &Report) {
     heading(out, "Blocked, denied and asked", &["record", "time", "event", "decision", "agent", "why"]);
     rows(out, &records, |record| {
         let counting = reasons::counting(record.findings().iter(), record.commands().iter());
-        let why: Vec<String> = record.reason.iter().cloned().chain(counting).collect();
+        let applied = record.applied();
+        let applied = applied.iter().map(reasons::of_applied);
+        let why: Vec<String> = record.reason.iter().cloned().chain(counting).chain(applied).collect();
         vec![
             record.seq.to_string(),
             time(record.time),

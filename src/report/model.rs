@@ -214,6 +214,13 @@ impl Record {
     pub(super) fn commands(&self) -> Vec<Value> {
         values(self.commands.as_deref())
     }
+
+    /// Rules that decided without a finding or a command.
+    pub(super) fn applied(&self) -> Vec<Value> {
+        let more: Option<Value> = self.more.as_deref().and_then(|more| serde_json::from_str(more.get()).ok());
+        let applied = more.as_ref().and_then(|more| more.get("applied")?.as_array());
+        applied.into_iter().flatten().filter(|one| one.get("verdict").is_some()).cloned().collect()
+    }
 }
 
 /// The values of a list; none where it is no list.

@@ -91,6 +91,8 @@ enum Last {
     ApiError,
     Call,
     Result,
+    /// It was being written when the agent was seen last.
+    HalfWritten,
     /// It could not be read.
     Unread,
 }
@@ -152,7 +154,9 @@ impl Summary {
             });
             summary.counts.add(&stream.counts);
             summary.counts.add(&stream.at_end());
-            if stream.has_gap() {
+            if stream.is_unfinished() {
+                summary.last = Last::HalfWritten;
+            } else if stream.has_gap() {
                 summary.last = Last::Unread;
             }
             read
@@ -257,6 +261,7 @@ impl Summary {
     pub(super) fn sign(&self) -> Sign {
         Sign::Working(Some(match self.last {
             Last::Answer => return Sign::Stopped,
+            Last::HalfWritten => return Sign::HalfWritten,
             Last::Unread => return Sign::Unread,
             Last::ApiError => return Sign::Unfinished(fate::API_ERROR.into()),
             Last::Interruption => return Sign::Unfinished(fate::INTERRUPTED.into()),

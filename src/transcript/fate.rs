@@ -18,6 +18,8 @@ pub(crate) enum Sign {
     Stopped,
     /// It ended before it was finished, for this reason: nothing follows.
     Unfinished(String),
+    /// It was still being written.
+    HalfWritten,
     /// It could not be read.
     Unread,
 }
@@ -42,7 +44,10 @@ impl Sign {
     pub(crate) fn fate(&self, session_has_ended: bool, is_recent: bool) -> Fate {
         match self {
             Sign::Stopped => Fate::Stopped,
-            Sign::Unread => Fate::Unknown,
+            Sign::HalfWritten if session_has_ended => {
+                Fate::NeverStopped("the session ended; its last line is half-written".into())
+            }
+            Sign::HalfWritten | Sign::Unread => Fate::Unknown,
             Sign::Unfinished(why) => Fate::NeverStopped(why.clone()),
             Sign::Working(None) if session_has_ended => Fate::NeverStopped("the session ended".into()),
             Sign::Working(Some(undone)) if session_has_ended => {

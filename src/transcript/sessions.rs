@@ -74,17 +74,22 @@ impl SessionFiles {
 
 /// The sessions whose transcripts are in this folder or below it, by id; what cannot be listed is passed over.
 pub(crate) fn in_folder(folder: &Path) -> Vec<SessionFiles> {
-    let mut files = Vec::new();
-    walk(folder, MAX_DEPTH, &mut files);
+    in_folder_and_links(folder).0
+}
+
+/// The same, and how many links were not followed: those to folders, which could lead in a circle, and those to nothing.
+pub(crate) fn in_folder_and_links(folder: &Path) -> (Vec<SessionFiles>, u64) {
+    let (mut files, mut links) = (Vec::new(), 0);
+    walk(folder, MAX_DEPTH, &mut files, &mut links);
     files.retain(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0));
-    of_files(files)
+    (of_files(files), links)
 }
 
 /// The session of a file: of the main thread with its subagents, or of one subagent alone.
 pub(crate) fn of_file(path: &Path) -> SessionFiles {
     let mut files = vec![path.to_owned()];
     if agent_of(path).is_none() {
-        walk(&path.with_extension(""), 1, &mut files);
+        walk(&path.with_extension(""), 1, &mut files, &mut 0);
     }
     of_files(files).into_iter().next().unwrap_or_default()
 }
@@ -153,11 +158,20 @@ pub(crate) fn first_prompt(main: &Path) -> Option<String> {
     start(main, |start| start.prompt.is_some()).prompt
 }
 
-fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
+fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>, links: &mut u64) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        let (path, Ok(mut kind)) = (entry.path(), entry.file_type()) else { continue };
+        if kind.is_symlink() {
+            match path.metadata() {
+                Ok(target) if !target.is_dir() => kind = target.file_type(),
+                _ => {
+                    *links += 1;
+                    continue;
+                }
+            }
+        }
         if kind.is_dir() && depth > 0 {
-            walk(&path, depth - 1, found);
+            walk(&path, depth - 1, found, links);
         } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
             found.push(path);
         }

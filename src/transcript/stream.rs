@@ -89,6 +89,11 @@ impl<R: Read> Stream<R> {
         self.has_gap || self.is_unfinished
     }
 
+    /// Whether the last line is half-written.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.is_unfinished
+    }
+
     /// A last line that is half-written. Where the file grows, it is read when it is whole.
     pub(crate) fn at_end(&self) -> Counts {
         let mut counts = Counts::default();

@@ -139,6 +139,9 @@ impl Model {
             Fate::Stopped => (Mark::Quiet, "waits for a prompt".into(), Some(thread.since)),
             _ if session.id.is_empty() => (Mark::None, String::new(), None),
             Fate::Silent(_) => (Mark::Quiet, "quiet".into(), Some(thread.last())),
+            Fate::Running | Fate::Unknown if session.unread.lines > 0 && thread.is_blank() => {
+                (Mark::Warning, "nothing of it can be read".into(), None)
+            }
             Fate::Running | Fate::Unknown => match thread.open.last() {
                 Some(call) => (Mark::Running, named(&call.tool, &call.detail), Some(call.since)),
                 None => (Mark::Running, "at work".into(), Some(thread.started)),

@@ -53,6 +53,11 @@ impl Thread {
         }
     }
 
+    /// Nothing is known of what it did.
+    pub(super) fn is_blank(&self) -> bool {
+        self.lines.is_empty() && self.prompt.is_none() && self.open.is_empty() && self.tools == 0
+    }
+
     /// The last sign of it.
     pub(super) fn last(&self) -> Timestamp {
         self.last.max(self.started)

@@ -355,6 +355,14 @@ fn headers_come_from_the_environment_and_are_never_shown() {
             .replace(root.to_str().unwrap(), "[ROOT]")
     };
     assert_snapshot!(call(Some("very-secret"), &[]), @"conclaude: [ROOT]/.conclaude.yaml is not trusted, and names the endpoint [URL]: `conclaude trust` shows what you agree to");
+    assert_snapshot!(call(Some("very-secret"), &[&collector.url]), @"
+    conclaude: warning: [ROOT]/.conclaude.yaml is not trusted: none of its `telemetry.headers` are sent
+    conclaude: logs: [URL]/v1/logs answered 401; check the `headers`
+    conclaude: traces: [URL]/v1/traces answered 401; check the `headers`
+    ");
+    let head = collector.next().head;
+    assert!(head.contains("x-other: 1\r\n") && !head.contains("secret"), "the user named it: {head}");
+    collector.received();
     test.shows(&["trust", "--yes"]);
     assert_snapshot!(call(None, &[]), @"conclaude: telemetry.headers: Authorization: the environment variable COLLECTOR_TOKEN is not set");
     assert!(collector.received().is_empty());

@@ -408,6 +408,7 @@ fn an_agent_that_died_of_an_error_of_the_api_is_not_said_to_run() {
         None,
         "<task-notification>\n<task-id>a3</task-id>\n<status>killed</status>\n</task-notification>",
     );
+    all.meta("a4", "coder", "Code").prompt(Some("a4"), "code").raw(Some("a4"), "{\"type\":\"assist");
     assert_eq!(lane_now("a2")["state"], "running");
     assert_eq!(lane_now("a3")["why"], "killed");
     let test = test.then("SessionEnd").without("agent_id").without("agent_type").payload("reason", "other");
@@ -415,6 +416,9 @@ fn an_agent_that_died_of_an_error_of_the_api_is_not_said_to_run() {
     let ended = lane_now("a2");
     assert_eq!(ended["state"], "never_stopped");
     assert_eq!(ended["why"], "the session ended; nothing follows its last prompt: stopped from outside");
+    let cut = lane_now("a4");
+    assert_eq!(cut["state"], "never_stopped");
+    assert_eq!(cut["why"], "the session ended; its last line is half-written");
 }
 
 #[test]

@@ -321,3 +321,17 @@ subagentStop: {commands: {'*': [{run: 'echo agent'}]}}
     conclaude: --agent needs the name of a subagent, or `main` for the main thread
     ");
 }
+
+#[test]
+fn a_command_of_a_tool_is_given_one_that_its_pattern_names() {
+    let config = "postToolUse: {commands: {'{Write,Edit}': [{run: 'echo $CONCLAUDE_TOOL_NAME', show: always}], '*': [{run: 'echo any $CONCLAUDE_TOOL_NAME', show: always}]}}";
+    assert_snapshot!(repository(config).shows(&["run", "postToolUse"]), @"
+    exit 0
+    ----- stdout
+    ✓ `echo any $CONCLAUDE_TOOL_NAME` ([DURATION])
+      any unknown
+    ✓ `echo $CONCLAUDE_TOOL_NAME` ([DURATION])
+      Write
+    2 commands: 2 passed
+    ");
+}

@@ -232,7 +232,7 @@ fn results_are_written_as_junit() {
       <testsuite name=".conclaude.test.yaml" tests="2" failures="1" time=[SECONDS]>
         <testcase classname=".conclaude.test.yaml" name="good &lt;&amp;&gt;" file=".conclaude.test.yaml" line="2" time=[SECONDS]/>
         <testcase classname=".conclaude.test.yaml" name="bad" file=".conclaude.test.yaml" line="3" time=[SECONDS]>
-          <failure message="expected blocks: true, but allows: true">- blocks: true&#10;+ allows: true</failure>
+          <failure message="expected blocks: true, but allows: true">- blocks: true&#10;+ allows: true&#10;  `npx eslint` did not run: `files: [*.ts]` covers no changed file (none): give `changed: […]`</failure>
         </testcase>
       </testsuite>
     </testsuites>
@@ -524,5 +524,59 @@ fn what_cannot_happen_at_an_event_is_an_error_and_a_long_expectation_is_marked_o
           -         two
           + allows: true
     3 of 4 cases failed
+    ");
+}
+
+#[test]
+fn a_case_without_changed_files_says_the_same_in_a_clean_and_a_dirty_tree() {
+    let test = project(
+        r#"cases:
+  - name: nothing is linted
+    event: Stop
+    expect: {runs: []}
+  - name: it is linted
+    event: Stop
+    results: {npx eslint: 1}
+    expect: {runs: [npx eslint], blocks: true}
+"#,
+    );
+    let git = |arguments: &[&str]| {
+        let done = test.program("git").args(arguments).current_dir(test.root()).output().unwrap();
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"]);
+    let clean = test.shows(&["test"]);
+    std::fs::write(test.root().join("a.ts"), "x").unwrap();
+    assert_eq!(test.shows(&["test"]), clean);
+    assert!(clean.starts_with("exit 1") && clean.contains("✓ nothing is linted"), "{clean}");
+    let why = "`npx eslint` did not run: `files: [*.ts]` covers no changed file (none): give `changed: […]`";
+    assert!(clean.contains(why), "{clean}");
+}
+
+#[test]
+fn the_file_of_a_tool_counts_as_changed_without_being_named() {
+    let config = "postToolUse: {commands: {Write: [{run: npx eslint, files: ['*.ts']}]}}";
+    let cases = r#"cases:
+  - name: a script is linted
+    event: PostToolUse
+    tool: Write
+    input: {file_path: src/a.ts}
+    expect: {runs: [npx eslint]}
+  - name: a text is not
+    event: PostToolUse
+    tool: Write
+    input: {file_path: a.md}
+    expect: {runs: []}
+"#;
+    let test = Test::stop().config(config).file(FILE, cases);
+    assert_snapshot!(test.shows(&["test"]), @"
+    exit 0
+    ----- stdout
+    .conclaude.test.yaml
+      ✓ a script is linted
+      ✓ a text is not
+    2 cases passed
     ");
 }

@@ -121,7 +121,7 @@ fn broken_lines_of_transcripts_are_counted_in_the_view() {
         · 12:00:01 prompt: Fix the parser.
     ● session broken-2 · (no prompt could be read)
       ⚠ 1 line not read: 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/broken-2.jsonl:1)
-      ● main thread · at work
+      ⚠ main thread · nothing of it can be read
     ");
 }
 

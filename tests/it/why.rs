@@ -294,3 +294,15 @@ fn what_the_config_says_of_a_failure_comes_first() {
         assert!(shown.contains("Linting failed: `exit 3` exited with code 3"), "{arguments:?}: {shown}");
     }
 }
+
+#[test]
+fn a_prompt_that_a_slash_command_blocked_cannot_be_judged_again() {
+    let config = "userPromptSubmit: {slashCommands: {commands: {deploy: [{run: exit 1, onFailure: block}]}}}";
+    let test = Test::event("UserPromptSubmit").without("agent_id").without("agent_type").config(config);
+    let test = test.payload("prompt", "/deploy now").run().again();
+    let shown = test.shows(&["why"]);
+    assert_snapshot!(shown.split("Today").nth(1).unwrap(), @"
+
+    cannot be determined: the prompt, which patterns compare, is not recorded
+    ");
+}

@@ -55,7 +55,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
             Some("reports gated agents that never stopped; that is not looked at here".into())
         }
         Action::Note(text) => Some(text.clone()),
-        Action::Wait(agents) => Some(format!("waits for background agents: {}", agents.join(", "))),
+        Action::Wait(waiting) => Some(format!("waits for background agents: {}", waiting.agents.join(", "))),
         Action::Continue(_) => Some("`stop.infinite` asks Claude to go on".into()),
         Action::Judge(_) => {
             Some("the judge is asked last, if nothing else blocks; it can only add a block".into())

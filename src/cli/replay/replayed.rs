@@ -11,4 +11,6 @@ pub(super) struct Replayed<'a> {
     pub(super) seconds: f64,
     /// Why the config would not be used by a hook.
     pub(super) untrusted: Vec<String>,
+    /// Links in the folders that are meant, which were not followed.
+    pub(super) links: u64,
 }

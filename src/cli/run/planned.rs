@@ -23,6 +23,8 @@ const NOBODY: &str = "conclaude-run";
 /// A subagent or a tool that nobody has named.
 const UNKNOWN: &str = "unknown";
 
+const TOOL_NAME: &str = "CONCLAUDE_TOOL_NAME";
+
 pub(super) struct Planned {
     pub(super) event: EventKind,
     /// What commands read.
@@ -141,8 +143,26 @@ fn without_files(config: &ConclaudeConfig) -> ConclaudeConfig {
 
 fn one_command(selected: &Command, plan: &Plan) -> OneCommand {
     let is_same = |one: &&Command| one.rule == selected.rule && one.run == selected.run;
-    let parts = plan.commands().filter(is_same).cloned().collect();
+    let parts = plan.commands().filter(is_same).cloned().map(with_tool).collect();
     OneCommand { run: selected.run.clone(), parts, ran_at: None }
+}
+
+/// The variable says a tool that the pattern names, since the payload can name none.
+fn with_tool(mut command: Command) -> Command {
+    let named = command.rule.pattern.as_deref().and_then(named_tool).map(str::to_owned);
+    let tool = command.env.iter_mut().find(|(name, value)| name == TOOL_NAME && value.is_some());
+    if let (Some(named), Some((_, value))) = (named, tool) {
+        *value = Some(named);
+    }
+    command
+}
+
+/// The first tool of a pattern without wildcards: `Write`, `{Write,Edit}`.
+fn named_tool(pattern: &str) -> Option<&str> {
+    let inner = pattern.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let first = inner.and_then(|inner| inner.split(',').next()).unwrap_or(pattern);
+    let is_name = !first.is_empty() && first.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    is_name.then_some(first)
 }
 
 fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec<u8>> {

@@ -40,6 +40,9 @@ pub(super) fn difference(case: &Case, actual: &Actual) -> Vec<String> {
     }
     // A result that nobody asks for is a case that tests something else than it says.
     found.extend(actual.unused.iter().map(|run| format!("- results: `{run}` is no command that runs here")));
+    if !found.is_empty() && case.changed.is_none() {
+        found.extend(actual.without_files.iter().map(|why| format!("  {why}: give `changed: […]`")));
+    }
     found
 }
 

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use crate::config::{Case, CommandResult, Ended, Fields, NonBlank};
 use crate::decide::{Count, Word};
 use crate::dialect::claude::sample::Sample;
-use crate::event::EventKind;
+use crate::event::{Changes, EventKind};
 use crate::hooks::Environment;
-use crate::hooks::rehearse::{Answered, End, Printed, Rehearsal, rehearse};
-use crate::plan::Command;
+use crate::hooks::rehearse::{Answered, End, NotRun, Printed, Rehearsal, rehearse};
+use crate::plan::{Command, WhyNot};
 
 /// What an event came to, as cases expect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,19 +42,19 @@ pub(super) struct Actual {
     pub(super) shown: String,
     /// Results for commands that do not run.
     pub(super) unused: Vec<String>,
+    /// Commands that do not run for want of changed files, and why.
+    pub(super) without_files: Vec<String>,
 }
 
 /// Plays a case in the folder of its file.
 pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
     let event = case.event.0;
     let payload = payload(case, &folder.to_string_lossy());
-    let changed =
-        case.changed.as_ref().map(|files| files.iter().map(|file| file.as_str().to_owned()).collect());
     let environment = Environment {
         project_dir: Some(folder.to_owned()),
         only_project: true,
         is_sample: true,
-        changed,
+        changed: changed(case),
         ..Environment::default()
     };
     let input = Value::Object(payload).to_string();
@@ -72,6 +72,14 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
         (end, Printed { stdout: &result.stdout, stderr: &result.stderr })
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
+}
+
+/// The work tree of the moment is no part of a case: without `changed` a stop has no changed files, and a tool those that it writes.
+fn changed(case: &Case) -> Option<Vec<String>> {
+    let given =
+        case.changed.as_ref().map(|files| files.iter().map(|file| file.as_str().to_owned()).collect());
+    let is_stop = matches!(case.event.0.row().changes, Changes::SincePrompt | Changes::Agent);
+    given.or_else(|| is_stop.then(Vec::new))
 }
 
 /// What is not given is filled in as Claude Code would.
@@ -112,10 +120,17 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
         },
         outcome,
         unused: named.filter(|run| !runs.iter().any(|one| one == run)).map(str::to_owned).collect(),
+        without_files: without_files(rehearsal),
         runs,
         context,
         shown: [text("/systemMessage"), answered.later.unwrap_or_default()].join("\n").trim().to_owned(),
     }
+}
+
+fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
+    let skipped = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let why = |one: &NotRun| one.why.trim_start_matches("matches, but ").to_owned();
+    skipped.map(|one| format!("`{}` did not run: {}", one.script.trim(), why(one))).collect()
 }
 
 fn outcome(event: EventKind, answered: &Answered, json: &Value) -> Outcome {

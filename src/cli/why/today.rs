@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::audit::STILL_RUN;
 use crate::cli::explain::{Asked, explain};
 use crate::decide::{Count, Word};
 use crate::des::gates::shell_quote;
@@ -12,6 +13,9 @@ use crate::finding::Code;
 use crate::hooks::rehearse::{End, Rehearsal};
 use crate::plan::{Command, WhyNot};
 use crate::text::{clean, escaped_json};
+
+/// The key of rules that compare the start of a prompt.
+const SLASH_COMMANDS: &str = "userPromptSubmit.slashCommands.commands";
 
 /// What today's config would make of a recorded event.
 pub(super) enum Today {
@@ -52,8 +56,12 @@ fn judged(record: &Value) -> Result<Today, String> {
         let check = if is_shown_as_it_is(&check) { check.as_str() } else { "conclaude des check" };
         return Err(format!("a gate judges the step as it is: `{check}` judges it as it is now"));
     }
-    if event == EventKind::UserPromptSubmit && record.get("applied").is_some() {
+    if event == EventKind::UserPromptSubmit && compared_prompt(record) {
         return Err("the prompt, which patterns compare, is not recorded".into());
+    }
+    let mut skipped = list(record, "skipped").filter_map(|skip| text(skip, "why"));
+    if skipped.any(|why| why.starts_with(STILL_RUN)) {
+        return Err("the checks waited for background agents, and run at the stop after that".into());
     }
     let mut findings = record.get("findings").and_then(Value::as_array).into_iter().flatten();
     if findings.any(|finding| text(finding, "code") == Some(Code::PromptNotFound.as_str())) {
@@ -80,6 +88,16 @@ fn judged(record: &Value) -> Result<Today, String> {
     why.extend(ends.removed_commands(&rehearsal));
     why.extend(guards_now(record, &rehearsal));
     Ok(Today::Decided { decision, is_same: decision == recorded, why, command: known.explain() })
+}
+
+fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    record.get(name).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Whether a rule of `contextRules` or `slashCommands` took part.
+fn compared_prompt(record: &Value) -> bool {
+    let of_slash = |one: &Value| one.get("rule").and_then(|rule| text(rule, "key")) == Some(SLASH_COMMANDS);
+    record.get("applied").is_some() || list(record, "commands").chain(list(record, "skipped")).any(of_slash)
 }
 
 /// What `files` is compared with is not recorded.

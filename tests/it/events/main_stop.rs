@@ -60,6 +60,25 @@ fn the_checks_of_a_stop_wait_for_background_agents() {
     let done = main_stop(config).payload("background_tasks", task("subagent")).run();
     assert_snapshot!(done.message(), @"conclaude: the checks of `stop` wait for 1 background agent (coder), and run at the stop after that");
     assert!(!done.has("ran"));
+    let test = done.again();
+    assert_snapshot!(test.shows(&["why"]), @r#"
+    exit 0
+    ----- stdout
+    1: Stop allowed
+      time: [TIME]
+      session: session-1
+
+    Why
+      · `touch ran` did not run: background agents still run: coder
+          stop.commands "*" in .conclaude.yaml:1
+      · `stop.infinite` did not run: background agents still run: coder
+          stop.infinite in .conclaude.yaml:1
+
+    Today
+      cannot be determined: the checks waited for background agents, and run at the
+      stop after that
+    "#);
+    let done = test.run();
     assert!(
         done.again().payload("background_tasks", task("shell")).run().has("ran"),
         "a server may run for ever"
@@ -75,7 +94,39 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     (conclaude: `stop.infinite`, 1 of 1 for this prompt)
     ");
     assert_eq!(done.audit().pop().unwrap()["decision"], "blocked", "every refusal is recorded");
-    let done = done.again().payload("stop_hook_active", true).run();
+    let test = done.again();
+    assert_snapshot!(test.shows(&["why"]), @"
+    exit 0
+    ----- stdout
+    1: Stop blocked
+      time: [TIME]
+      session: session-1
+
+    Why
+      ✗ Claude is made to go on
+          stop.infinite in .conclaude.yaml:2
+      block 1 of 1 (maxBlocks in .conclaude.yaml:1)
+
+    Today
+      the config would decide the same: blocked
+      all of it: conclaude explain Stop
+    ");
+    assert_snapshot!(test.shows(&["audit", "show"]), @"
+    exit 0
+    ----- stdout
+        1 [TIME] Stop blocked
+            Claude is made to go on by stop.infinite
+    ");
+    assert_snapshot!(test.shows(&["audit", "export", "--csv"]), @"
+    exit 0
+    ----- stdout
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,commands,failed_commands,trace_id,doubt
+    1,[TIME],Stop,blocked,session-1,,,,,,,,,,stop.infinite,,.conclaude.yaml,2,,,0,,
+    ");
+    let report = test.shows(&["report", "--format", "md"]);
+    let row = report.lines().find(|line| line.starts_with("| 1 | ")).unwrap();
+    assert!(row.contains("Claude is made to go on by stop.infinite"), "{row}");
+    let done = test.payload("stop_hook_active", true).run();
     assert_snapshot!(done.message(), @"conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now");
     let done = done.again().run();
     assert_eq!(

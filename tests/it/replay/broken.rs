@@ -207,3 +207,82 @@ fn a_transcript_that_cannot_be_read_is_an_error_beside_the_others() {
     warning: pipe.jsonl cannot be read: it is not a regular file
     ");
 }
+
+#[cfg(unix)]
+#[test]
+fn links_to_transcripts_are_followed_and_others_are_counted() {
+    use std::os::unix::fs::symlink;
+    let test = Test::stop().config(CONFIG).file("linked/x", "").file("none/x", "");
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    all.prompt(MAIN, "go").calls(MAIN, "t1", "Write", json!({"file_path": root.join("Cargo.lock")}));
+    symlink(all.path(MAIN), root.join("linked/one.jsonl")).unwrap();
+    for folder in ["linked", "none"] {
+        symlink(&root, root.join(folder).join("circle")).unwrap();
+        symlink("gone", root.join(folder).join("dangling.jsonl")).unwrap();
+    }
+    assert_snapshot!(test.shows(&["replay", "linked"]), @r#"
+    exit 0
+    ----- stdout
+    TIME                 SESSION  AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
+    2026-01-31T12:00:02  one      main   PreToolUse  denied    no result  Write Cargo.lock  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
+
+    1 tool call (0 asked about), 1 prompt and 0 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
+    would be: 1 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
+
+    rules that matched
+          1 denied  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
+
+    rules that never matched
+      preToolUse.uneditableFiles ".env*" in .conclaude.yaml:2
+      preToolUse.unreadableFiles "secrets/" in .conclaude.yaml:3
+      preToolUse.toolUsageValidation "Bash git push --force*" in .conclaude.yaml:5
+      preToolUse.toolUsageValidation "Bash git stash*" in .conclaude.yaml:6
+      preToolUse.toolUsageValidation "Bash git *" in .conclaude.yaml:7
+      permissionRequest.deny "Bash(curl*)" in .conclaude.yaml:8
+      permissionRequest.deny "WebFetch" in .conclaude.yaml:8
+      permissionRequest.allow "Bash(make *)" in .conclaude.yaml:8
+      userPromptSubmit.contextRules "deploy" in .conclaude.yaml:10
+      userPromptSubmit.contextRules "never said" in .conclaude.yaml:10
+      stop.commands "*" in .conclaude.yaml:11
+      subagentStop.commands "coder" in .conclaude.yaml:12
+      subagentStop.commands "tester" in .conclaude.yaml:12
+
+    note: links, directories and globs of shell commands are resolved on today's disk
+    note: 2 links to a folder or to nothing not followed
+    "#);
+    assert_snapshot!(test.shows(&["replay", "none"]), @"
+    exit 1
+    ----- stderr
+    conclaude: there is no transcript (*.jsonl) in none; 2 links to a folder or to nothing not followed
+    ");
+    assert_snapshot!(test.shows(&["replay", "--since", "2030-01-01"]), @r#"
+    exit 0
+    ----- stdout
+    0 tool calls (0 asked about), 0 prompts and 0 stops in 0 sessions (0 transcripts, 0.0 MB in [DURATION])
+    would be: 0 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
+
+    rules that never matched
+      preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
+      preToolUse.uneditableFiles ".env*" in .conclaude.yaml:2
+      preToolUse.unreadableFiles "secrets/" in .conclaude.yaml:3
+      preToolUse.toolUsageValidation "Bash git push --force*" in .conclaude.yaml:5
+      preToolUse.toolUsageValidation "Bash git stash*" in .conclaude.yaml:6
+      preToolUse.toolUsageValidation "Bash git *" in .conclaude.yaml:7
+      permissionRequest.deny "Bash(curl*)" in .conclaude.yaml:8
+      permissionRequest.deny "WebFetch" in .conclaude.yaml:8
+      permissionRequest.allow "Bash(make *)" in .conclaude.yaml:8
+      userPromptSubmit.contextRules "deploy" in .conclaude.yaml:10
+      userPromptSubmit.contextRules "never said" in .conclaude.yaml:10
+      stop.commands "*" in .conclaude.yaml:11
+      subagentStop.commands "coder" in .conclaude.yaml:12
+      subagentStop.commands "tester" in .conclaude.yaml:12
+
+    note: 1 transcript not read: last written before the time of --since
+    "#);
+    assert_snapshot!(test.shows(&["report", "--since", "2030-01-01"]), @"
+    exit 1
+    ----- stderr
+    conclaude: nothing to report: the audit trail of [ROOT] has no record since [TIME], and no transcript of it has a line of that time in [ROOT]/.home/.claude/projects; `conclaude doctor` checks whether events arrive
+    ");
+}

@@ -82,6 +82,15 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, St
         origins.check_trust(load::why_untrusted);
     }
     match origins.untrusted(&["telemetry"]) {
+        // Whoever types it has chosen it.
+        Some(why) if url.is_some() => {
+            if config.telemetry.is_some_and(|telemetry| telemetry.headers.is_some()) {
+                let what = format!("{why}: none of its `telemetry.headers` are sent");
+                // A closed stderr is no reason not to send.
+                let _ = writeln!(Out::stderr(), "conclaude: warning: {what}");
+            }
+            Target::of_environment(url)
+        }
         Some(why) => Err(format!(
             "{why}, and names the endpoint {}: `conclaude trust` shows what you agree to",
             endpoint_of(&config)
