@@ -88,7 +88,7 @@ pub(super) fn watch(client: &Client) {
         "○ main thread · session ended",
         "✓ coder \"A part\" · stopped · 1 block · 1 denial",
         "PreToolUse Write Cargo.lock denied: ",
-        "SubagentStop blocked (1 of 3): `test -e fixed` exited with code 1",
+        "SubagentStop blocked (1 of 3): It is not fixed: `test -e fixed`",
         "✓ `test -e fixed` passed",
     ]);
     screen.tmux(&["send-keys", "q"]).status().unwrap();
