@@ -1,5 +1,5 @@
 //! The table of events: one row says all that differs from one to another, the result of trying each in Claude Code 2.1.325.
-//! What a row leaves out is as in [`Row::UNKNOWN`].
+//! What a row leaves out is as in `Row::UNKNOWN`.
 
 use std::fmt;
 
