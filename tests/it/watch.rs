@@ -49,8 +49,7 @@ fn make(test: &Test, name: &str) {
 fn sessions_appear_as_they_happen() {
     let test = Test::stop().config(CONFIG).step(&todo());
     let tmux = Tmux::start(&test.root(), "watch");
-    let waits = tmux.shows("Nothing to watch yet");
-    assert!(waits.contains("`conclaude doctor`") && waits.contains("0 sessions, 0 agents"), "{waits}");
+    tmux.shows_all(&["Nothing to watch yet", "`conclaude doctor`", "0 sessions, 0 agents"]);
 
     say(&test, None, prompt("Execute step 01-01."));
     tmux.shows("session session- · Execute step 01-01.");
@@ -63,24 +62,20 @@ fn sessions_appear_as_they_happen() {
     say(&test, Some("a1b2c3"), prompt(MARKERS));
     tmux.shows("coder \"Write greeting\" · step 01-01 0/14 PREPARE · at work");
     let test = test.writes("Write", "file_path", "Cargo.lock").run().status(2).again();
-    tmux.shows("✗ ");
-    tmux.shows("PreToolUse Write Cargo.lock denied: writing Cargo.lock");
+    tmux.shows_all(&["✗ ", "PreToolUse Write Cargo.lock denied: writing Cargo.lock"]);
 
     // A command runs, and is seen to; its end blocks the stop.
     let test = stops(test);
     let hook = test.spawn();
-    let runs = tmux.shows("runs `while");
-    assert!(runs.contains("step 01-01 0/14 PREPARE · SubagentStop runs"), "{runs}");
+    tmux.shows_all(&["runs `while", "step 01-01 0/14 PREPARE · SubagentStop runs"]);
     make(&test, "go");
     let test = test.outcome_of(hook).status(2).again();
-    let blocked = tmux.until("the block", |screen| {
-        screen.contains("SubagentStop blocked (1 of 3)") && !screen.contains("runs `")
+    tmux.until("the block, which is followed", |screen| {
+        screen.contains("SubagentStop blocked (1 of 3)")
+            && !screen.contains("runs `")
+            && screen.contains("✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done;")
+            && screen.lines().any(|line| line.starts_with('>') && line.contains("blocked"))
     });
-    assert!(blocked.contains("✗ Linting failed: `while [ ! -e go ]; do sleep 0.05; done;"), "{blocked}");
-    assert!(
-        blocked.lines().any(|line| line.starts_with('>') && line.contains("blocked")),
-        "it is followed: {blocked}"
-    );
     drop(test);
 }
 
@@ -132,11 +127,12 @@ fn keys_open_details_help_and_filter_and_the_terminal_is_as_it_was() {
     tmux.shows("SubagentStop blocked (1 of 3)");
 
     tmux.keys(&["Enter"]);
-    let details = tmux.shows("── details");
-    assert!(details.contains(" decision        blocked"), "{details}");
+    tmux.shows_all(&["── details", " decision        blocked"]);
     tmux.keys(&["j"]);
-    tmux.shows("rule            subagentStop.commands \"coder\" in .conclaude.yaml:5");
-    assert!(tmux.screen().contains("not following"));
+    tmux.shows_all(&[
+        "rule            subagentStop.commands \"coder\" in .conclaude.yaml:5",
+        "not following",
+    ]);
     tmux.keys(&["Escape"]);
     tmux.until("no details", |screen| !screen.contains("── details"));
 
@@ -287,9 +283,7 @@ fn transcripts_that_are_broken_or_of_another_version_are_counted() {
     let tmux = Tmux::start(&test.root(), "watch");
     tmux.shows("session session- · Do it.");
     tmux.keys(&["g", "Enter"]);
-    let details = tmux.shows("── details");
-    assert!(details.contains("⚠ 3 lines not read: 1 line half-written"), "{details}");
-    assert!(details.contains("1 line not JSON"), "{details}");
+    tmux.shows_all(&["── details", "⚠ 3 lines not read: 1 line half-written", "1 line not JSON"]);
     tmux.keys(&["PageDown"]);
     tmux.shows("1 line of a kind that this version does not know");
 }
@@ -298,11 +292,11 @@ fn transcripts_that_are_broken_or_of_another_version_are_counted() {
 fn no_colours_where_the_user_wants_none() {
     let test = blocked_agent();
     let tmux = Tmux::start_in(&test.root(), "NO_COLOR=1; export NO_COLOR; ", "watch");
-    tmux.shows("SubagentStop blocked");
+    tmux.shows_all(&["SubagentStop blocked", " q quit"]);
     let plain = tmux.escapes();
     assert!(!plain.contains("38;5;"), "{plain:?}");
     let tmux = Tmux::start(&test.root(), "watch");
-    tmux.shows("SubagentStop blocked");
+    tmux.shows_all(&["SubagentStop blocked", " q quit"]);
     assert!(tmux.escapes().contains("38;5;"), "{:?}", tmux.escapes());
 }
 

@@ -56,7 +56,8 @@ impl Tmux {
         String::from_utf8(self.call(&["capture-pane", "-p", "-e"]).stdout).unwrap()
     }
 
-    /// Waits until the screen is as it is to be, and gives it.
+    /// Waits until the screen is as it is to be, and gives it. It may be looked at while it is drawn, so everything
+    /// that is expected of it belongs into `is`.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, is: impl Fn(&str) -> bool) -> String {
         let over = Instant::now() + LIMIT;
@@ -74,6 +75,12 @@ impl Tmux {
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) -> String {
         self.until(text, |screen| screen.contains(text))
+    }
+
+    /// Waits until the screen has each of these texts.
+    #[track_caller]
+    pub(crate) fn shows_all(&self, texts: &[&str]) -> String {
+        self.until(&format!("{texts:?}"), |screen| texts.iter().all(|text| screen.contains(text)))
     }
 
     pub(crate) fn keys(&self, keys: &[&str]) {
