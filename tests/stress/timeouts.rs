@@ -125,8 +125,8 @@ fn nobody_holds_the_answer_longer_than_timeout_and_grace() {
         let took = started.elapsed();
         assert!(done.blocked().contains("timed out after 1 s"), "{kind}");
         assert_eq!(living(&sleep), Vec::<u32>::new(), "{kind}: survivors");
-        // What an ordinary call takes is the measure of the machine.
-        let bound = LIMIT + GRACE + Duration::from_secs(3) + ordinary * 50;
+        // What an ordinary call takes is the measure of the machine; who is waited for would take 300 s.
+        let bound = LIMIT + GRACE + Duration::from_secs(20) + ordinary * 50;
         assert!(took <= bound, "one that {kind} took {}, more than {}", ms(took), ms(bound));
         longest = longest.max(took);
         figure(&format!(
