@@ -72,6 +72,14 @@ impl Client {
         self.play_with(project, script, &["--permission-mode", "default", "--allowedTools", "Read"])
     }
 
+    /// The same as `play`, with the MCP servers of a file of the project, whose tools may be used.
+    pub(crate) fn play_with_servers(&self, project: &Project, servers: &str, script: Script) -> Seen {
+        let (servers, tools) = (project.path(servers), format!("{TOOLS},mcp__files"));
+        let arguments =
+            ["--permission-mode", "acceptEdits", "--allowedTools", &tools, "--mcp-config", &servers];
+        self.play_with(project, script, &arguments)
+    }
+
     fn play_with(&self, project: &Project, script: Script, permissions: &[&str]) -> Seen {
         let mock = Mock::start(script);
         let mut child =

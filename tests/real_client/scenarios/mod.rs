@@ -3,7 +3,9 @@
 mod commands;
 mod gates;
 mod main_thread;
+mod observed;
 mod prompts;
+mod servers;
 mod setup;
 mod several;
 mod steps;
@@ -95,6 +97,21 @@ pub(crate) const ALL: &[Scenario] = &[
         "after-a-tool",
         main_thread::after_a_tool,
         "commands after tools that wrote matching files, whose failure Claude reads",
+    ),
+    scenario(
+        "guarded-server",
+        servers::guarded_file,
+        "a protected file that a tool of an MCP server is given is asked about",
+    ),
+    scenario(
+        "file-changed",
+        observed::file_changed,
+        "commands for the files that a pattern names, once the client reports that they changed",
+    ),
+    scenario(
+        "instructions-loaded",
+        observed::instructions_loaded,
+        "commands when the client reads instructions, by the reason",
     ),
     scenario(
         "injected-context",
