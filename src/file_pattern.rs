@@ -96,6 +96,26 @@ impl FilePattern {
         Ok(FilePattern { anchor, ..pattern })
     }
 
+    /// The same without the project's root as its start, where it may also be an absolute path.
+    pub(crate) fn without_root(self) -> FilePattern {
+        let anchor = if self.anchor == Anchor::RootOrAbsolute { Anchor::Absolute } else { self.anchor };
+        FilePattern { anchor, ..self }
+    }
+
+    /// Whether a path that it covers is the project's own. What an absolute pattern names is not, where the project is that directory
+    /// or above it: in a session that was started in `/`, `/usr` is still the machine's.
+    pub(crate) fn leaves_to_project(&self, location: &Location) -> bool {
+        let Some(relative) = &location.relative else { return false };
+        if matches!(self.anchor, Anchor::AnyDepth | Anchor::Root) {
+            return true;
+        }
+        let root =
+            location.absolute.strip_suffix(relative.as_str()).unwrap_or_default().trim_end_matches('/');
+        let above = root.rsplit_once('/').map_or("", |(above, _)| above);
+        let above = Location { absolute: above.to_owned(), relative: None, is_directory: true };
+        !above.absolute.is_empty() && self.surely_covers(&above)
+    }
+
     /// Whether it covers the path for certain: what cannot be compared is not allowed by a pattern.
     pub(crate) fn surely_covers(&self, location: &Location) -> bool {
         location.absolute.len() <= MAX_PATH_BYTES && self.covers(location)
@@ -246,6 +266,28 @@ mod tests {
             covers("/home/me/project/src", &at("src/a.rs")),
             "an absolute pattern for a file of the project"
         );
+    }
+
+    #[test]
+    fn a_project_below_a_directory_of_the_machine_has_files_of_its_own() {
+        let own = |pattern: &str, root: &str, relative: &str| {
+            let absolute = format!("{}/{relative}", root.trim_end_matches('/'));
+            let location = Location { absolute, relative: Some(relative.into()), is_directory: false };
+            let pattern = FilePattern::new(pattern, None).unwrap().without_root();
+            assert!(pattern.covers(&location), "{pattern:?} {location:?}");
+            pattern.leaves_to_project(&location)
+        };
+        assert!(own("//usr/", "/usr/src/app", "main.c"));
+        assert!(own("/usr/", "/usr/src/app", "main.c"));
+        assert!(own("*.lock", "/home/me/app", "a.lock"));
+        // Nobody's project is all of the machine.
+        assert!(!own("//usr/", "/", "usr/bin/env"));
+        assert!(!own("//usr/", "/usr", "bin/env"));
+        assert!(!own("//usr/bin/", "/usr", "bin/env"));
+        let outside = FilePattern::new("//usr/", None).unwrap();
+        assert!(!outside.leaves_to_project(&self::outside("/usr/src/other/main.c")));
+        // The project's own `bin/` is no directory of the machine.
+        assert!(!FilePattern::new("/bin/", None).unwrap().without_root().covers(&at("bin/app")));
     }
 
     #[test]

@@ -234,6 +234,13 @@ pub(crate) fn home() -> Option<String> {
     std::env::home_dir().map(|home| home.to_string_lossy().into_owned())
 }
 
+/// The directories for what is temporary that the environment names: everybody's, and the one in which Claude Code keeps its own.
+#[must_use]
+pub(crate) fn temporary() -> Vec<PathBuf> {
+    let named = ["TMPDIR", "CLAUDE_CODE_TMPDIR"].into_iter().filter_map(std::env::var_os);
+    named.map(PathBuf::from).filter(|folder| folder.is_absolute() && folder.parent().is_some()).collect()
+}
+
 /// A leading `~/` as the user's home.
 #[must_use]
 pub(crate) fn expand_home(path: &str) -> PathBuf {

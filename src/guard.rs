@@ -12,6 +12,7 @@ mod resolve;
 mod rules;
 mod sql;
 mod tools;
+mod touched;
 mod undecided;
 mod unit;
 mod watch;

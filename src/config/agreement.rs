@@ -111,6 +111,7 @@ fn full() -> Value {
         "stop": { "match": "all", "commands": [command], "infinite": false, "infiniteMessage": "m" },
         "messageDisplay": { "match": "all", "commands": [{ "run": "x" }], "onlyFinal": false },
         "preToolUse": {
+            "uneditableFiles": ["a", { "pattern": "x", "message": "m", "agent": "a", "outside": true, "overridable": true }],
             "preventRootAdditions": { "enabled": true, "message": "m", "overridable": true },
             "toolUsageValidation": [{
                 "tool": "Bash", "pattern": "x", "commandPattern": "git push", "sqlPattern": "drop *", "options": ["-f", "--force"], "caseInsensitive": true,

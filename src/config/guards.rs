@@ -55,13 +55,16 @@ impl PreToolUseConfig {
             + self.tool_usage_validation.as_ref().map_or(0, Vec::len)
     }
 
-    /// The tools that its guards look at, of those that read and those that write; `None` for all tools.
-    pub(crate) fn tools(&self, reading: &[&str], writing: &[&str]) -> Option<Vec<String>> {
+    /// The tools that its guards look at, of those that read, those that write, and those of others; `None` for all tools.
+    pub(crate) fn tools(&self, reading: &[&str], writing: &[&str], others: &str) -> Option<Vec<String>> {
         if !self.has_any() {
             return Some(Vec::new());
         }
         let read = if self.unreadable_files.is_some() { reading } else { &[] };
-        let mut tools: Vec<String> = writing.iter().chain(read).map(|tool| (*tool).to_owned()).collect();
+        let rules_for_tools = self.tool_usage_validation.as_ref().map_or(0, Vec::len);
+        let others = (self.count() > rules_for_tools).then_some(others);
+        let own = writing.iter().chain(read).copied();
+        let mut tools: Vec<String> = own.chain(others).map(str::to_owned).collect();
         for rule in self.tool_usage_validation.iter().flatten() {
             tools.extend(rule.value.tool.pattern.alternatives()?);
         }
@@ -83,6 +86,8 @@ pub(crate) struct FileRuleFields {
     pub(crate) message: Option<String>,
     /// A glob over the subagent's name; `main` is the main thread. Default: everybody.
     pub(crate) agent: Option<NameGlob>,
+    /// Whether it leaves the project's own files alone: a project may be below `/usr/src`. Default: `false`.
+    pub(crate) outside: Option<bool>,
     /// An inner layer of the config may free what it covers. Default: `false`.
     pub(crate) overridable: Option<bool>,
 }
@@ -99,7 +104,7 @@ impl<'de> Deserialize<'de> for FileRuleConfig {
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<FileRuleFields, E> {
                 let pattern = FileGlob::deserialize(de::value::StrDeserializer::new(text))?;
-                Ok(FileRuleFields { pattern, message: None, agent: None, overridable: None })
+                Ok(FileRuleFields { pattern, message: None, agent: None, outside: None, overridable: None })
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FileRuleFields, A::Error> {

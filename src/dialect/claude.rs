@@ -11,6 +11,7 @@ mod answer;
 pub mod events;
 pub mod fields;
 pub(crate) mod host;
+pub(crate) mod mcp;
 pub(crate) mod modes;
 pub(crate) mod names;
 pub(crate) mod notation;

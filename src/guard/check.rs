@@ -1,18 +1,15 @@
 //! The rules against what a call touches. A denial counts more than a question, a question more than nothing.
 
 use std::collections::HashSet;
-use std::path::Path;
 
-use super::call::{Call, Finding, doing, named};
-use super::origin::Origin;
+use super::call::{Call, Finding};
 use super::own_commands::own_commands;
-use super::resolve::{Effects, Touch, first_below};
-use super::rules::{Action, FileRule, FileRules, Rules};
-use super::tools::tools;
+use super::resolve::{Effects, Unclear};
+use super::rules::{Action, Rules};
+use super::tools::{allowing_layer, tools};
+use super::touched;
 use super::undecided::undecided;
-use super::watch::Watch;
 use crate::deadline;
-use crate::file_pattern::Location;
 use crate::rule::Rule;
 use crate::shell::Access;
 
@@ -35,11 +32,9 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
             });
             return found;
         }
-        own_files(call, touch, &mut found);
-        fence(rules, call, touch, &mut found);
-        files(rules, call, touch, &mut found);
-        additions(rules, call, touch, &mut found);
+        touched::all(rules, call, touch, &mut found);
     }
+    perhaps(rules, call, effects, &mut found);
     own_commands(call, effects, &mut found);
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
@@ -50,185 +45,30 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
     found
 }
 
-fn writes(access: Access) -> bool {
-    matches!(access, Access::Write | Access::Update | Access::MakeDirectory | Access::Link)
-}
-
-fn reads(access: Access) -> bool {
-    matches!(access, Access::Read | Access::Link)
-}
-
-fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    if touch.access == Access::Read {
-        return;
-    }
-    let is_own = (call.is_own)(Path::new(touch.named()), &touch.path)
-        || touch.with_contents && contains_own(call, &touch.path);
-    if !is_own {
-        return;
-    }
-    let (action, advice) = if call.is_subagent {
-        (Action::Block, "leave it as it is, and report what you would have changed")
-    } else {
-        (Action::Ask, "the user decides whether the rules change")
-    };
-    found.push(Finding {
-        action,
-        what: format!("{} {}", doing(touch.access), touch.shown()),
-        rule: "it belongs to conclaude's own config, state or registration".into(),
-        advice: advice.into(),
-        origin: Rule::built_in("conclaude's own files"),
-        matched: touch.shown().to_owned(),
+/// What is against a file that another tool is given: only its server knows what is done to it, so the user is asked. A rule that
+/// allows the tool is an answer to that, unless the rule for the file is of an outer layer.
+fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
+    let mut named = effects.unclear.iter().filter_map(|unclear| match unclear {
+        Unclear::Named { access, path } => Some((*access, path)),
+        _ => None,
     });
-}
-
-/// Whether files of ours are below a directory, or it has too many files to say so.
-fn contains_own(call: &Call<'_>, directory: &Path) -> bool {
-    let is_own = |path: &Path| (call.is_own)(path, &call.ground.links.real_path(path));
-    let root = call.ground.links.real_path(call.ground.root);
-    // Nobody needs to search `/` for the config of this project.
-    let holds_config = root.starts_with(directory)
-        && root.read_dir().into_iter().flatten().flatten().any(|entry| is_own(&entry.path()));
-    holds_config || !matches!(first_below(directory, |path, _| is_own(path)), Some(None))
-}
-
-fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    let Some(switch) = &rules.worktree_fence else { return };
-    let (named_rule, subject) = ((&switch.origin, ""), touch.shown());
-    let Some(worktree) = call.worktree else {
-        call.watch.missed(named_rule, subject, || "is for agents in a worktree of their own".into());
-        return;
-    };
-    let is_temporary = call.ground.is_temporary(&touch.path);
-    let real = call.ground.links.real_path(worktree);
-    if touch.access == Access::Read || is_temporary || touch.path.starts_with(real) {
-        call.watch.missed(named_rule, subject, || {
-            format!("leaves {subject} free: it is read, temporary or inside")
-        });
-        return;
-    }
-    call.watch.matched(named_rule, subject, || format!("covers {subject}: it is outside of the worktree"));
-    found.push(Finding {
-        action: Action::Block,
-        what: format!("{} {}", doing(touch.access), touch.shown()),
-        rule: format!("{}: it is outside of this agent's worktree", named(&switch.origin, "")),
-        advice: switch.advice(touch.shown(), call.tool, &format!("write below {}", worktree.display())),
-        origin: switch.origin.rule(""),
-        matched: touch.shown().to_owned(),
-    });
-}
-
-fn files(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    if writes(touch.access) || touch.access == Access::Delete {
-        protected(&rules.uneditable, call, touch, "it may not be changed", found);
-    }
-    if reads(touch.access) {
-        protected(&rules.unreadable, call, touch, "it may not be read", found);
-    }
-}
-
-fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found: &mut Vec<Finding>) {
-    let mut add = |rule: &FileRule, path: &str, matched: &str| {
-        found.push(Finding {
-            action: Action::Block,
-            what: format!("{} {path}", doing(touch.access)),
-            rule: named(&rule.origin, &rule.written),
-            advice: rule
-                .message
-                .clone()
-                .unwrap_or_else(|| format!("{why}; do it another way, or ask the user")),
-            origin: rule.origin.rule(&rule.written),
-            matched: matched.to_owned(),
-        });
-    };
-    if let Some(rule) = rules.protecting_any(&touch.names, call.agent, call.watch) {
-        return add(rule, touch.shown(), touch.shown());
-    }
-    if rules.is_empty(call.agent) {
-        return;
-    }
-    // What is unpacked outside of the project is not searched for names that are protected everywhere.
-    let is_outside = touch.names.iter().all(|name| name.relative.is_none());
-    if !touch.with_contents || touch.access == Access::Read || (is_outside && touch.access == Access::Write) {
-        return;
-    }
-    let inside = first_below(&touch.path, |path, is_directory| {
-        rules.protecting(&call.ground.location(path, is_directory), call.agent, Watch::default()).is_some()
-    });
-    match inside {
-        Some(None) => {}
-        Some(Some(path)) => {
-            let location = call.ground.location(&path, path.is_dir());
-            if let Some(rule) = rules.protecting(&location, call.agent, call.watch) {
-                let shown = format!("{}, which contains {}", touch.shown(), location.shown());
-                add(rule, &shown, location.shown());
-            }
-        }
-        None => found.push(Finding {
-            // Nobody waits for an answer that took too long.
-            action: if deadline::is_over() { Action::Block } else { Action::Ask },
-            what: format!("{} {}", doing(touch.access), touch.shown()),
-            rule: "the directory has too many files to look for protected ones in time".into(),
-            advice: "name the files, or ask the user".into(),
-            origin: Rule::built_in("what cannot be decided is asked"),
-            matched: touch.shown().to_owned(),
-        }),
-    }
-}
-
-fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    if !writes(touch.access) {
-        return;
-    }
-    let subject = touch.shown();
-    let mut add = |origin: &Origin, written: &str, advice: String| {
-        found.push(Finding {
-            action: Action::Block,
-            what: format!("{} {subject}", doing(touch.access)),
-            rule: named(origin, written),
-            advice,
-            origin: origin.rule(written),
-            matched: subject.to_owned(),
-        });
-    };
-    if let Some(switch) = &rules.root_additions {
-        let is_new = |name: &str| call.ground.root.join(name).symlink_metadata().is_err();
-        // `mkdir -p new/x` is there to make `new`; a file in a new directory is not in the root.
-        let is_in_root = |location: &Location| match location.relative.as_deref() {
-            None | Some("") => false,
-            Some(path) => match path.split_once('/') {
-                None => true,
-                Some((first, _)) => touch.access == Access::MakeDirectory && is_new(first),
-            },
-        };
-        let rule = (&switch.origin, "");
-        if touch.exists {
-            call.watch.missed(rule, subject, || format!("leaves {subject} free: it exists"));
-        } else if touch.names.iter().any(is_in_root) {
-            call.watch.matched(rule, subject, || format!("covers {subject}: it would be new in the root"));
-            let advice = "new files belong into a directory below the project's root";
-            add(&switch.origin, "", switch.advice(subject, call.tool, advice));
+    let Some(first) = named.next() else { return };
+    let held = allowing_layer(rules, call).map(|layer| rules.of_outer(layer));
+    let rules = held.as_ref().unwrap_or(rules);
+    for (access, path) in std::iter::once(first).chain(named) {
+        let touch = call.ground.touch(access, path);
+        let mut against = Vec::new();
+        // Of a tool whose name says nothing it is not assumed that it writes.
+        if access == Access::Link {
+            touched::files(rules, call, &touch, &mut against);
         } else {
-            call.watch.missed(rule, subject, || format!("leaves {subject} free: it is not in the root"));
+            touched::all(rules, call, &touch, &mut against);
         }
-    }
-    if touch.exists {
-        for rule in &rules.additions.0 {
-            let why = || format!("leaves {subject} free: it exists");
-            call.watch.missed((&rule.origin, &rule.written), subject, why);
-        }
-    } else if let Some(rule) = rules.additions.protecting_any(&touch.names, call.agent, call.watch) {
-        let advice = rule.message.clone().unwrap_or_else(|| "change a file that exists instead".into());
-        add(&rule.origin, &rule.written, advice);
-    }
-    if let Some(switch) = rules.git_ignored.as_ref().filter(|_| touch.access != Access::MakeDirectory) {
-        let rule = (&switch.origin, "");
-        if (call.is_ignored)(&touch.path) {
-            call.watch.matched(rule, subject, || format!("covers {subject}: git ignores it"));
-            let advice = "git ignores this file, so it is made by something: change that instead";
-            add(&switch.origin, "", switch.advice(subject, call.tool, advice));
-        } else {
-            call.watch.missed(rule, subject, || format!("leaves {subject} free: git does not ignore it"));
-        }
+        found.extend(against.into_iter().map(|finding| Finding {
+            action: Action::Ask,
+            what: format!("using {} with {}", call.tool, touch.shown()),
+            rule: format!("{}, and what the tool does to it is not known", finding.rule),
+            ..finding
+        }));
     }
 }

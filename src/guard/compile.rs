@@ -73,9 +73,12 @@ fn file_rule(
     home: Option<&str>,
 ) -> Result<FileRule, GlobError> {
     let fields = &rule.value.0;
+    let outside = fields.outside.unwrap_or(false);
+    let pattern = fields.pattern.pattern(home)?;
     Ok(FileRule {
         written: fields.pattern.as_str().to_owned(),
-        pattern: fields.pattern.pattern(home)?,
+        pattern: if outside { pattern.without_root() } else { pattern },
+        outside,
         allows: fields.pattern.allows(),
         message: fields.message.clone(),
         whom: Whom::new(fields.agent.as_ref()),

@@ -47,7 +47,7 @@ pub(crate) fn lost(rules: &[Lost], call: &Suspect<'_>, root: &Path) -> Option<Fi
 fn is_about(about: &About, call: &Suspect<'_>) -> bool {
     let touches = |wanted: fn(Access) -> bool| {
         let is_wanted = |unclear: &Unclear| match unclear {
-            Unclear::Path { access, .. } => wanted(*access),
+            Unclear::Path { access, .. } | Unclear::Named { access, .. } => wanted(*access),
             Unclear::Input { access, .. } => access.is_none_or(wanted),
             Unclear::WorkTree { .. } | Unclear::Doubt(_) => true,
         };

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::deadline;
 use crate::des::paths::{Links, normalise};
 use crate::file_pattern::Location;
+use crate::files;
 use crate::glob::{Glob, Kind};
 use crate::shell::{Access, Base, Doubt, Effect, Script, Simple, Target};
 
@@ -14,6 +15,10 @@ const MAX_EXPANDED: usize = 1_000;
 
 /// Directory entries that one event looks at.
 const MAX_VISITED: usize = 50_000;
+
+/// Directories for what is temporary: those of macOS are links to some below `/private`.
+const TEMPORARY: [&str; 6] =
+    ["/dev", "/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders"];
 
 /// Where paths of a call start.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +73,11 @@ pub(crate) enum Unclear {
         command: String,
     },
     Doubt(Doubt),
+    /// A file that the input of another's tool names, and what may be done to it.
+    Named {
+        access: Access,
+        path: String,
+    },
     /// The field of the tool's input that should name its file or its command, and what would be done to the file.
     Input {
         field: &'static str,
@@ -133,9 +143,17 @@ impl Ground<'_> {
 
     /// Whether a file is in a directory for temporary ones, in which the project is not.
     pub(crate) fn is_temporary(&self, path: &Path) -> bool {
-        ["/dev", "/tmp", "/var/tmp"]
-            .iter()
-            .any(|folder| path.starts_with(folder) && !self.root.starts_with(folder))
+        let root = self.links.real_path(self.root);
+        let is_below = |folder: &Path| path.starts_with(folder) && !root.starts_with(folder);
+        if TEMPORARY.iter().any(|folder| is_below(Path::new(folder))) {
+            return true;
+        }
+        // One that is all of the user's home is named by mistake.
+        let home = files::home();
+        let holds_home =
+            |folder: &Path| home.as_ref().is_some_and(|home| Path::new(home).starts_with(folder));
+        let named = files::temporary().into_iter().filter(|folder| !holds_home(folder));
+        named.map(|folder| self.links.real_path(&folder)).any(|folder| is_below(&folder))
     }
 
     pub(crate) fn location(&self, path: &Path, is_directory: bool) -> Location {

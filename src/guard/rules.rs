@@ -4,7 +4,7 @@ use super::command_pattern::CommandPattern;
 use super::input::InputPattern;
 use super::origin::Origin;
 use super::watch::Watch;
-use crate::config::NameGlob;
+use crate::config::{Layer, NameGlob};
 use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
 use crate::glob::Glob;
@@ -38,6 +38,8 @@ pub(crate) struct FileRule {
     pub(crate) allows: bool,
     pub(crate) message: Option<String>,
     pub(crate) whom: Whom,
+    /// The project's own files are free.
+    pub(crate) outside: bool,
     /// An inner layer may free what it covers.
     pub(crate) overridable: bool,
     pub(crate) origin: Origin,
@@ -65,6 +67,10 @@ impl FileRules {
             // Out of time, everything is protected that is not certain to be free.
             if rule.pattern.rules_out(location) || (!deadline::is_over() && !rule.pattern.covers(location)) {
                 watch.missed(named, subject, || format!("does not cover {subject}"));
+                continue;
+            }
+            if rule.outside && rule.pattern.leaves_to_project(location) {
+                watch.missed(named, subject, || format!("leaves {subject} free: it belongs to the project"));
                 continue;
             }
             if rule.allows {
@@ -171,6 +177,24 @@ impl Rules {
             switch(&self.worktree_fence),
         ];
         all.into_iter().flatten().collect()
+    }
+
+    /// The rules that this layer, which is an inner one, cannot relax.
+    pub(crate) fn of_outer(&self, layer: Layer) -> Rules {
+        let files = |rules: &FileRules| {
+            let is_held = |rule: &&FileRule| rule.allows || (rule.origin.layer < layer && !rule.overridable);
+            FileRules(rules.0.iter().filter(is_held).cloned().collect())
+        };
+        let switch = |one: &Option<Switch>| one.clone().filter(|one| one.origin.layer < layer);
+        Rules {
+            uneditable: files(&self.uneditable),
+            unreadable: files(&self.unreadable),
+            additions: files(&self.additions),
+            root_additions: switch(&self.root_additions),
+            git_ignored: switch(&self.git_ignored),
+            tools: Vec::new(),
+            worktree_fence: self.worktree_fence.clone(),
+        }
     }
 
     /// Whether anything can be against a tool that reads a file.

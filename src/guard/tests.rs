@@ -45,6 +45,7 @@ fn files(key: &'static str, patterns: &[&str]) -> FileRules {
         allows: written.starts_with('!'),
         message: None,
         whom: Whom::new(None),
+        outside: false,
         overridable: false,
         origin: Origin { key, file: Some(".conclaude.yaml".into()), line: 1, layer: Layer::Project },
     };
@@ -104,6 +105,25 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
 #[test]
 fn shell_commands_are_judged_by_what_they_do() {
     judged(&rules(), include_str!("../../tests/fixtures/guards/bash.txt"));
+}
+
+#[test]
+fn a_project_below_a_directory_of_the_machine_is_not_blocked_by_the_pack() {
+    let pack = crate::packs::find("destructive-commands").unwrap();
+    let config = crate::config::ConclaudeConfig::parse(pack.text, Path::new("pack")).unwrap();
+    let rules = Rules::of(&config.guards, &Sources(&[]), None).unwrap();
+    let decided = |root: &str, command: &str| answer(&rules, Path::new(root), command).0;
+    for root in ["/usr/src/app", "/usr/local/app", "/opt/app", "/var/www/app", "/srv/app", "/etc/nginx"] {
+        assert_eq!(decided(root, "echo x > main.c; rm -r build; mkdir lib"), None, "{root}");
+        assert_eq!(decided(root, "echo x > /etc/hosts"), Some(Action::Block), "{root}");
+        assert_eq!(decided(root, "echo x > /usr/src/other/main.c"), Some(Action::Block), "{root}");
+        assert_eq!(decided(root, "echo x > /usr/bin/env"), Some(Action::Block), "{root}");
+    }
+    assert_eq!(decided("/usr/src/app", "rm -r /usr/src"), Some(Action::Block));
+    // Nobody's project is all of the machine, or its programs.
+    assert_eq!(decided("/", "echo x > usr/src/main.c"), Some(Action::Block));
+    assert_eq!(decided("/usr", "echo x > src/main.c"), Some(Action::Block));
+    assert_eq!(decided("/usr/lib", "echo x > main.c"), Some(Action::Block));
 }
 
 #[test]

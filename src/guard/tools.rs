@@ -7,8 +7,9 @@ use super::command_pattern::Match;
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule};
 use super::unit::{Kind, Touches, Unit, is_for, touches};
+use super::watch::Watch;
 use crate::config::Layer;
-use crate::dialect::claude::tools as claude;
+use crate::dialect::claude::mcp;
 use crate::shell::{Access, Simple};
 use crate::text::clean_line;
 
@@ -50,12 +51,26 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
     }
 }
 
+/// The layer whose rule allows a call that runs no command.
+pub(super) fn allowing_layer(rules: &Rules, call: &Call<'_>) -> Option<Layer> {
+    let rules: Vec<&ToolRule> = rules.tools.iter().filter(|rule| is_for(rule, call).is_ok()).collect();
+    if !rules.iter().any(|rule| rule.action == Action::Allow) {
+        return None;
+    }
+    let named = named_files(call);
+    let touches = Touches::from([(None, named.iter().collect())]);
+    // Whoever watches is shown these rules elsewhere.
+    let call = &Call { watch: Watch::default(), ..*call };
+    let decided = deciding(&rules, call, &Unit::call(&touches))?;
+    (decided.action == Action::Allow).then_some(decided.rule.origin.layer)
+}
+
 /// The files that the input of an MCP server's tool names.
 fn named_files(call: &Call<'_>) -> Vec<Touch> {
-    if !call.tool.starts_with(claude::MCP) {
+    if !call.tool.starts_with(mcp::PREFIX) {
         return Vec::new();
     }
-    claude::named_files(call.input).into_iter().map(|path| call.ground.touch(Access::Link, path)).collect()
+    mcp::named_files(call.input).into_iter().map(|path| call.ground.touch(Access::Link, path)).collect()
 }
 
 /// Pipelines, and the whole text.

@@ -30,6 +30,8 @@ pub(super) fn undecided(
         Unclear::WorkTree { command } => work_tree(rules, call, command),
         Unclear::Doubt(doubt) => doubtful(rules, call, effects, doubt),
         Unclear::Input { field, access } => malformed(rules, call, field, *access),
+        // Compared with the rules for files.
+        Unclear::Named { .. } => None,
     };
     let Question { what, matched, rule, advice } = question?;
     let origin = Rule::built_in("what cannot be decided is asked");

@@ -11,6 +11,7 @@ use super::context::Context;
 use crate::config::{Layer, Lost, PreToolUseConfig, file_name};
 use crate::des::paths::Links;
 use crate::des::protected::Protected;
+use crate::dialect::claude::mcp;
 use crate::dialect::claude::tools::{self, Use};
 use crate::event::EventKind;
 use crate::files;
@@ -115,7 +116,7 @@ pub(super) fn compare(
         Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
         Use::Shell(command) => (ground.of_script(shell::read(command, home.as_deref())), Some(command)),
         Use::PowerShell(command) => (ground.of_script(shell::read_powershell(command)), Some(command)),
-        Use::Other => (Effects::default(), None),
+        Use::Other => (of_other(tool), None),
     };
     let searched = tools::searched(&tool.tool_name, &tool.tool_input);
     effects.touches.extend(searched.map(|file| ground.touch(Access::Read, &file)));
@@ -138,6 +139,16 @@ pub(super) fn compare(
         findings.extend(unread(scene, tool, &effects));
     }
     (effects, findings)
+}
+
+/// What the tool of an MCP server, or one that this version does not know, may do to the files that its input names.
+fn of_other(tool: &PreToolUsePayload) -> Effects {
+    let access = mcp::access(&tool.tool_name).filter(|_| mcp::is_foreign(&tool.tool_name));
+    let named = access.into_iter().flat_map(|access| {
+        let files = mcp::named_files(&tool.tool_input).into_iter();
+        files.map(move |path| Unclear::Named { access, path: path.to_owned() })
+    });
+    Effects { unclear: named.collect(), ..Effects::default() }
 }
 
 /// What rules might be against that cannot be used. Nothing keeps an agent from reading our own files, so that it can say what is

@@ -311,3 +311,41 @@ fn a_directory_may_be_copied_and_a_protected_file_is_not_read_from_the_copy() {
     tool(CONFIG, "Read", json!({"file_path": "/tmp/copy/.env"})).run().tool("deny");
     bash("cp .env /tmp/copy").run().tool("deny");
 }
+
+#[test]
+fn a_rule_for_what_is_outside_leaves_the_projects_own_files_alone() {
+    let test = Test::event("PreToolUse").without("agent_id").without("agent_type");
+    let root = test.root();
+    let above = root.parent().unwrap().display().to_string();
+    let config = format!("preToolUse: {{uneditableFiles: [{{pattern: '{above}/', outside: true}}]}}\n");
+    let test = test.config(&config).payload("tool_name", "Write");
+    let answer = test.payload("tool_input", json!({"file_path": "src/main.c"})).run().silent();
+    let beside = root.parent().unwrap().join("other/main.c").display().to_string();
+    let answer = answer.again().payload("tool_input", json!({"file_path": beside})).run();
+    assert!(answer.tool("deny").contains("other/main.c"));
+    // Without it an absolute pattern covers the project, too: somebody may want that.
+    let test = answer.again().config(&config.replace(", outside: true", ""));
+    test.payload("tool_input", json!({"file_path": "src/main.c"})).run().tool("deny");
+}
+
+#[test]
+fn an_agent_in_a_worktree_may_write_where_the_environment_keeps_temporary_files() {
+    let other = crate::common::scratch();
+    let (temporary, elsewhere) = (other.path().join("tmp"), other.path().join("elsewhere"));
+    std::fs::create_dir_all(&temporary).unwrap();
+    let test = Test::event("PreToolUse").file(".claude/worktrees/agent-a1b2c3/x", "");
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let mut test = test.payload("cwd", worktree).payload("tool_name", "Write");
+    for variable in ["TMPDIR", "CLAUDE_CODE_TMPDIR"] {
+        let write = |test: Test, folder: &std::path::Path| {
+            test.payload("tool_input", json!({"file_path": folder.join("notes.md")})).run()
+        };
+        let done = write(test.env(variable, temporary.to_str().unwrap()), &temporary).silent();
+        let done = write(done.again(), &elsewhere);
+        assert!(done.tool("deny").contains("worktreeFence"), "{variable}");
+        // A variable that is all of the disk frees nothing.
+        let done = write(done.again().env(variable, "/"), &temporary);
+        assert!(done.tool("deny").contains("worktreeFence"), "{variable}");
+        test = done.again().without_env(variable);
+    }
+}

@@ -21,6 +21,7 @@ const LAYERS: &[&str] = &[
     "dialect::claude::modes",
     "dialect::claude::prompt",
     "dialect::claude::tools",
+    "dialect::claude::mcp",
     "dialect::claude::notation",
     "dialect::claude::watched",
     "types",

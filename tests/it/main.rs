@@ -30,6 +30,7 @@ mod export;
 #[cfg(unix)]
 mod export_sending;
 mod foreign_config;
+mod foreign_tools;
 mod gate_escapes;
 mod gate_shell;
 mod guards;

@@ -85,7 +85,7 @@ fn the_directories_of_the_machine_are_not_those_of_the_project() {
     let test = write(test, "bin/app").silent().again();
     assert_snapshot!(write(test, "/boot/foo.rb").tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: writing /boot/foo.rb: `uneditableFiles` has `//boot/` in pack:destructive-commands:9 → it belongs to the machine, not to the project
+    ✗ GUARD_DENIED: writing /boot/foo.rb: `uneditableFiles` has `//boot/` in pack:destructive-commands:10 → it belongs to the machine, not to the project
     ");
 }
 

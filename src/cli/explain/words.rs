@@ -10,7 +10,7 @@ use crate::hooks::rehearse::{Answered, Rehearsal};
 use crate::messages::short;
 use crate::plan::{Action, Report};
 use crate::rule::Rule;
-use crate::shell::Simple;
+use crate::shell::{Access, Simple};
 
 pub(super) fn of_touch(touch: &Touch) -> String {
     let names: Vec<&str> = touch.names.iter().map(|name| name.shown()).collect();
@@ -33,6 +33,9 @@ pub(super) fn of_unclear(unclear: &Unclear) -> String {
         }
         Unclear::WorkTree { command } => format!("`{command}` may change any file of the work tree"),
         Unclear::Doubt(doubt) => doubt.to_string(),
+        Unclear::Named { access: Access::Link, path } => format!("may read or write `{path}`, or neither"),
+        Unclear::Named { access: Access::Read, path } => format!("may read `{path}`"),
+        Unclear::Named { path, .. } => format!("may write `{path}`"),
         Unclear::Input { field, .. } => format!("its `{field}` is missing or cannot be read"),
     }
 }

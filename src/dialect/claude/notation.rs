@@ -1,6 +1,7 @@
 //! Claude Code's notation for uses of a tool: `Read`, `mcp__github__*`, `Bash(git status*)`, `Edit(./docs/**)`,
 //! `WebFetch(domain:example.com)`, `Agent(coder)`.
 
+use super::mcp;
 use super::tools::{self, KNOWN, SHELL, WITH_COMMAND};
 use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, GlobError, Kind};
@@ -99,7 +100,7 @@ impl ToolPattern {
     /// An MCP server, which stands for all its tools.
     fn server(&self) -> Option<&str> {
         let text = self.tool.as_str();
-        text.strip_prefix(tools::MCP).filter(|server| !server.contains("__")).map(|_| text)
+        text.strip_prefix(mcp::PREFIX).filter(|server| !server.contains("__")).map(|_| text)
     }
 
     /// The names that it is about, as one glob.

@@ -161,9 +161,6 @@ pub(crate) const KNOWN: &[&str] = &[
     "propose_skills",
 ];
 
-/// How the tools of MCP servers start: `mcp__server__tool`.
-pub(crate) const MCP: &str = "mcp__";
-
 /// What was called otherwise once.
 pub(crate) const RENAMED: [(&str, &str); 1] = [("Task", "Agent")];
 
@@ -183,22 +180,6 @@ pub(crate) fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
     let writes = |tool: &String| tool == "*" || written_field(tool).is_some();
     let is_denied = ["Write", "Edit"].iter().all(|tool| denied.iter().any(|one| one == tool));
     allowed.is_none_or(|tools| tools.iter().any(writes)) && !is_denied
-}
-
-/// The files that the input of an MCP server's tool names, as far as its keys say so.
-pub(crate) fn named_files(input: &Map<String, Value>) -> Vec<&str> {
-    const KEYS: [&str; 9] =
-        ["source", "destination", "src", "dst", "dest", "target", "directory", "folder", "dir"];
-    const ENDS: [&str; 6] = ["path", "paths", "file", "files", "filename", "uri"];
-    let names_file = |key: &str| {
-        let key = key.to_ascii_lowercase();
-        KEYS.contains(&key.as_str()) || ENDS.iter().any(|end| key.ends_with(end))
-    };
-    let values = input.iter().filter(|(key, _)| names_file(key)).flat_map(|(_, value)| match value {
-        Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
-        value => value.as_str().into_iter().collect::<Vec<_>>(),
-    });
-    values.map(|path| path.strip_prefix("file://").unwrap_or(path)).filter(|path| !path.is_empty()).collect()
 }
 
 /// Whether a call of this tool may name files or a command, as far as that is known.

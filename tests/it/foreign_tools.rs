@@ -1,0 +1,125 @@
+//! Tools that are not Claude Code's own: what an MCP server does to a file only it knows, so protected ones are asked about.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::common::{Test, run_in};
+
+const CONFIG: &str = "preToolUse:\n  uneditableFiles: ['*.lock', 'src/gen/']\n  unreadableFiles: ['.env']\n";
+
+fn call(test: Test, tool: &str, input: Value) -> Test {
+    test.payload("tool_name", tool).payload("tool_input", input)
+}
+
+fn main_thread(config: &str) -> Test {
+    Test::event("PreToolUse").without("agent_id").without("agent_type").config(config)
+}
+
+/// What is answered to each call (`ask` or `free`), in one project with this config.
+#[track_caller]
+fn answered(test: &Test, calls: &[(&str, Value, &str)]) {
+    let case = |(tool, input, expected): &(&str, Value, &str)| {
+        let key = if *expected == "ask" { "asks" } else { "allows" };
+        json!({"name": format!("{tool} {input}"), "event": "PreToolUse", "tool": tool, "input": input, "expect": {key: true}})
+    };
+    let cases: Vec<Value> = calls.iter().map(case).collect();
+    std::fs::write(test.root().join(".conclaude.test.yaml"), json!({ "cases": cases }).to_string()).unwrap();
+    let (code, stdout, stderr) = run_in(&test.root(), &["test"]);
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+}
+
+#[test]
+fn a_protected_file_that_an_mcp_tool_is_given_is_asked_about() {
+    let answer =
+        call(main_thread(CONFIG), "mcp__filesystem__write_file", json!({"path": "a/../Cargo.lock"})).run();
+    assert_snapshot!(answer.tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: using mcp__filesystem__write_file with Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:2, and what the tool does to it is not known → it may not be changed; do it another way, or ask the user
+    ");
+    let answer = call(answer.again(), "mcp__filesystem__read_file", json!({"path": ".env"})).run();
+    assert_snapshot!(answer.tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: using mcp__filesystem__read_file with .env: `unreadableFiles` has `.env` in .conclaude.yaml:3, and what the tool does to it is not known → it may not be read; do it another way, or ask the user
+    ");
+    // Where nobody can be asked.
+    let answer = answer.again().payload("permission_mode", "dontAsk").run();
+    assert_snapshot!(answer.tool("deny"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: using mcp__filesystem__read_file with .env: `unreadableFiles` has `.env` in .conclaude.yaml:3, and what the tool does to it is not known → it may not be read; do it another way, or ask the user
+    In this permission mode nobody can be asked, so it is denied.
+    ");
+}
+
+#[test]
+fn what_an_mcp_tool_may_do_is_known_by_its_name_alone() {
+    answered(
+        &Test::stop().config(CONFIG),
+        &[
+            ("mcp__fs__edit_file", json!({"path": "src/gen/a.rs", "edits": []}), "ask"),
+            ("mcp__fs__move_file", json!({"source": "a.md", "destination": "Cargo.lock"}), "ask"),
+            ("mcp__fs__read_multiple_files", json!({"paths": ["a.md", "./.env"]}), "ask"),
+            ("mcp__github__push_files", json!({"files": [{"path": "Cargo.lock", "content": ""}]}), "ask"),
+            ("mcp__fs__frobnicate", json!({"file": ".env"}), "ask"),
+            ("NewTool", json!({"file_path": "Cargo.lock"}), "ask"),
+            // Reading is free where writing is not, and looking at what there is touches nothing.
+            ("mcp__fs__read_file", json!({"path": "Cargo.lock"}), "free"),
+            ("mcp__fs__write_file", json!({"path": ".env", "content": ""}), "free"),
+            ("mcp__fs__get_file_info", json!({"path": ".env"}), "free"),
+            ("mcp__fs__write_file", json!({"path": "a.md", "content": "Cargo.lock"}), "free"),
+            ("mcp__web__fetch", json!({"uri": "https://example.com/.env"}), "free"),
+            ("TodoWrite", json!({"path": "Cargo.lock"}), "free"),
+        ],
+    );
+}
+
+#[test]
+fn a_rule_that_allows_the_tool_answers_the_question_for_its_own_layer() {
+    let allow = "  toolUsageValidation: [{tool: mcp__github, action: allow}]\n";
+    let remote = ("mcp__github__get_file_contents", json!({"path": ".env"}), "free");
+    let local = ("mcp__fs__read_file", json!({"path": ".env"}), "ask");
+    answered(&Test::stop().config(&format!("{CONFIG}{allow}")), &[remote.clone(), local]);
+    let of_user = |rules: &str| {
+        let test = main_thread(&format!("preToolUse:\n{allow}"));
+        call(test.file(".home/.config/conclaude/config.yaml", rules), remote.0, remote.1.clone()).run()
+    };
+    assert_snapshot!(of_user(CONFIG).tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: using mcp__github__get_file_contents with .env: `unreadableFiles` has `.env` in .home/.config/conclaude/config.yaml:3, and what the tool does to it is not known → it may not be read; do it another way, or ask the user
+    ");
+    of_user("preToolUse: {unreadableFiles: [{pattern: .env, overridable: true}]}\n").silent();
+}
+
+#[test]
+fn other_rules_for_writing_ask_about_a_tool_that_writes() {
+    let config = "preToolUse:\n  preventRootAdditions: true\n  preventAdditions: [docs/]\n";
+    let write =
+        |path: &str, expected| ("mcp__fs__write_file", json!({"path": path, "content": ""}), expected);
+    let test = Test::stop().config(config).file("old.md", "").file("docs/old.md", "");
+    answered(
+        &test,
+        &[
+            write("new.md", "ask"),
+            write("docs/new.md", "ask"),
+            write(".conclaude.yaml", "ask"),
+            write("old.md", "free"),
+            write("docs/old.md", "free"),
+            write("src/new.md", "free"),
+            ("mcp__fs__frobnicate", json!({"path": "new.md"}), "free"),
+        ],
+    );
+}
+
+#[test]
+fn the_tools_of_mcp_servers_are_registered_where_files_are_guarded() {
+    let matcher = |config: &str| {
+        let test = Test::stop().config(&format!("des: {{enabled: false}}\n{config}"));
+        run_in(&test.root(), &["install"]);
+        let text = std::fs::read_to_string(test.root().join(".claude/settings.json")).unwrap();
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        let (_, doctor, _) = run_in(&test.root(), &["doctor", "--json"]);
+        assert!(!doctor.contains("but needed for"), "{doctor}");
+        settings["hooks"]["PreToolUse"][0]["matcher"].as_str().unwrap_or("none").to_owned()
+    };
+    assert_snapshot!(matcher("preToolUse: {uneditableFiles: ['*.lock']}\n"), @"^(Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|mcp__.*)$");
+    assert_snapshot!(matcher("preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'x *', action: block}]}\n"), @"Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell");
+}
