@@ -229,12 +229,17 @@ fn original() -> clap::Command {
     clap::Command::new(ORIGINAL)
         .about("Handle a hook event as conclaude 0.2 was registered; `conclaude install` replaces such a registration")
         .hide(true)
-        .arg(clap::Arg::new("event").required(true).value_name("EVENT").help("The event"))
+        .arg(clap::Arg::new("event").value_name("EVENT").help("The event"))
         .arg(arguments.value_name("ARGUMENTS"))
 }
 
 fn call_as_original(matches: &clap::ArgMatches) -> Exit {
-    let name = matches.get_one::<String>("event").map_or("", String::as_str);
+    let Some(name) = matches.get_one::<String>("event") else {
+        return fail(&format!(
+            "`conclaude {ORIGINAL}` names no event: it is called as `conclaude {ORIGINAL} Stop`, as conclaude 0.2 was; \
+             `conclaude install` registers the events as `conclaude Stop`"
+        ));
+    };
     let Some(event) = EventKind::named_or_future(name) else { return fail(&events::unknown(name)) };
     let mut arguments = matches.get_many::<OsString>("arguments").into_iter().flatten();
     let names_agent = arguments.any(|word| word.to_string_lossy().starts_with(AGENT));

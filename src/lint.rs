@@ -8,6 +8,7 @@ mod bash;
 mod cover;
 mod file_rules;
 mod files;
+mod meet;
 mod names;
 mod original;
 mod permission_rules;

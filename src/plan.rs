@@ -103,6 +103,13 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Whether the checks wait for background agents.
+    pub(crate) fn waits(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Wait(_)))
+    }
+}
+
 impl Untrusted {
     pub(crate) fn commands(&self) -> impl Iterator<Item = &Command> {
         commands_in(&self.steps)

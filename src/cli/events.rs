@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::out::{Out, Paint};
 use super::table;
-use crate::event::{ALL, Blocking, Counted, EventKind, Registered, Subject};
+use crate::event::{ALL, Blocking, Counted, EventKind, Subject};
 use crate::exit::Exit;
+use crate::install::registration;
 use crate::plan::environment;
 
 const BOLD: Paint = Paint(Style::new().bold());
@@ -62,7 +63,7 @@ fn as_json(event: EventKind) -> Value {
         "compares": compares(event),
         "block": block(event),
         "context": event.takes_context(),
-        "registered": registered(event),
+        "registered": registration::reasons(event),
         "variables": variables,
     })
 }
@@ -81,12 +82,13 @@ fn list(out: &mut Out<'_>) -> io::Result<Exit> {
 
 fn show(out: &mut Out<'_>, event: EventKind) -> io::Result<()> {
     let context = if event.takes_context() { "yes" } else { "no" };
+    let registered = registration::reasons(event);
     let about = [
         ("section", event.row().section),
         ("patterns compare", compares(event).unwrap_or("nothing: use a plain list, or `*`")),
         ("onFailure: block", block(event).unwrap_or("not possible")),
         ("context: true", context),
-        ("registered", registered(event)),
+        ("registered", registered.as_str()),
     ];
     writeln!(out, "{event}")?;
     for (what, is) in about {
@@ -124,17 +126,4 @@ fn block(event: EventKind) -> Option<&'static str> {
         Blocking::Feedback | Blocking::Context => "Claude reads why",
         Blocking::Worktree => "the worktree is not created",
     })
-}
-
-/// When the event is registered with Claude Code.
-fn registered(event: EventKind) -> &'static str {
-    match event.row().registered {
-        Registered::Always => "always",
-        Registered::ToDeliver => "with gates, or any commands: it shows what other events cannot",
-        Registered::WithGates => "with gates, commands or notifications",
-        Registered::WhenUsed => "with commands or notifications",
-        Registered::WithCommands => {
-            "only with commands: that changes what Claude Code does, or costs a process with every word"
-        }
-    }
 }

@@ -235,20 +235,36 @@ impl<'a> Walk<'a> {
         // Only a config has sections, and only one can be of another version.
         let is_config = self.root.pointer("/definitions/WarnOnlyEventConfig").is_some();
         let older = is_config.then(|| original::instead(at, key)).flatten();
-        older.unwrap_or_else(|| match nearest(key, known.iter().copied()) {
+        let is_of_event = is_config && (is_root || known.contains(&"commands"));
+        let elsewhere = is_of_event.then(|| self.section_with(key)).flatten();
+        let elsewhere = elsewhere.map(|section| format!("write it in `{section}`"));
+        older.or(elsewhere).unwrap_or_else(|| match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if is_root && is_config => words::sections(&known),
             None => format!("allowed here: {}", quoted(&known)),
         })
     }
 
-    /// What the section of an event that this version does not know may have.
+    /// The only section that has this key.
+    fn section_with(&self, key: &str) -> Option<&'a str> {
+        let sections = self.root.get("properties")?.as_object()?;
+        let has_key =
+            |section: &&'a Value| section.get("properties").is_some_and(|keys| keys.get(key).is_some());
+        let having = sections.iter().filter(|(_, section)| is_current(section));
+        let mut having = having.filter(|(_, section)| self.alternatives(section).iter().any(has_key));
+        let (name, _) = having.next()?;
+        having.next().is_none().then_some(name.as_str())
+    }
+
+    /// What the section of an event that this version does not know may have. A key of another section shows that one is meant.
     fn future_section(&self, key: &str, value: &Node, schema: &'a Value) -> Option<&'a Value> {
         let Node::Map(entries) = value else { return None };
         let section = self.root.pointer("/definitions/WarnOnlyEventConfig")?;
         let known = section.get("properties")?;
         let is_future = std::ptr::eq(schema, self.root)
-            && entries.iter().any(|(key, _)| known.get(key.value.as_ref()).is_some())
+            && entries.iter().any(|(key, _)| {
+                known.get(key.value.as_ref()).is_some() || self.section_with(&key.value).is_some()
+            })
             && original::event_of(key).is_some();
         is_future.then_some(section)
     }

@@ -5,10 +5,19 @@ use crate::decide::{HookResult, Word};
 use crate::log;
 use crate::messages;
 use crate::outcome::Outcome;
+use crate::plan::Plan;
 
 /// Adds the line to the result. What is allowed after `maxBlocks` says so itself.
-pub(super) fn add(context: &Context<'_>, outcomes: &[Outcome], word: Word, result: HookResult) -> HookResult {
-    let Some(agent) = context.stopping().filter(|_| result.is_allowed()) else { return result };
+pub(super) fn add(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    word: Word,
+    result: HookResult,
+) -> HookResult {
+    // While the checks wait for background agents, nothing is known of how the blocks end.
+    let is_final = result.is_allowed() && !plan.waits();
+    let Some(agent) = context.stopping().filter(|_| is_final) else { return result };
     // Until the next prompt Claude is not made to go on any more.
     let has_gone_on = messages::asked_to_go_on(outcomes).is_some();
     if word == Word::AllowedDespiteFailure || has_gone_on {

@@ -22,7 +22,7 @@ pub(super) fn finish(
     (decided, written): (Decided, Written),
 ) -> Result<HookResult> {
     let config_error = report_config_error(context);
-    let result = block_summary::add(context, outcomes, decided.word, decided.result);
+    let result = block_summary::add(context, plan, outcomes, decided.word, decided.result);
     let result = match result.decision {
         Decision::Allow | Decision::Permit => {
             remember::stopped(plan, context);

@@ -7,7 +7,7 @@ mod sync;
 
 pub(crate) use found::{Found, asks_for_trust, found, locations, on_path, program_in, project_has};
 pub(crate) use limits::over_limit;
-pub(crate) use needed::{config_for, in_order, needed};
+pub(crate) use needed::{config_for, in_order, needed, reasons};
 pub(crate) use sync::{Problem, fixes, out_of_sync};
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
 //! Lists of protected files: what a later `!pattern` frees again, and `!pattern` that frees nothing.
 
+use std::path::Path;
+
 use super::cover::{covers, is_literal};
-use super::{World, names};
+use super::meet::may_meet;
+use super::{World, files, names};
 use crate::config::{FileRuleConfig, Layer, NameGlob, Remark};
+use crate::git;
 use crate::load::Loaded;
 use crate::yaml::Located;
 
@@ -15,7 +19,7 @@ pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
         ("unreadableFiles", &guards.unreadable_files),
         ("preventAdditions", &guards.prevent_additions),
     ] {
-        let list = List { key, loaded, rules: list.as_deref().unwrap_or_default() };
+        let list = List { key, loaded, rules: list.as_deref().unwrap_or_default(), root: &world.root };
         for index in 0..list.rules.len() {
             found.extend(
                 list.names(index, world).or_else(|| list.dead(index)).or_else(|| list.repeated(index)),
@@ -28,6 +32,7 @@ struct List<'a> {
     key: &'static str,
     loaded: &'a Loaded,
     rules: &'a [Rule],
+    root: &'a Path,
 }
 
 fn pattern(rule: &Rule) -> &str {
@@ -100,6 +105,7 @@ impl List<'_> {
                 && (at < index || !covers_files(pattern(rule), pattern(by)))
                 && is_for_all(by, rule)
                 && other.overridable == fields.overridable
+                && other.outside == fields.outside
                 && (fields.message.is_none() || fields.message == other.message)
                 && !between.into_iter().any(|one| freed(one).is_some())
         };
@@ -123,6 +129,13 @@ impl List<'_> {
                 if later { "move it behind the patterns that it is an exception to" } else { "remove it" };
             return remark("no pattern before it protects anything".into(), help.into());
         }
+        // In a large project it is not looked for.
+        let is_directory =
+            || free.ends_with('/') || files::has_folder(self.root, free) || is_ignored(self.root, free);
+        if !earlier.iter().any(|held| may_meet(pattern(held), free, false)) && !is_directory() {
+            let help = format!("remove it, or write `!{free}/` if it is a directory");
+            return remark("no pattern before it covers such a file".into(), help);
+        }
         let may_be_freed =
             |held: &&&Rule| self.layer(held) == self.layer(rule) || held.value.0.overridable == Some(true);
         let holds = |held: &&&Rule| {
@@ -138,6 +151,11 @@ impl List<'_> {
             "write `overridable: true` there, if it is yours".into(),
         )
     }
+}
+
+/// Whether git ignores what is in such a directory: then it may be missing and come back.
+fn is_ignored(root: &Path, pattern: &str) -> bool {
+    is_literal(pattern) && git::ignores(root, &root.join(pattern).join("file"))
 }
 
 /// Whether a pattern of files covers all that another one covers, as far as that is certain.

@@ -98,6 +98,18 @@ fn hint(glob: &str, files: &[Location]) -> String {
     "write the path from the project's root, or a name for any depth".into()
 }
 
+/// Whether the project has a directory that a pattern covers, or too many to say so.
+pub(super) fn has_folder(root: &Path, pattern: &str) -> bool {
+    let Ok(pattern) = FilePattern::new(pattern, None) else { return true };
+    let Some(files) = all_files(root) else { return true };
+    let folders = files.iter().filter_map(|file| {
+        let (folder, _) = file.relative.as_deref()?.rsplit_once('/')?;
+        let absolute = root.join(folder).to_string_lossy().into_owned();
+        Some(Location { absolute, relative: Some(folder.to_owned()), is_directory: true })
+    });
+    folders.into_iter().any(|folder| pattern.covers(&folder))
+}
+
 /// All files; none where there are too many.
 fn all_files(root: &Path) -> Option<Vec<Location>> {
     let (mut found, mut pending) = (Vec::new(), vec![root.to_owned()]);

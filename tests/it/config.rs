@@ -448,6 +448,57 @@ fn a_section_of_a_new_event_names_the_key_that_is_unknown() {
 }
 
 #[test]
+fn a_key_in_the_wrong_section_is_shown_where_it_belongs() {
+    let config = "uneditableFiles: [a]\npostToolUse: {unreadableFiles: [a]}\nfancyNewEvent: {preventAdditions: [a]}\n\
+                  preToolUse: {infinite: true}\nguards: {toolUsageValidation: []}\n";
+    assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @"
+    exit 1
+    ----- stdout
+    error: unknown key `uneditableFiles` in the config
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | uneditableFiles: [a]
+      | ^^^^^^^^^^^^^^^ not a key of this section
+      |
+      = help: write it in `preToolUse`
+
+    error: unknown key `unreadableFiles` in `postToolUse`
+     --> [ROOT]/.conclaude.yaml:2:15
+      |
+    2 | postToolUse: {unreadableFiles: [a]}
+      |               ^^^^^^^^^^^^^^^ not a key of this section
+      |
+      = help: write it in `preToolUse`
+
+    error: unknown key `preventAdditions` in `fancyNewEvent`
+     --> [ROOT]/.conclaude.yaml:3:17
+      |
+    3 | fancyNewEvent: {preventAdditions: [a]}
+      |                 ^^^^^^^^^^^^^^^^ not a key of this section
+      |
+      = help: write it in `preToolUse`
+
+    error: unknown key `infinite` in `preToolUse`
+     --> [ROOT]/.conclaude.yaml:4:14
+      |
+    4 | preToolUse: {infinite: true}
+      |              ^^^^^^^^ not a key of this section
+      |
+      = help: write it in `stop`
+
+    error: unknown key `toolUsageValidation` in `guards`
+     --> [ROOT]/.conclaude.yaml:5:10
+      |
+    5 | guards: {toolUsageValidation: []}
+      |          ^^^^^^^^^^^^^^^^^^^ not a key of this section
+      |
+      = help: write it in `preToolUse`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 5 problems
+    ");
+}
+
+#[test]
 fn aliases_that_expand_to_too_much_are_no_matter_of_quotes() {
     let mut yaml = String::from("x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n");
     for (name, before) in [("b", "a"), ("c", "b"), ("d", "c"), ("e", "d"), ("f", "e")] {

@@ -30,6 +30,42 @@ fn project(config: &str) -> Test {
 }
 
 #[test]
+fn an_exception_to_nothing_is_dead() {
+    let config = "preToolUse:\n  uneditableFiles: ['*.txt', '!zzz', '!keep.md', '!docs/a.md', '!src', '!made', '!new/', '!a.txt']\n";
+    let test = project(config).file(".gitignore", "made/\n").git(&["init", "-q"]);
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: uneditableFiles: `!zzz` frees nothing
+     --> [ROOT]/.conclaude.yaml:2:30
+      |
+    2 |   uneditableFiles: ['*.txt', '!zzz', '!keep.md', '!docs/a.md', '!src', '!made', '!new/', '!a.txt']
+      |                              ^^^^^^ no pattern before it covers such a file
+      |
+      = help: remove it, or write `!zzz/` if it is a directory
+
+    warning: uneditableFiles: `!keep.md` frees nothing
+     --> [ROOT]/.conclaude.yaml:2:38
+      |
+    2 |   uneditableFiles: ['*.txt', '!zzz', '!keep.md', '!docs/a.md', '!src', '!made', '!new/', '!a.txt']
+      |                                      ^^^^^^^^^^ no pattern before it covers such a file
+      |
+      = help: remove it, or write `!keep.md/` if it is a directory
+
+    warning: uneditableFiles: `!docs/a.md` frees nothing
+     --> [ROOT]/.conclaude.yaml:2:50
+      |
+    2 |   uneditableFiles: ['*.txt', '!zzz', '!keep.md', '!docs/a.md', '!src', '!made', '!new/', '!a.txt']
+      |                                                  ^^^^^^^^^^^^ no pattern before it covers such a file
+      |
+      = help: remove it, or write `!docs/a.md/` if it is a directory
+
+    valid: [ROOT]/.conclaude.yaml
+      preToolUse: 8 guards
+    ");
+}
+
+#[test]
 fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
     assert_snapshot!(project(DEAD).shows(&["validate"]), @r#"
     exit 0

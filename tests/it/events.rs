@@ -8,7 +8,7 @@ use conclaude::event::{ALL, EventKind, Subject};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::common::{Test, capture};
+use crate::common::{Test, capture, run_in};
 
 /// The event with its real payload, in a project of its own. A gate has nothing to say here.
 fn real(event: EventKind) -> Test {
@@ -245,7 +245,7 @@ fn events_lists_what_each_can_do() {
       patterns compare  tool_name
       onFailure: block  Claude reads why
       context: true     yes
-      registered        with gates, or any commands: it shows what other events cannot
+      registered        with commands, notifications, gates or commands of events that show nothing themselves
       variables
         CONCLAUDE_TOOL_NAME
         CONCLAUDE_TOOL_USE_ID
@@ -270,6 +270,28 @@ fn events_lists_what_each_can_do() {
         CONCLAUDE_CONFIG_DIR
         CONCLAUDE_COMMAND_ID
         CONCLAUDE_FILES (with `files`)
+    ");
+    let registered = |event: &str| {
+        let (_, out, _) = run_in(&test.root(), &["events", event]);
+        out.lines().find(|line| line.contains("registered")).unwrap_or_default().to_owned()
+    };
+    let events = [
+        "PreToolUse",
+        "PermissionRequest",
+        "UserPromptSubmit",
+        "Stop",
+        "SubagentStop",
+        "PreCompact",
+        "MessageDisplay",
+    ];
+    assert_snapshot!(events.map(registered).join("\n"), @"
+    registered        with commands, guards, notifications or gates
+    registered        with commands, `allow`, `deny`, `default` or notifications
+    registered        with commands, `contextRules`, `slashCommands`, commands of `stop`, notifications, gates or commands of events that show nothing themselves
+    registered        with commands, `infinite`, notifications, gates or commands of events that show nothing themselves
+    registered        with commands, notifications or gates
+    registered        with commands or notifications
+    registered        only with commands: that changes what Claude Code does, or costs a process with every word
     ");
     assert_snapshot!(test.shows(&["events", "worktreeCreate", "--json"]), @r#"
     exit 0

@@ -103,7 +103,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
                 "type": "command",
                 "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
                 "timeout": 3600,
-                "statusMessage": "conclaude: subagentStart commands"
+                "statusMessage": "conclaude: subagentStart"
               }
             ]
           }
@@ -115,7 +115,7 @@ fn a_project_without_settings_gets_a_file_and_loses_it_again() {
                 "type": "command",
                 "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
                 "timeout": 3600,
-                "statusMessage": "conclaude: subagentStop commands"
+                "statusMessage": "conclaude: subagentStop"
               }
             ]
           }
@@ -189,17 +189,30 @@ fn the_schema_that_a_config_names_is_there_for_whoever_clones() {
 }
 
 #[test]
-fn what_runs_commands_says_so_while_they_run() {
-    let test = Test::stop().config("maxBlocks: 3");
-    run(&test.root(), &["install"]);
-    let json: Value = serde_json::from_str(&settings(&test.root())).unwrap();
-    let hooks = json["hooks"].as_object().unwrap().iter();
-    let texts = hooks.filter_map(|(event, groups)| {
-        Some(format!("{event}: {}\n", groups[0]["hooks"][0]["statusMessage"].as_str()?))
-    });
-    insta::assert_snapshot!(texts.collect::<String>(), @"
-    SubagentStart: conclaude: subagentStart commands
-    SubagentStop: conclaude: subagentStop commands
+fn what_is_shown_while_an_event_is_handled_names_commands_only_where_there_are_some() {
+    let texts = |config: &str| {
+        let test = Test::stop().config(config);
+        run(&test.root(), &["install"]);
+        let json: Value = serde_json::from_str(&settings(&test.root())).unwrap();
+        let hooks = json["hooks"].as_object().unwrap().iter();
+        let texts = hooks.filter_map(|(event, groups)| {
+            Some(format!("{event}: {}\n", groups[0]["hooks"][0]["statusMessage"].as_str()?))
+        });
+        texts.collect::<String>()
+    };
+    let rules = "preToolUse: {uneditableFiles: ['*.lock']}\nstop: {infinite: true}\n";
+    insta::assert_snapshot!(texts(rules), @"
+    SubagentStart: conclaude: subagentStart
+    SubagentStop: conclaude: subagentStop
+    Stop: conclaude: stop
+    ");
+    let commands = "subagentStop: {commands: [{run: make}]}\nstop: {infinite: true, commands: [{run: make}]}\n\
+                    userPromptSubmit: {slashCommands: {commands: {deploy: [{run: make}]}}}\n";
+    insta::assert_snapshot!(texts(commands), @"
+    UserPromptSubmit: conclaude: userPromptSubmit commands
+    SubagentStart: conclaude: subagentStart
+    SubagentStop: conclaude: subagentStop
+    Stop: conclaude: stop commands
     ");
 }
 

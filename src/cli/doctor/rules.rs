@@ -126,24 +126,30 @@ pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
 
 /// Where conclaude is registered for all projects, whether this one may run anything.
 pub(super) fn trusted(installation: &Installation) -> Option<Check> {
-    if !asks_for_trust(&installation.settings_files) {
-        return None;
-    }
     let settings = installation.effective_config();
-    let mut origins = installation.loaded.origins.clone();
-    let of_project = origins.sources().iter().any(|source| source.layer != Layer::User && !source.is_pack());
-    if !of_project || !settings.needs_trust() {
+    let sources = installation.loaded.origins.sources();
+    let of_project = sources.iter().any(|source| source.layer != Layer::User && !source.is_pack());
+    if !asks_for_trust(&installation.settings_files) || !of_project || !settings.needs_trust() {
         return None;
     }
-    origins.check_trust(load::why_untrusted);
-    let why = origins.untrusted_commands(&settings).first().copied();
-    let why = why.or(origins.untrusted_rules().first().map(|(_, why)| *why));
-    Some(match why {
+    Some(match untrusted(installation) {
         None => Check::good("trust", "what the config runs and sends was agreed to"),
         Some(why) => {
             Check::problem("trust", format!("{why}: nothing of it is run or sent"), "conclaude trust")
         }
     })
+}
+
+/// Why the config may not run anything where conclaude is registered for all projects.
+pub(super) fn untrusted(installation: &Installation) -> Option<String> {
+    if !asks_for_trust(&installation.settings_files) {
+        return None;
+    }
+    let settings = installation.effective_config();
+    let mut origins = installation.loaded.origins.clone();
+    origins.check_trust(load::why_untrusted);
+    let why = origins.untrusted_commands(&settings).first().copied();
+    why.or(origins.untrusted_rules().first().map(|(_, why)| *why)).map(str::to_owned)
 }
 
 /// Whether decisions reach the collector, if there is one.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::check::{Check, short};
 use super::installation::{Installation, own_program};
+use super::rules::untrusted;
 use crate::hooks::switch;
 use crate::install::agents;
 use crate::install::duplicates::{self, Duplicate};
@@ -33,7 +34,14 @@ pub(super) fn registrations(installation: &Installation) -> Vec<Check> {
         registration::out_of_sync(&installation.settings_files, &installation.effective_config(), |scope| {
             registration::config_for(scope, &installation.root).config
         });
-    checks.extend(problems.iter().map(|problem| Check::problem("settings", &problem.what, &problem.fix)));
+    // Registered in the project, its commands run without `conclaude trust`: that comes first.
+    let is_untrusted = !problems.is_empty() && untrusted(installation).is_some();
+    let user_only = format!("conclaude install {}", Scope::User.flag());
+    checks.extend(problems.iter().map(|problem| {
+        let is_of_project = is_untrusted && problem.fix != user_only;
+        let first = if is_of_project { "conclaude trust && " } else { "" };
+        Check::problem("settings", &problem.what, format!("{first}{}", problem.fix))
+    }));
     if problems.is_empty() {
         let paths: Vec<String> =
             locations.iter().map(|file| short(&file.path, &installation.project)).collect();

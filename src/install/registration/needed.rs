@@ -1,7 +1,7 @@
 //! What must be registered with Claude Code for a config.
 
 use crate::config::{CommandConfig, ConclaudeConfig, DesConfig, EventConfig, Patterns};
-use crate::dialect::claude::{tools, watched};
+use crate::dialect::claude::{mcp, tools, watched};
 use crate::event::{self, EventKind, Registered, Subject};
 use crate::install::scope::Scope;
 use crate::install::settings::{Registration, make_line};
@@ -59,6 +59,34 @@ fn counts_blocks(event: EventKind, config: &ConclaudeConfig) -> bool {
     event == EventKind::UserPromptSubmit && has_commands(EventKind::Stop, config)
 }
 
+/// What makes an event be registered, in words.
+pub(crate) fn reasons(event: EventKind) -> String {
+    let row = event.row();
+    let rules: &[&str] = match event {
+        EventKind::PreToolUse => &["guards"],
+        EventKind::PermissionRequest => &["`allow`", "`deny`", "`default`"],
+        EventKind::UserPromptSubmit => &["`contextRules`", "`slashCommands`", "commands of `stop`"],
+        EventKind::Stop => &["`infinite`"],
+        _ => &[],
+    };
+    let mut needs: Vec<&str> = vec!["commands"];
+    needs.extend(rules);
+    match row.registered {
+        Registered::Always => return "always".into(),
+        Registered::WithCommands => {
+            return "only with commands: that changes what Claude Code does, or costs a process with every word"
+                .into();
+        }
+        Registered::WhenUsed => needs.push("notifications"),
+        Registered::WithGates => needs.extend(["notifications", "gates"]),
+        Registered::ToDeliver => {
+            needs.extend(["notifications", "gates", "commands of events that show nothing themselves"]);
+        }
+    }
+    let last = needs.pop().unwrap_or_default();
+    format!("with {} or {last}", needs.join(", "))
+}
+
 /// Whether the config has rules for the event, beside commands.
 fn has_rules(event: EventKind, config: &ConclaudeConfig) -> bool {
     match event {
@@ -75,9 +103,12 @@ fn is_used(event: EventKind, config: &ConclaudeConfig, notified: &[EventKind]) -
 }
 
 fn has_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
+    runs_scripts(event, config) || (event == EventKind::Stop && config.stop.infinite().is_some())
+}
+
+fn runs_scripts(event: EventKind, config: &ConclaudeConfig) -> bool {
     config.section(event).is_some_and(|section| section.commands().next().is_some())
         || (event == EventKind::UserPromptSubmit && config.prompts.slash_commands().next().is_some())
-        || (event == EventKind::Stop && config.stop.infinite().is_some())
 }
 
 /// The same registrations in the order in which they would be made.
@@ -95,7 +126,7 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     }
     let ours: Vec<String> = match event {
         EventKind::PreToolUse => {
-            let guarded = config.guards.tools(tools::READING, tools::WRITING)?;
+            let guarded = config.guards.tools(tools::READING, tools::WRITING, mcp::MATCHER)?;
             let gated: &[&str] = if gates_on { &[tools::AGENT] } else { &[] };
             let written = if gates_on { tools::WRITING } else { &[] };
             gated.iter().chain(written).map(|tool| (*tool).to_owned()).chain(guarded).collect()
@@ -149,12 +180,13 @@ pub(super) fn timeout(event: EventKind) -> u64 {
     event.row().max_timeout
 }
 
-/// The events of subagents are registered in one way, whatever the config.
-fn runs_commands(event: EventKind, config: &ConclaudeConfig) -> bool {
-    event.row().subject == Subject::Agent || has_commands(event, config)
-}
-
-/// What Claude Code shows while commands run.
+/// What Claude Code shows meanwhile. The events of subagents are registered in one way, whatever the config: gates may take a while, and
+/// commands come and go.
 fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
-    runs_commands(event, config).then(|| format!("conclaude: {} commands", event.row().section))
+    let section = event.row().section;
+    if event.row().subject == Subject::Agent {
+        return Some(format!("conclaude: {section}"));
+    }
+    let commands = if runs_scripts(event, config) { " commands" } else { "" };
+    has_commands(event, config).then(|| format!("conclaude: {section}{commands}"))
 }

@@ -86,6 +86,22 @@ fn registered_for_all_projects_it_says_whether_this_one_is_trusted() {
 }
 
 #[test]
+fn in_a_clone_that_is_not_trusted_nothing_is_registered_before_it_is() {
+    let test =
+        Test::stop().config("stop: {commands: [{run: make}]}\ncwdChanged: {commands: [{run: make}]}\n");
+    run_in(&test.root(), &["install", "--user"]);
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: CwdChanged is not registered → conclaude trust && conclaude install --local
+    ");
+    run_in(&test.root(), &["trust", "--yes"]);
+    insta::assert_snapshot!(checks(&test, "settings"), @"
+    exit 1
+    problem: CwdChanged is not registered → conclaude install --local
+    ");
+}
+
+#[test]
 fn a_judge_that_cannot_be_asked_is_named() {
     let test = healthy().config("des: {judge: {prompt: is it so}}\n");
     let root = test.root();

@@ -87,6 +87,18 @@ fn the_checks_of_a_stop_wait_for_background_agents() {
 }
 
 #[test]
+fn a_stop_that_waits_does_not_say_that_its_checks_are_not_run_again() {
+    let config = "stop: {commands: [{run: test -e fixed}]}";
+    let done = main_stop(config).run();
+    done.blocked();
+    let agent = json!([{"id": "a1", "type": "subagent", "status": "running", "agent_type": "coder"}]);
+    let waiting = done.again().file("fixed", "").payload("background_tasks", agent).run();
+    assert_snapshot!(waiting.message(), @"conclaude: the checks of `stop` wait for 1 background agent (coder), and run at the stop after that");
+    let done = waiting.again().payload("background_tasks", json!([])).run();
+    assert_snapshot!(done.message(), @"conclaude: ✓ main thread: `test -e fixed` passed after 1 block");
+}
+
+#[test]
 fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     let done = main_stop("maxBlocks: 1\nstop: {infinite: true, infiniteMessage: 'take the next item'}").run();
     assert_snapshot!(done.blocked(), @"

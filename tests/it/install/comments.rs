@@ -81,7 +81,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +            "type": "command",
     +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStart",
     +            "timeout": 3600,
-    +            "statusMessage": "conclaude: subagentStart commands"
+    +            "statusMessage": "conclaude: subagentStart"
     +          }
     +        ]
     +      }
@@ -93,7 +93,7 @@ fn a_file_with_comments_can_be_edited_with_a_warning_that_claude_code_ignores_it
     +            "type": "command",
     +            "command": "command -v [BIN] >/dev/null || exit 0; exec [BIN] SubagentStop",
     +            "timeout": 3600,
-    +            "statusMessage": "conclaude: subagentStop commands"
+    +            "statusMessage": "conclaude: subagentStop"
     +          }
     +        ]
     +      }

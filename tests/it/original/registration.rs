@@ -71,11 +71,11 @@ fn without_an_event_it_is_an_error_that_blocks_nothing() {
     ----- stderr
     conclaude: unknown event `valdate`; `conclaude events` lists them; a newer Claude Code may have others, whose commands run too
     ");
-    assert_snapshot!(call(Test::stop(), &[]).status(1).snapshot(), @r#"
+    assert_snapshot!(call(Test::stop(), &[]).status(1).snapshot(), @"
     exit 1
     ----- stderr
-    conclaude: invalid payload: `hook_event_name` is "SubagentStop", expected "Hooks": register each event with its own name
-    "#);
+    conclaude: `conclaude Hooks` names no event: it is called as `conclaude Hooks Stop`, as conclaude 0.2 was; `conclaude install` registers the events as `conclaude Stop`
+    ");
     let (_, help, _) = run_in(&Test::stop().root(), &["--help"]);
     assert!(help.contains("conclaude <Event>") && !help.contains("  Hooks"), "{help}");
 }

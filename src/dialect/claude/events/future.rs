@@ -4,6 +4,9 @@ use super::{ALL, EventKind};
 use crate::event::Row;
 use crate::text::nearest;
 
+/// What conclaude 0.2 has before an event on its command line.
+const NO_EVENT: &str = "Hooks";
+
 /// Names of events are no longer than this.
 const MAX_NAME: usize = 40;
 
@@ -30,7 +33,7 @@ impl EventKind {
     fn future(name: &str, section: &str) -> Option<EventKind> {
         let is_name = name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let sections = ALL.iter().map(|event| event.row().section);
-        if !is_name || nearest(section, sections).is_some() {
+        if !is_name || name == NO_EVENT || nearest(section, sections).is_some() {
             return None;
         }
         // A process handles one event, and a config names few.
@@ -65,7 +68,7 @@ mod tests {
         assert_eq!(EventKind::of_section_or_future("goalReached"), Some(event));
         assert!(!event.is_known());
         assert_eq!(EventKind::named_or_future("Stop"), Some(EventKind::Stop));
-        for name in ["SubagentStpo", "subagentStop", "Goal Reached", "", "Ünit", &"A".repeat(41)] {
+        for name in ["SubagentStpo", "subagentStop", "Goal Reached", "", "Ünit", "Hooks", &"A".repeat(41)] {
             assert_eq!(EventKind::named_or_future(name), None, "{name:?}");
         }
         for section in ["subagentStopp", "GoalReached", "x-anchors", ""] {
