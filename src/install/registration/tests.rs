@@ -159,7 +159,7 @@ fn what_a_project_needs_beyond_the_users_own_config_is_registered_in_the_project
 fn what_the_users_own_config_needs_is_registered_for_all_projects() {
     let own = || config("preToolUse: {unreadableFiles: [.env]}");
     let small = |scope| needed(&config(""), PROGRAM, scope);
-    let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep""#;
+    let missing = r#"PreToolUse is registered for "Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell", but needed for "^(Agent|Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|Read|NotebookRead|Grep|mcp__.*)$""#;
     let part = |scope| if scope == Scope::User { own() } else { config("") };
     let problems = |found: &[Found], config: &ConclaudeConfig| lines(super::out_of_sync(found, config, part));
     let user = file(Scope::User, "u", small(Scope::User));
