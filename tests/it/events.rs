@@ -166,8 +166,7 @@ fn commands_get_the_fields_of_every_payload_and_the_list_names_them() {
         if real_payload(event)["trigger"].is_null() {
             assert_eq!(has("TRIGGER"), None, "{event}: that of an outer hook is removed");
         }
-        let (_, listed, _) =
-            crate::common::run_in(&Test::event("Stop").root(), &["events", event.name(), "--json"]);
+        let (_, listed, _) = run_in(&Test::event("Stop").root(), &["events", event.name(), "--json"]);
         let listed: Value = serde_json::from_str(&listed).unwrap();
         let listed: Vec<&str> =
             listed["variables"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
