@@ -45,7 +45,7 @@ fn array(key: &str, values: Vec<Value>) -> Value {
     json!({ "key": key, "value": { "arrayValue": { "values": values } } })
 }
 
-/// The rules that decided and what each matched: lists of the same length, in the same order.
+/// The rules that decided, what each matched and what is said to it: lists of the same length, in the same order.
 fn why(record: &Value) -> Vec<Value> {
     let reasons: Vec<&Value> = reasons(record);
     let of = |part: fn(&Value) -> String| -> Vec<Value> {
@@ -57,6 +57,7 @@ fn why(record: &Value) -> Vec<Value> {
         ("conclaude.rule.file", of(|reason| rule_part(reason, "file"))),
         ("conclaude.rule.line", of(|reason| rule_part(reason, "line"))),
         ("conclaude.matched", of(|reason| text(reason, "matched").unwrap_or_default().to_owned())),
+        ("conclaude.message", of(|reason| message(reason).to_owned())),
     ];
     lists.into_iter().filter(|_| !reasons.is_empty()).map(|(key, values)| array(key, values)).collect()
 }
@@ -70,6 +71,11 @@ pub(super) fn reasons(record: &Value) -> Vec<&Value> {
     };
     let against: Vec<&Value> = with_rule().filter(|one| text(one, "verdict") != Some("pass")).collect();
     if against.is_empty() { with_rule().collect() } else { against }
+}
+
+/// What the agent or the user is given with a reason: the advice of a finding, what the config says of a failed command.
+pub(super) fn message(reason: &Value) -> &str {
+    text(reason, "fix").or_else(|| text(reason, "message")).unwrap_or_default()
 }
 
 /// A field of the rule of a reason; empty where there is none.

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::attributes::{list, reasons, rule_part, text};
+use super::attributes::{list, message, reasons, rule_part, text};
 use crate::audit::{Entry, TraceParent};
 use crate::text::printable_line;
 
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 24] = [
     "seq",
     "time",
     "event",
@@ -26,6 +26,7 @@ const COLUMNS: [&str; 23] = [
     "rule_file",
     "rule_line",
     "matched",
+    "message",
     "commands",
     "failed_commands",
     "trace_id",
@@ -70,6 +71,7 @@ fn cell(column: &str, entry: &Entry) -> String {
         "rule_file" => plain(&of_reasons(record, |reason| rule_part(reason, "file"))),
         "rule_line" => plain(&of_reasons(record, |reason| rule_part(reason, "line"))),
         "matched" => plain(&of_reasons(record, |reason| said(reason, "matched"))),
+        "message" => plain(&of_reasons(record, |reason| message(reason).to_owned())),
         "commands" => plain(&joined(
             list(record, "commands")
                 .map(|one| format!("`{}` {}", said(one, "run"), said(one, "status")))
@@ -123,7 +125,7 @@ mod tests {
     fn cells_are_quoted_as_rfc_4180_says() {
         let record =
             serde_json::json!({ "seq": 7, "event": "a,b", "agent": "say \"hi\"", "reason": "one\ntwo" });
-        assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,one two,,,,,,,,0,,\r\n");
+        assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,one two,,,,,,,,,0,,\r\n");
         assert_eq!(Csv::heading().matches(',').count(), COLUMNS.len() - 1);
     }
 

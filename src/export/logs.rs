@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::attributes::{attribute, list, of_record, rule_part, text};
 use super::spans::{SpanContext, nanoseconds, time};
-use crate::audit::Entry;
+use crate::audit::{Entry, reasons};
 use crate::text::{clean_line, head_and_tail};
 
 /// Longer lines are cut in the middle, in characters.
@@ -68,10 +68,8 @@ fn body(record: &Value) -> String {
         list(record, "findings")
             .map(|finding| format!("{}: {}", said(finding, "code"), said(finding, "what"))),
     );
-    parts.extend(
-        list(record, "commands")
-            .map(|command| format!("`{}` {}", said(command, "run"), said(command, "status"))),
-    );
+    let ended = |command: &Value| clean_line(&reasons::of_command(command, &said(command, "run")));
+    parts.extend(list(record, "commands").map(ended));
     let applied = list(record, "applied").filter(|one| one.get("verdict").is_some());
     parts.extend(applied.map(|one| format!("{} by {}", said(one, "what"), rule_part(one, "key"))));
     let what = format!("{}{agent} {}", said(record, "event"), said(record, "decision"));

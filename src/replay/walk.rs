@@ -43,7 +43,7 @@ impl Walk<'_> {
             open.was_asked = true;
         }
         for (id, name, input) in entry.calls() {
-            self.call(id, name, input.get());
+            self.call(id, name, input);
         }
         for result in entry.results() {
             let Some(id) = result.tool_use_id.text() else { continue };

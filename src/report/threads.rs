@@ -200,7 +200,7 @@ impl Summary {
         }
         for (id, name, input) in entry.calls() {
             self.last = Last::Call;
-            self.call(time, id, name, input.get());
+            self.call(time, id, name, input);
         }
         for result in entry.results() {
             self.last = Last::Result;

@@ -136,7 +136,7 @@ impl Model {
             Fate::NeverStopped(why) => (Mark::Bad, format!("never stopped: {}", cut(&why, MAX_TEXT)), None),
             _ if session.has_ended && !is_agent => (Mark::Quiet, "session ended".into(), None),
             Fate::Stopped if is_agent => (Mark::Good, "stopped".into(), None),
-            Fate::Stopped => (Mark::Quiet, "waits for a prompt".into(), Some(thread.since)),
+            Fate::Stopped => (Mark::Quiet, "idle".into(), Some(thread.since)),
             _ if session.id.is_empty() => (Mark::None, String::new(), None),
             Fate::Silent(_) => (Mark::Quiet, "quiet".into(), Some(thread.last())),
             Fate::Running | Fate::Unknown if session.unread.lines > 0 && thread.is_blank() => {

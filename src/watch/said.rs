@@ -51,7 +51,7 @@ impl Thread {
         }
         for (id, name, input) in entry.calls() {
             let detail =
-                detail_of(name, &serde_json::from_str(input.get()).unwrap_or_default(), entry.cwd.text());
+                detail_of(name, &serde_json::from_str(input).unwrap_or_default(), entry.cwd.text());
             let tool = cut(name, MAX_TEXT);
             self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });
             self.change(Sign::default(), time);
@@ -157,7 +157,7 @@ fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> Strin
 
 /// A stop that another hook blocked. Our own blocks are in the trail.
 fn block_of_others(attachment: &Attachment<'_>, line: &dyn Fn(Mark, String) -> Line) -> Option<Line> {
-    let error: Value = serde_json::from_str(attachment.blocking_error?.get()).ok()?;
+    let error: Value = serde_json::from_str(attachment.blocking_error?).ok()?;
     let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let (command, reason) = (text("command"), text("blockingError"));
     if command.contains("conclaude") {

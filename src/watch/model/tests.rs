@@ -338,7 +338,7 @@ fn hooks_that_failed_silently_errors_and_interruptions_are_lines() {
     say(&mut model, None, 6, prompt("<local-command-stdout>x</local-command-stdout>"));
     insta::assert_snapshot!(shown(&model, 9), @"
     ● session s1 · Do it.  (2026-01-31 12:00)
-      ○ main thread · waits for a prompt  (4 s)
+      ○ main thread · idle  (4 s)
         · 12:00:01 prompt: Do it.
         ⚠ 12:00:02 hook Stop exited with code 127, which blocks nothing  (12 ms)
         ⚠ 12:00:03 hook PreToolUse:Bash timed out

@@ -1,17 +1,28 @@
 //! What became of a call of a tool: the line with its result says so.
 
-use serde::Deserialize;
-
+use super::json::{Broken, Parts};
 use super::{Block, Entry, Scalar};
 
 /// What Claude Code writes beside a result since it records permissions.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[derive(Debug, Default)]
 struct Permission<'a> {
-    #[serde(borrow)]
     source: Scalar<'a>,
-    #[serde(borrow)]
     reason_code: Scalar<'a>,
+}
+
+impl<'a> Permission<'a> {
+    fn read(value: &'a str) -> Result<Permission<'a>, Broken> {
+        let mut permission = Permission::default();
+        let mut fields = Parts::of_object(value)?;
+        while let Some((name, value)) = fields.field()? {
+            match name {
+                "source" => permission.source = Scalar::of(value),
+                "reasonCode" => permission.reason_code = Scalar::of(value),
+                _ => {}
+            }
+        }
+        Ok(permission)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +43,7 @@ const REJECTION: &str = "The user doesn't want to proceed with this tool use.";
 
 impl<'a> Entry<'a> {
     fn permission(&self) -> Option<Permission<'a>> {
-        self.permission_decision.and_then(|raw| serde_json::from_str(raw.get()).ok())
+        self.permission_decision.and_then(|value| Permission::read(value).ok())
     }
 
     /// What became of the call that this is the result of.
@@ -84,7 +95,7 @@ impl Block<'_> {
     /// The id of the agent that a call started in the background.
     pub fn launched_agent(&self) -> Option<String> {
         const START: &str = "Async agent launched";
-        let is_launch = self.content.is_some_and(|raw| raw.get().contains(START));
+        let is_launch = self.content.is_some_and(|value| value.contains(START));
         let text = is_launch.then(|| self.answer(2_000)).flatten().filter(|text| text.starts_with(START))?;
         let (_, rest) = text.split_once("agentId: ")?;
         Some(rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect())

@@ -1,11 +1,8 @@
 //! Values of a line whose type another version may have changed: what is not as expected is absent, and hides nothing else.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use super::json::{Broken, Parts, present, text};
 
 /// A text, a number, a flag, or anything else.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +12,16 @@ pub enum Scalar<'a> {
     Flag(bool),
     #[default]
     Other,
+}
+
+impl<'a> Scalar<'a> {
+    pub(super) fn of(value: &'a str) -> Scalar<'a> {
+        match value.as_bytes().first() {
+            Some(b'"') => text(value).map_or(Scalar::Other, Scalar::Text),
+            Some(b'-' | b'0'..=b'9') => value.parse().map_or(Scalar::Other, Scalar::Number),
+            _ => value.parse().map_or(Scalar::Other, Scalar::Flag),
+        }
+    }
 }
 
 impl Scalar<'_> {
@@ -46,141 +53,64 @@ pub enum Content<'a> {
     Other,
 }
 
-macro_rules! ignored {
-    ($value:expr; $($visit:ident: $kind:ty),*) => {
-        $(fn $visit<E>(self, _: $kind) -> Result<Self::Value, E> {
-            Ok($value)
-        })*
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($value)
+impl<'a> Content<'a> {
+    pub(super) fn read(value: &'a str) -> Result<Content<'a>, Broken> {
+        if !value.starts_with('[') {
+            return Ok(text(value).map_or(Content::Other, Content::Text));
         }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            Ok($value)
-        }
-    };
-}
-
-struct AnyScalar;
-
-impl<'de> Visitor<'de> for AnyScalar {
-    type Value = Scalar<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Flag(flag))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "no count of a transcript is that large")]
-    fn visit_u64<E>(self, number: u64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Number(number as f64))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "no count of a transcript is that large")]
-    fn visit_i64<E>(self, number: i64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Number(number as f64))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Number(number))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Scalar<'de>, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
-    }
-
-    ignored! { Scalar::Other; }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyScalar)
-    }
-}
-
-struct AnyContent;
-
-impl<'de> Visitor<'de> for AnyContent {
-    type Value = Content<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a list of blocks")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content<'de>, A::Error> {
+        let mut list = Parts::of_list(value)?;
         let mut blocks = Vec::new();
-        while let Some(block) = list.next_element()? {
-            blocks.push(block);
+        while let Some(block) = list.item()? {
+            blocks.push(Block::read(block)?);
         }
         Ok(Content::Blocks(blocks))
-    }
-
-    ignored! { Content::Other; visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64 }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyContent)
     }
 }
 
 /// A block of a message: a text, a call of a tool, or its result.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default)]
 pub struct Block<'a> {
-    #[serde(rename = "type", borrow, default)]
     pub kind: Scalar<'a>,
     /// Most texts are answers, which nobody asks for.
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    text: Option<&'a str>,
     pub id: Scalar<'a>,
-    #[serde(borrow, default)]
     pub name: Scalar<'a>,
-    #[serde(borrow, default)]
-    pub input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    pub input: Option<&'a str>,
     pub tool_use_id: Scalar<'a>,
-    #[serde(borrow, default)]
     pub is_error: Scalar<'a>,
     /// What a tool answered: a text, or blocks with texts.
-    #[serde(borrow, default)]
-    pub content: Option<&'a RawValue>,
+    pub content: Option<&'a str>,
 }
 
-impl Block<'_> {
-    pub fn text(&self) -> Option<Cow<'_, str>> {
-        match serde_json::from_str(self.text?.get()).ok()? {
-            Scalar::Text(text) => Some(text),
-            _ => None,
+impl<'a> Block<'a> {
+    fn read(value: &'a str) -> Result<Block<'a>, Broken> {
+        let mut block = Block::default();
+        let mut fields = Parts::of_object(value)?;
+        while let Some((name, value)) = fields.field()? {
+            match name {
+                "type" => block.kind = Scalar::of(value),
+                "text" => block.text = present(value),
+                "id" => block.id = Scalar::of(value),
+                "name" => block.name = Scalar::of(value),
+                "input" => block.input = present(value),
+                "tool_use_id" => block.tool_use_id = Scalar::of(value),
+                "is_error" => block.is_error = Scalar::of(value),
+                "content" => block.content = present(value),
+                _ => {}
+            }
         }
+        Ok(block)
+    }
+
+    pub fn text(&self) -> Option<Cow<'a, str>> {
+        self.text.and_then(text)
     }
 
     /// The start of what a tool answered, if it is a text.
     pub fn answer(&self, max: usize) -> Option<String> {
-        let raw = self.content?.get();
-        let text = match serde_json::from_str::<Content<'_>>(raw).ok()? {
-            Content::Text(text) => text.into_owned(),
-            Content::Blocks(blocks) => blocks.iter().find_map(Block::text)?.into_owned(),
+        let text = match Content::read(self.content?).ok()? {
+            Content::Text(text) => text,
+            Content::Blocks(blocks) => blocks.iter().find_map(Block::text)?,
             Content::Other => return None,
         };
         Some(text.chars().take(max).collect())
@@ -190,7 +120,7 @@ impl Block<'_> {
     pub fn is_denied_by_hook(&self) -> bool {
         const START: &str = "PreToolUse:";
         self.is_error.is_true()
-            && self.content.is_some_and(|raw| raw.get().contains(START))
+            && self.content.is_some_and(|value| value.contains(START))
             && self.answer(400).is_some_and(|text| text.starts_with(START) && text.contains(" hook "))
     }
 }

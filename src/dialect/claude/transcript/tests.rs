@@ -1,3 +1,5 @@
+use serde_json::{Value, json};
+
 use super::*;
 
 const MAIN: &str = include_str!("../../../../tests/fixtures/captures/transcript-main.jsonl");
@@ -33,7 +35,7 @@ fn prompts_are_what_the_user_typed_and_not_what_claude_code_wrote() {
 fn calls_have_their_id_name_and_input() {
     let calls: Vec<(String, String)> = entries(SUBAGENT)
         .flat_map(|entry| {
-            let calls = entry.calls().map(|(_, name, input)| (name.to_owned(), input.get().to_owned()));
+            let calls = entry.calls().map(|(_, name, input)| (name.to_owned(), input.to_owned()));
             calls.collect::<Vec<_>>()
         })
         .collect();
@@ -182,4 +184,74 @@ fn a_turn_may_stop_with_an_answer_that_calls_no_tool() {
     assert_eq!(entry(older).unwrap().ending(), Some(Ending { message: "m".into(), is_certain: false }));
     let failed = r#"{"type":"assistant","isApiErrorMessage":true,"message":{"id":"m","stop_reason":"stop_sequence","content":[{"type":"text","text":"API Error"}]}}"#;
     assert_eq!(entry(failed).unwrap().ending(), None);
+}
+
+#[test]
+fn a_line_is_read_as_a_parser_of_all_of_it_reads_it() {
+    let scalar = |scalar: &Scalar<'_>| match scalar {
+        Scalar::Text(text) => json!(text),
+        Scalar::Flag(flag) => json!(flag),
+        Scalar::Number(number) => json!(number),
+        Scalar::Other => Value::Null,
+    };
+    let raw = |value: Option<&str>| value.map_or(Value::Null, |value| serde_json::from_str(value).unwrap());
+    let lines: Vec<&str> = [MAIN, SUBAGENT, HOOKS, PERMISSIONS].into_iter().flat_map(str::lines).collect();
+    let mut compared = 0;
+    for line in lines {
+        let Some(entry) = entry(line) else { continue };
+        let all: Value = serde_json::from_str(line).unwrap();
+        for (name, value) in [
+            ("type", &entry.kind),
+            ("timestamp", &entry.timestamp),
+            ("sessionId", &entry.session_id),
+            ("cwd", &entry.cwd),
+            ("isSidechain", &entry.is_sidechain),
+            ("permissionMode", &entry.permission_mode),
+            ("totalCostUSD", &entry.total_cost),
+        ] {
+            assert_eq!(scalar(value), all[name], "{name}: {line}");
+        }
+        let Some(message) = &entry.message else { continue };
+        assert_eq!(scalar(&message.stop_reason), all["message"]["stop_reason"], "{line}");
+        assert_eq!(raw(message.usage), all["message"]["usage"], "{line}");
+        let content = &all["message"]["content"];
+        if let Content::Text(text) = &message.content {
+            assert_eq!(json!(text), *content, "{line}");
+        }
+        assert_eq!(entry.blocks().len(), content.as_array().map_or(0, Vec::len), "{line}");
+        for (index, block) in entry.blocks().iter().enumerate() {
+            for (name, value) in [
+                ("type", scalar(&block.kind)),
+                ("id", scalar(&block.id)),
+                ("text", json!(block.text())),
+                ("input", raw(block.input)),
+                ("is_error", scalar(&block.is_error)),
+                ("content", raw(block.content)),
+            ] {
+                assert_eq!(value, content[index][name], "{name}: {line}");
+            }
+        }
+        compared += 1;
+    }
+    assert!(compared > 50, "{compared}");
+}
+
+#[test]
+fn a_line_that_is_cut_off_anywhere_is_not_read() {
+    let lines = MAIN.lines().filter(|line| entry(line).is_some());
+    for line in lines {
+        for end in (0..line.len()).filter(|end| line.is_char_boundary(*end)) {
+            let cut = Line::read(&line.as_bytes()[..end]);
+            assert!(matches!(cut, Line::Malformed), "{cut:?}: {}", &line[..end]);
+        }
+    }
+}
+
+#[test]
+fn what_nobody_asks_for_is_not_validated_and_what_is_asked_for_is() {
+    let line = r#"{"type":"user","toolUseResult":{"x":"\q",nonsense},"message":{"content":"a"}}"#;
+    assert_eq!(entry(line).unwrap().prompt().as_deref(), Some("a"));
+    let line = r#"{"type":"user","message":{"content":"\q"}}"#;
+    assert!(matches!(entry(line).unwrap().message.unwrap().content, Content::Other));
+    assert!(matches!(Line::read(b"{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}"), Line::OtherForm));
 }

@@ -56,7 +56,7 @@ impl<'a> Block<'a> {
     }
 
     /// The call of a tool: id, name, input.
-    pub(super) fn call(&self) -> Option<(&str, &str, &'a serde_json::value::RawValue)> {
+    pub(super) fn call(&self) -> Option<(&str, &str, &'a str)> {
         self.is_call().then_some(())?;
         Some((self.id.text()?, self.name.text()?, self.input?))
     }

@@ -1,0 +1,185 @@
+//! What a line says, read from its JSON. Of a field that is there twice the last counts, as for Claude Code.
+
+use serde::Deserialize;
+
+use super::json::{Broken, Parts, present};
+use super::scalar::{Content, Scalar};
+
+/// A line that says what happened. Fields of another type than expected are as good as absent.
+#[derive(Debug, Default)]
+pub struct Entry<'a> {
+    pub kind: Scalar<'a>,
+    pub subtype: Scalar<'a>,
+    pub timestamp: Scalar<'a>,
+    pub session_id: Scalar<'a>,
+    pub agent_id: Scalar<'a>,
+    pub cwd: Scalar<'a>,
+    pub version: Scalar<'a>,
+    pub permission_mode: Scalar<'a>,
+    pub prompt_id: Scalar<'a>,
+    /// It is of a subagent. Older versions wrote such lines into the transcript of the main thread.
+    pub is_sidechain: Scalar<'a>,
+    /// Claude Code wrote it itself: feedback of a hook, a reminder.
+    pub is_meta: Scalar<'a>,
+    /// The summary that follows a compaction, which nobody typed.
+    pub is_compact_summary: Scalar<'a>,
+    pub is_api_error_message: Scalar<'a>,
+    /// What a line of the system says.
+    pub content: Scalar<'a>,
+    /// Beside the result of a tool that was not used: who or what was against it.
+    pub tool_denial_kind: Scalar<'a>,
+    /// Beside the result of a tool: how it was permitted or not.
+    pub permission_decision: Option<&'a str>,
+    /// What a session cost until then, by Claude Code's own prices.
+    pub total_cost: Scalar<'a>,
+    pub message: Option<Message<'a>>,
+    pub attachment: Option<Attachment<'a>>,
+    /// A message before it could not be read, or not all of it.
+    pub follows_gap: bool,
+    /// Its number in its file, where that is known.
+    pub line: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+pub struct Message<'a> {
+    /// The same on all lines of one answer, of which each has one block.
+    pub id: Scalar<'a>,
+    pub model: Scalar<'a>,
+    pub content: Content<'a>,
+    /// `end_turn` where the main thread or an agent stops.
+    pub stop_reason: Scalar<'a>,
+    /// The tokens, which few ask for.
+    pub usage: Option<&'a str>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cache_read_input_tokens: u64,
+    pub cache_creation_input_tokens: u64,
+    pub cache_creation: Option<CacheCreation>,
+}
+
+/// What was written to the cache, by how long it is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct CacheCreation {
+    pub ephemeral_1h_input_tokens: u64,
+}
+
+/// What became of a hook.
+#[derive(Debug, Default)]
+pub struct Attachment<'a> {
+    pub kind: Scalar<'a>,
+    pub hook_name: Scalar<'a>,
+    pub hook_event: Scalar<'a>,
+    pub tool_use_id: Scalar<'a>,
+    pub command: Scalar<'a>,
+    pub stderr: Scalar<'a>,
+    pub exit_code: Scalar<'a>,
+    pub duration_ms: Scalar<'a>,
+    pub timed_out: Scalar<'a>,
+    /// Where a hook blocked: its command, and what it answered.
+    pub blocking_error: Option<&'a str>,
+}
+
+impl Message<'_> {
+    /// The tokens of an answer. None where there are none; an error where they are in a form that this version does not know.
+    ///
+    /// # Errors
+    /// When it is no usage.
+    pub fn usage(&self) -> Result<Option<Usage>, serde_json::Error> {
+        self.usage.map(serde_json::from_str).transpose()
+    }
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn read(line: &'a str) -> Result<Box<Entry<'a>>, Broken> {
+        // It is large, and so not moved when it is filled.
+        let mut entry = Box::<Entry<'a>>::default();
+        let mut fields = Parts::of_object(line)?;
+        while let Some((name, value)) = fields.field()? {
+            entry.set(name, value)?;
+        }
+        fields.finish().map(|()| entry)
+    }
+
+    fn set(&mut self, name: &str, value: &'a str) -> Result<(), Broken> {
+        let scalar = match name {
+            "type" => &mut self.kind,
+            "subtype" => &mut self.subtype,
+            "timestamp" => &mut self.timestamp,
+            "sessionId" => &mut self.session_id,
+            "agentId" => &mut self.agent_id,
+            "cwd" => &mut self.cwd,
+            "version" => &mut self.version,
+            "permissionMode" => &mut self.permission_mode,
+            "promptId" => &mut self.prompt_id,
+            "isSidechain" => &mut self.is_sidechain,
+            "isMeta" => &mut self.is_meta,
+            "isCompactSummary" => &mut self.is_compact_summary,
+            "isApiErrorMessage" => &mut self.is_api_error_message,
+            "content" => &mut self.content,
+            "toolDenialKind" => &mut self.tool_denial_kind,
+            "totalCostUSD" => &mut self.total_cost,
+            "permissionDecision" => {
+                self.permission_decision = present(value);
+                return Ok(());
+            }
+            "message" => {
+                self.message = present(value).map(Message::read).transpose()?;
+                return Ok(());
+            }
+            "attachment" => {
+                self.attachment = present(value).map(Attachment::read).transpose()?;
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        *scalar = Scalar::of(value);
+        Ok(())
+    }
+}
+
+impl<'a> Message<'a> {
+    fn read(value: &'a str) -> Result<Message<'a>, Broken> {
+        let mut message = Message::default();
+        let mut fields = Parts::of_object(value)?;
+        while let Some((name, value)) = fields.field()? {
+            match name {
+                "id" => message.id = Scalar::of(value),
+                "model" => message.model = Scalar::of(value),
+                "content" => message.content = Content::read(value)?,
+                "stop_reason" => message.stop_reason = Scalar::of(value),
+                "usage" => message.usage = present(value),
+                _ => {}
+            }
+        }
+        Ok(message)
+    }
+}
+
+impl<'a> Attachment<'a> {
+    fn read(value: &'a str) -> Result<Attachment<'a>, Broken> {
+        let mut attachment = Attachment::default();
+        let mut fields = Parts::of_object(value)?;
+        while let Some((name, value)) = fields.field()? {
+            match name {
+                "type" => attachment.kind = Scalar::of(value),
+                "hookName" => attachment.hook_name = Scalar::of(value),
+                "hookEvent" => attachment.hook_event = Scalar::of(value),
+                "toolUseID" => attachment.tool_use_id = Scalar::of(value),
+                "command" => attachment.command = Scalar::of(value),
+                "stderr" => attachment.stderr = Scalar::of(value),
+                "exitCode" => attachment.exit_code = Scalar::of(value),
+                "durationMs" => attachment.duration_ms = Scalar::of(value),
+                "timedOut" => attachment.timed_out = Scalar::of(value),
+                "blockingError" => attachment.blocking_error = present(value),
+                _ => {}
+            }
+        }
+        Ok(attachment)
+    }
+}
