@@ -65,7 +65,8 @@ pub(crate) fn post(
     };
     let finished = process::run(&spec, &mut |_| Err(io::Error::other("not kept")));
     let late = || format!("no answer within {} s", timeout.as_secs());
-    let said = || finished.stderr.excerpt(Some(3)).unwrap_or_default().trim().to_owned();
+    // What follows its first line is advice about options that nobody can give it here.
+    let said = || finished.stderr.excerpt(None).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
     match finished.status {
         Status::Exited(0) => {}
         Status::Exited(28) | Status::TimedOut(_) => return Err(Failure::transient(late())),
@@ -75,7 +76,7 @@ pub(crate) fn post(
             return Err(Failure::permanent("`curl` is needed to ask, and is not on the PATH"));
         }
         ref other => {
-            let what = format!("cannot reach {url}: curl {}: {}", other.describe(), said());
+            let what = format!("cannot reach {url}: curl {}: {}{}", other.describe(), said(), hint(other));
             // A name that is not found, a refused or lost connection: of a machine without a network too.
             let is_transient = matches!(other, Status::Exited(5 | 6 | 7 | 16 | 18 | 52 | 55 | 56 | 92));
             return Err(Failure { what, is_transient });
@@ -95,6 +96,18 @@ pub(crate) fn post(
         location: header(&head, "location"),
         body,
     })
+}
+
+/// What helps against an error of curl, where that is known.
+fn hint(status: &Status) -> &'static str {
+    match status {
+        Status::Exited(1) => "; this curl does not support the protocol of the URL",
+        Status::Exited(35) => "; is there a server with TLS? Without it the URL starts with http://",
+        Status::Exited(60 | 77) => {
+            "; where the certificate is of an authority of your own, CURL_CA_BUNDLE=FILE names that"
+        }
+        _ => "",
+    }
 }
 
 /// The value of a header of the answer itself, behind those of proxies and of `100 Continue`.

@@ -24,6 +24,7 @@ pub(crate) mod guard;
 pub mod hooks;
 pub(crate) mod http;
 pub mod install;
+pub(crate) mod json;
 pub(crate) mod lint;
 pub(crate) mod load;
 pub(crate) mod log;

@@ -1,5 +1,7 @@
 //! Which records of the trail are wanted.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -19,7 +21,12 @@ pub struct Filter {
 
 impl Filter {
     pub(super) fn admits(&self, record: &Value) -> bool {
-        let text = |name: &str| record.get(name).and_then(Value::as_str).unwrap_or_default();
+        self.admits_by(&|name| record.get(name).and_then(Value::as_str).map(Cow::Borrowed))
+    }
+
+    /// Whether a record is wanted of which this gives a field that is a text.
+    pub(super) fn admits_by<'r>(&self, field: &dyn Fn(&str) -> Option<Cow<'r, str>>) -> bool {
+        let text = |name: &str| field(name).unwrap_or_default();
         let is = |wanted: &Option<String>, test: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(test);
         let recent = || {
             text("time").parse::<Timestamp>().is_ok_and(|time| self.since.is_none_or(|since| time >= since))

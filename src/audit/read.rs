@@ -13,6 +13,7 @@ use super::chain::{Chain, Link};
 use super::lines::Lines;
 use super::query::Filter;
 use super::trail::Trail;
+use crate::json::Fields;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -99,6 +100,25 @@ impl<'a> Reader<'a> {
             };
             given += 1;
             take(&entry)
+        })?;
+        Ok(given)
+    }
+
+    /// The same with records of which only those fields are read that somebody asks for.
+    pub(crate) fn each_record(
+        &mut self,
+        filter: &Filter,
+        mut take: impl FnMut(&Fields<'_>, &str, Option<&str>) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let mut given = 0;
+        self.each_line(|reader, line, doubt| {
+            let Ok(fields) = Fields::of(line) else { return Ok(ControlFlow::Continue(())) };
+            reader.count(fields.text("decision").as_deref(), fields.text("event").as_deref());
+            if filter.admits_by(&|name| fields.text(name)) {
+                given += 1;
+                take(&fields, line, doubt.as_deref())?;
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
         Ok(given)
     }
@@ -190,9 +210,16 @@ impl<'a> Reader<'a> {
 
     fn entry(&mut self, line: &str, doubt: Option<String>) -> Option<Entry> {
         let record = serde_json::from_str::<Value>(line).ok().filter(Value::is_object)?;
+        let text = |name: &str| record.get(name).and_then(Value::as_str);
+        self.count(text("decision"), text("event"));
+        Some(Entry { line: line.to_owned(), record, doubt })
+    }
+
+    /// Counts a record, and remembers its words.
+    fn count(&mut self, decision: Option<&str>, event: Option<&str>) {
         self.total += 1;
-        for (field, words) in [("decision", &mut self.decisions), ("event", &mut self.events)] {
-            if let Some(word) = record.get(field).and_then(Value::as_str)
+        for (word, words) in [(decision, &mut self.decisions), (event, &mut self.events)] {
+            if let Some(word) = word
                 && words.len() < MAX_WORDS
                 && word.len() <= MAX_WORD_BYTES
                 && !words.contains(word)
@@ -200,7 +227,6 @@ impl<'a> Reader<'a> {
                 words.insert(word.to_owned());
             }
         }
-        Some(Entry { line: line.to_owned(), record, doubt })
     }
 }
 

@@ -12,39 +12,43 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 
 /// The kind of a finding, and the phase that it is about.
 pub(crate) fn kind(finding: &Value) -> String {
-    match (text(finding, "code"), text(finding, "phase")) {
-        (code, "") => code.to_owned(),
-        (code, phase) => format!("{code} {phase}"),
-    }
+    kind_by(text(finding, "code"), text(finding, "phase"))
+}
+
+fn kind_by(code: &str, phase: &str) -> String {
+    if phase.is_empty() { code.to_owned() } else { format!("{code} {phase}") }
 }
 
 pub(crate) fn of_finding(finding: &Value) -> String {
-    format!("{}: {}", kind(finding), text(finding, "what"))
+    finding_by(text(finding, "code"), text(finding, "phase"), text(finding, "what"))
+}
+
+/// The same from its parts, for a record that is not read whole.
+pub(crate) fn finding_by(code: &str, phase: &str, what: &str) -> String {
+    format!("{}: {what}", kind_by(code, phase))
 }
 
 /// How a command ended; where it failed, what the config says of that comes first.
 pub(crate) fn of_command(command: &Value, name: &str) -> String {
-    let ended = match text(command, "status") {
-        PASSED => return format!("`{name}` passed"),
-        status => format!("`{name}` {status}"),
-    };
-    match text(command, "message").trim() {
-        "" => ended,
-        message => format!("{message}: {ended}"),
+    command_by(name, text(command, "status"), text(command, "message"))
+}
+
+pub(crate) fn command_by(name: &str, status: &str, message: &str) -> String {
+    match (status, message.trim()) {
+        (PASSED, _) => format!("`{name}` passed"),
+        (status, "") => format!("`{name}` {status}"),
+        (status, message) => format!("{message}: `{name}` {status}"),
     }
 }
 
 /// What a rule gave or allowed.
 pub(crate) fn of_applied(applied: &Value) -> String {
     let rule = applied.get("rule").unwrap_or(&Value::Null);
-    format!("{} by {}", text(applied, "what"), in_short(rule))
+    applied_by(text(applied, "what"), text(rule, "key"), text(rule, "pattern"))
 }
 
-fn in_short(rule: &Value) -> String {
-    match (text(rule, "key"), text(rule, "pattern")) {
-        (key, "") => key.to_owned(),
-        (key, pattern) => format!("{key} {pattern:?}"),
-    }
+pub(crate) fn applied_by(what: &str, key: &str, pattern: &str) -> String {
+    if pattern.is_empty() { format!("{what} by {key}") } else { format!("{what} by {key} {pattern:?}") }
 }
 
 pub(crate) fn has_passed(command: &Value) -> bool {

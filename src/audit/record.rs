@@ -88,6 +88,12 @@ pub struct CommandRecord {
     /// What the pattern matched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<String>,
+    /// The changed files that its `files` cover, of many the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// How many more these are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_files: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }

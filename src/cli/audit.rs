@@ -63,7 +63,7 @@ impl Subcommand {
     pub(super) fn run(self) -> io::Result<Exit> {
         let root = super::root()?;
         let trail = Trail::of(&root.folder, None);
-        let mut out = Out::stdout();
+        let mut out = Out::buffered_stdout();
         let exit = match self {
             Subcommand::Show { filter, view } => {
                 show::run(&mut out, &trail, &filter.filter(&trail)?, &view)?;

@@ -3,12 +3,15 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstyle::Style;
 use serde::Serialize;
 
-use crate::text::{clean, escaped_json, printable};
+use crate::text::{clean, escaped_json, is_plain, printable};
+
+/// How much of a long output is written at once.
+const BUFFER_BYTES: usize = 64 << 10;
 
 thread_local! {
     /// What is being formatted at this moment is ours.
@@ -79,16 +82,25 @@ pub(super) struct Out<'a> {
     to: Box<dyn Write + 'a>,
     /// Who reads it is no model, for which tags would mean something.
     keeps_tags: bool,
+    /// The message that is being written, before and after it is cleaned.
+    parts: Parts,
+    cleaned: String,
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is what all others use instead")]
 impl Out<'_> {
     pub(super) fn stdout() -> Out<'static> {
-        Out { to: Box::new(anstream::stdout()), keeps_tags: io::stdout().is_terminal() }
+        Out::of(anstream::stdout(), io::stdout().is_terminal())
+    }
+
+    /// For many lines, which are written together; the last of them by `flush`.
+    pub(super) fn buffered_stdout() -> Out<'static> {
+        let to = BufWriter::with_capacity(BUFFER_BYTES, anstream::stdout());
+        Out::of(to, io::stdout().is_terminal())
     }
 
     pub(super) fn stderr() -> Out<'static> {
-        Out { to: Box::new(anstream::stderr()), keeps_tags: io::stderr().is_terminal() }
+        Out::of(anstream::stderr(), io::stderr().is_terminal())
     }
 
     pub(super) fn is_terminal() -> bool {
@@ -109,14 +121,20 @@ impl Out<'_> {
 impl<'a> Out<'a> {
     #[cfg(test)]
     pub(super) fn to(text: &'a mut Vec<u8>) -> Out<'a> {
-        Out { to: Box::new(anstream::StripStream::new(text)), keeps_tags: false }
+        Out::of(anstream::StripStream::new(text), false)
+    }
+
+    fn of(to: impl Write + 'a, keeps_tags: bool) -> Out<'a> {
+        Out { to: Box::new(to), keeps_tags, parts: Parts::default(), cleaned: String::new() }
     }
 
     /// What `write!` and `writeln!` call.
     pub(super) fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
-        let mut parts = Parts(Vec::new());
-        fmt::Write::write_fmt(&mut parts, message).map_err(io::Error::other)?;
-        self.to.write_all(parts.cleaned(self.keeps_tags).as_bytes())
+        self.parts.clear();
+        fmt::Write::write_fmt(&mut self.parts, message).map_err(io::Error::other)?;
+        self.cleaned.clear();
+        self.parts.clean_into(self.keeps_tags, &mut self.cleaned);
+        self.to.write_all(self.cleaned.as_bytes())
     }
 
     /// Whether tags of others are shown as they are.
@@ -145,28 +163,43 @@ impl<'a> Out<'a> {
     }
 }
 
-/// A message in its parts, each with whether it is ours.
-struct Parts(Vec<(bool, String)>);
+/// A message, and where its parts end, each with whether it is ours.
+#[derive(Default)]
+struct Parts {
+    text: String,
+    ends: Vec<(bool, usize)>,
+}
 
 impl fmt::Write for Parts {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let is_ours = IS_OURS.get();
-        match self.0.last_mut() {
-            Some((of_last, last)) if *of_last == is_ours => last.push_str(text),
-            _ => self.0.push((is_ours, text.to_owned())),
+        self.text.push_str(text);
+        match self.ends.last_mut() {
+            Some((of_last, end)) if *of_last == is_ours => *end = self.text.len(),
+            _ => self.ends.push((is_ours, self.text.len())),
         }
         Ok(())
     }
 }
 
 impl Parts {
-    fn cleaned(self, keeps_tags: bool) -> String {
-        let part = |(is_ours, text): (bool, String)| match is_ours {
-            true => text,
-            false if keeps_tags => printable(&text),
-            false => closed(clean(&text)),
-        };
-        self.0.into_iter().map(part).collect()
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    fn clean_into(&self, keeps_tags: bool, out: &mut String) {
+        let mut start = 0;
+        for (is_ours, end) in &self.ends {
+            let text = self.text.get(start..*end).unwrap_or_default();
+            start = *end;
+            match is_ours {
+                true => out.push_str(text),
+                false if is_plain(text) => out.push_str(text),
+                false if keeps_tags => out.push_str(&printable(text)),
+                false => out.push_str(&closed(clean(text))),
+            }
+        }
     }
 }
 
@@ -188,9 +221,10 @@ mod tests {
     const GOOD: Paint = Paint(AnsiColor::Green.on_default());
 
     fn cleaned(message: fmt::Arguments<'_>) -> String {
-        let mut parts = Parts(Vec::new());
+        let (mut parts, mut cleaned) = (Parts::default(), String::new());
         fmt::Write::write_fmt(&mut parts, message).unwrap();
-        parts.cleaned(false)
+        parts.clean_into(false, &mut cleaned);
+        cleaned
     }
 
     #[test]

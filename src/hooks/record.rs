@@ -15,6 +15,7 @@ use crate::files;
 use crate::finding::{Code, Finding};
 use crate::notify;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::plan::environment::FILES;
 use crate::plan::{Action, Gate, Plan, Step, WhyNot};
 use crate::process;
 use crate::rule::{self, Rule};
@@ -22,6 +23,9 @@ use crate::text::{count, head_and_tail};
 
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
+
+/// Of the changed files of a command this many are recorded.
+const MAX_FILES: usize = 20;
 
 /// What a record has instead of a decision where we were asked to stop.
 const INTERRUPTED: &str = "interrupted";
@@ -70,7 +74,22 @@ fn of_decision(
         rule: config_rule(context, &["maxBlocks"]),
     });
     let notification = notification(context, plan, outcomes, decided.result.is_allowed());
-    Some(Record { blocks, notification, ..record })
+    let reason = record.reason.or_else(|| nobody_to_ask(context, plan, outcomes, decided));
+    Some(Record { blocks, notification, reason, ..record })
+}
+
+/// Why a call is denied that rules only ask about.
+fn nobody_to_ask(
+    context: &Context<'_>,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    decided: &Decided,
+) -> Option<String> {
+    let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    let mode = context.event.fields.get("permission_mode").and_then(Value::as_str).unwrap_or_default();
+    (decided.word == Word::Denied && !plan.can_ask && !is_refused).then(|| {
+        format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
+    })
 }
 
 /// How the event went, where the user is notified of it.
@@ -190,6 +209,10 @@ fn config_rule(context: &Context<'_>, keys: &[&str]) -> Rule {
 
 fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
     let run: &CommandRun = outcome.run()?;
+    let variable = run.command.env.iter().find(|(name, _)| name == FILES).and_then(|(_, value)| value.as_deref());
+    let mut files: Vec<String> = variable.into_iter().flat_map(str::lines).map(str::to_owned).collect();
+    let more = files.len().saturating_sub(MAX_FILES);
+    files.truncate(MAX_FILES);
     Some(CommandRecord {
         pattern: run.command.rule.pattern.clone().unwrap_or_default(),
         run: run.command.run.clone(),
@@ -201,6 +224,8 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         verdict: word(outcome.verdict).into(),
         timed_out: run.is_timeout,
         matched: Some(run.command.subject.clone()).filter(|subject| !subject.is_empty()),
+        files,
+        more_files: Some(more).filter(|more| *more > 0),
         rule: Some((*run.command.rule).clone()),
     })
 }

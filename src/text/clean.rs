@@ -1,6 +1,7 @@
 //! Cleaning text of others: what cannot be seen is removed first, then what looks like a tag is neutralised. In this order,
 //! since what was hidden behind a `<` would else make a tag once it is gone.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -15,7 +16,7 @@ pub fn clean(text: &str) -> String {
 }
 
 /// Whether there is nothing to clean, as in most text. Other text takes the long way, also where it needs no change.
-fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (byte.is_ascii_graphic() && byte != b'<') || matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
@@ -29,7 +30,16 @@ pub(crate) fn printable(text: &str) -> String {
 /// The same on one line.
 #[must_use]
 pub(crate) fn printable_line(text: &str) -> String {
-    printable(text).replace(['\n', '\t'], " ")
+    on_one_line(Cow::Borrowed(text)).into_owned()
+}
+
+/// The same, which most texts are already.
+#[must_use]
+pub(crate) fn on_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
+        return text;
+    }
+    printable(&text).replace(['\n', '\t'], " ").into()
 }
 
 /// [`clean`], on one line: for names and paths inside a sentence.

@@ -292,7 +292,8 @@ fn a_record_that_was_tampered_with_says_so_in_the_collector() {
 
 #[test]
 fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
-    let config = "preToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n    - /src/\n";
+    let config =
+        "preToolUse:\n  uneditableFiles:\n    - \"*.lock\"\n    - {pattern: /src/, message: Ask Ada}\n";
     let test = Test::event("PreToolUse").config(config).payload("tool_name", "Bash");
     let command = "echo x > Cargo.lock; rm src/a.rs";
     let answer = test.payload("tool_input", json!({ "command": command })).run();
@@ -311,7 +312,7 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
     for attributes in [&log.attributes, &span.attributes] {
         let why = attributes
             .iter()
-            .filter(|one| one.key.starts_with("conclaude.rule.") || one.key == "conclaude.matched");
+            .filter(|one| one.key.starts_with("conclaude.rule.") || ["conclaude.matched", "conclaude.message"].contains(&one.key.as_str()));
         let texts = why.map(|one| {
             let Some(any_value::Value::ArrayValue(list)) = one.value.as_ref().unwrap().value.as_ref() else {
                 panic!("{one:?}")
@@ -330,9 +331,28 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
                 "conclaude.rule.file: .conclaude.yaml, .conclaude.yaml",
                 "conclaude.rule.line: 3, 4",
                 "conclaude.matched: Cargo.lock, src/a.rs",
+                "conclaude.message: leave it unchanged, Ask Ada",
             ]
         );
     }
+}
+
+/// What the config says of a failure is what the agent was shown.
+#[test]
+fn the_message_of_a_command_that_failed_is_exported() {
+    let config = "subagentStop: {commands: {coder: [{run: 'exit 3', message: Linting failed}]}}\n";
+    let test = Test::stop().config(config).run().status(0).again();
+    let shown = export(&test, &["--csv"]);
+    let (heading, row) = shown.split_once("----- stdout\n").unwrap().1.split_once('\n').unwrap();
+    let column = heading.split(',').position(|name| name == "message").unwrap();
+    assert_eq!(row.split(',').nth(column), Some("Linting failed"), "{row}");
+    let collector = Collector::new();
+    export(&test, &["--otlp", &collector.url]);
+    let log = &collector.received()[0].logs()[0];
+    let Some(any_value::Value::StringValue(body)) = log.body.as_ref().unwrap().value.clone() else {
+        panic!("{log:?}")
+    };
+    assert_eq!(body, "SubagentStop coder allowed: Linting failed: `exit 3` exited with code 3");
 }
 
 #[test]

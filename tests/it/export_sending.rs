@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use insta::assert_snapshot;
 
 use crate::common::collector::{Collector, FINE, Reply, Request};
-use crate::common::{Test, conclaude_in};
+use crate::common::{Test, binary, conclaude_in};
 
 /// Every event is recorded.
 const CONFIG: &str = "stop: {commands: [{run: 'true'}]}\n";
@@ -99,13 +99,13 @@ fn a_trail_that_was_moved_away_before_the_collector_was_ever_up_is_sent_all_the_
     assert_eq!(logged(&collector.received()).concat(), [1, 2, 3, 4]);
 }
 
-#[test]
-fn whoever_is_killed_before_it_notes_a_success_sends_the_same_spans_again() {
+/// Kills whoever exports at this request, which is accepted, and exports again; everything that was sent.
+fn killed_at(request: usize) -> Vec<Request> {
     let test = with_records(2);
     let victim = Arc::new(AtomicU32::new(0));
     let killer = Arc::clone(&victim);
     let collector = Collector::answering(move |number, _| {
-        if number == 0 {
+        if number == request {
             while killer.load(Ordering::SeqCst) == 0 {
                 std::thread::yield_now();
             }
@@ -124,10 +124,39 @@ fn whoever_is_killed_before_it_notes_a_success_sends_the_same_spans_again() {
     victim.store(killed.id(), Ordering::SeqCst);
     assert_eq!(killed.wait().unwrap().code(), None);
     export(&test, &collector.url, &[]);
-    let requests = collector.received();
+    collector.received()
+}
+
+#[test]
+fn whoever_is_killed_before_it_notes_a_success_sends_the_same_spans_again() {
+    let requests = killed_at(0);
     let paths: Vec<&str> = requests.iter().map(|request| request.path.as_str()).collect();
     assert_eq!(paths, ["/v1/logs", "/v1/logs", "/v1/traces"]);
     assert_eq!(requests[0].ids(), requests[1].ids());
+}
+
+#[test]
+fn what_was_accepted_before_a_kill_is_not_sent_again() {
+    let requests = killed_at(1);
+    let paths: Vec<&str> = requests.iter().map(|request| request.path.as_str()).collect();
+    assert_eq!(paths, ["/v1/logs", "/v1/traces", "/v1/traces"]);
+    assert_eq!(requests[1].ids(), requests[2].ids());
+}
+
+/// What curl says of TLS is for those who call it: what to change is said by us.
+#[test]
+fn a_failure_of_tls_says_what_to_do() {
+    let curl = "#!/bin/sh\necho 'curl: (60) SSL certificate problem: self-signed certificate' >&2\necho 'More details here' >&2\nexit 60\n";
+    let test = with_records(1).file("bin/curl", curl);
+    let script = "chmod +x bin/curl; PATH=$PWD/bin:$PATH exec \"$0\" audit export --otlp https://collector.example.com";
+    let output = test.program("sh").args(["-c", script]).arg(binary()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"");
+    // A server without TLS is one that curl finds out about.
+    let shown = export(&test, &Collector::new().url.replace("http://", "https://"), &[]);
+    let (said, hint) = shown.rsplit_once("; ").unwrap();
+    assert!(said.contains("[URL]/v1/logs: curl exited with code 35: curl: (35) "), "{said}");
+    assert_eq!(hint, "is there a server with TLS? Without it the URL starts with http://");
 }
 
 #[test]

@@ -10,6 +10,7 @@ const LAYERS: &[&str] = &[
     // Pure: no file system, processes, environment or clock.
     "order",
     "text",
+    "json",
     "yaml",
     "glob",
     "pattern",

@@ -344,3 +344,48 @@ fn a_permission_is_recorded_with_the_command_alone() {
         assert_eq!(answer.audit()[0]["findings"][0]["matched"], matched, "{tool}");
     }
 }
+
+#[test]
+fn a_command_with_files_is_recorded_with_those_for_which_it_ran() {
+    let config = "postToolUse:\n  commands:\n    Write: [{run: 'true', files: ['src/**']}]\n";
+    let test = Test::event("PostToolUse").without("agent_id").without("agent_type").config(config);
+    let test = test.payload("tool_name", "Write").payload("tool_response", json!({}));
+    let answer = test.payload("tool_input", json!({"file_path": "src/./a.rs"})).run().status(0);
+    let record = answer.audit().pop().unwrap();
+    let command = &record["commands"][0];
+    assert_eq!((&command["matched"], &command["files"]), (&json!("Write"), &json!(["src/a.rs"])));
+    assert_eq!(command["more_files"], Value::Null);
+}
+
+#[test]
+fn of_many_files_the_first_are_recorded_and_how_many_more_there_are() {
+    let files: String = (10..35).map(|number| format!("src/{number}.rs ")).collect();
+    let config = "postToolUse: {commands: {Bash: [{run: 'true', files: ['src/**']}]}}";
+    let test = Test::event("PostToolUse").without("agent_id").without("agent_type").config(config);
+    let test = test.payload("tool_name", "Bash").payload("tool_response", json!({}));
+    let answer = test.payload("tool_input", json!({"command": format!("touch {files}")})).run().status(0);
+    let record = answer.audit().pop().unwrap();
+    let command = &record["commands"][0];
+    assert_eq!(command["files"].as_array().unwrap().len(), 20);
+    assert_eq!((&command["files"][0], &command["more_files"]), (&json!("src/10.rs"), &json!(5)));
+    let shown = answer.again().shows(&["why"]);
+    assert!(shown.contains("src/29.rs and 5 more\n"), "{shown}");
+}
+
+#[test]
+fn a_denial_by_the_permission_mode_says_so() {
+    let config = "preToolUse: {toolUsageValidation: [{tool: Write, action: ask}]}";
+    let answer = write(config, "a.rs").payload("permission_mode", "dontAsk").run();
+    answer.tool("deny");
+    let record = answer.audit().pop().unwrap();
+    assert_eq!(
+        record["reason"],
+        "in the permission mode `dontAsk` nobody can be asked, so what a rule asks about is denied"
+    );
+    assert_eq!(record["findings"][0]["verdict"], "ask");
+    // What is denied anyway, is not denied by the mode.
+    let config = "preToolUse: {uneditableFiles: [a.rs], toolUsageValidation: [{tool: Write, action: ask}]}";
+    let answer = write(config, "a.rs").payload("permission_mode", "dontAsk").run();
+    answer.tool("deny");
+    assert_eq!(answer.audit().pop().unwrap()["reason"], Value::Null);
+}

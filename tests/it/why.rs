@@ -306,3 +306,35 @@ fn a_prompt_that_a_slash_command_blocked_cannot_be_judged_again() {
     cannot be determined: the prompt, which patterns compare, is not recorded
     ");
 }
+
+#[test]
+fn a_decision_is_shown_with_the_files_that_were_read_and_the_rules_that_did_not_match() {
+    let test = Test::event("PreToolUse").config("preToolUse:\n  uneditableFiles: ['*.lock', '/dist/']\n");
+    let local = "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: block}]}\n";
+    let test = test.file(".conclaude.local.yaml", local).payload("tool_name", "Write");
+    let answer = test.payload("tool_input", json!({"file_path": "x/../Cargo.lock"})).run();
+    answer.tool("deny");
+    let test = answer.again();
+    let shown = test.shows(&["why"]);
+    assert_snapshot!(shown.split_once("Today\n").unwrap().1, @"");
+    let (_, json, _) = run_in(&test.root(), &["why", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let considered = &json["today"]["considered"];
+    assert_eq!(considered["config"]["files"][1]["layer"], "local");
+    assert_eq!(considered["guards"]["rules"][1]["compared"][0]["matches"], false);
+}
+
+#[test]
+fn a_command_for_files_is_judged_again_with_those_that_are_recorded() {
+    let wrote = |file: &str| {
+        let call = json!({"type": "tool_use", "id": file, "name": "Write", "input": {"file_path": file}});
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [call]}}).to_string() + "\n"
+    };
+    let config = "des: {enabled: false}\nsubagentStop:\n  commands:\n    - {run: 'true', files: ['*.ts']}\n";
+    let test = Test::stop().config(config).file("src/a.ts", "").file("b.ts", "");
+    let transcript = wrote("src/a.ts") + &wrote("b.ts");
+    let answer = test.file("main/subagents/agent-a1b2c3.jsonl", transcript).run().silent();
+    let shown = answer.again().shows(&["why"]);
+    let (_, why) = shown.split_once("Why\n").unwrap();
+    assert_snapshot!(why.split_once("\nConfig").unwrap().0, @"");
+}

@@ -88,7 +88,7 @@ fn to_file(path: &Path, format: Format, trail: &Trail, filter: &Filter) -> io::R
 }
 
 fn to_stdout(format: Format, trail: &Trail, filter: &Filter, is_following: bool) -> io::Result<u64> {
-    let mut out = Out::stdout();
+    let mut out = Out::buffered_stdout();
     let mut reader = Reader::new(trail);
     let mut heading = (format == Format::Csv).then(|| for_stream(Csv::heading()));
     reader.each(filter, |entry| {

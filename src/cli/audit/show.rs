@@ -1,14 +1,15 @@
 //! `audit show`: each record in a few lines, or as JSON.
 
+use std::borrow::Cow;
 use std::io;
 
 use anstyle::{AnsiColor, Style};
-use serde_json::Value;
 
 use super::known::{self, nothing_found};
-use crate::audit::{Entry, Filter, Reader, Trail, reasons};
+use crate::audit::{Filter, Reader, Trail, reasons};
 use crate::cli::out::{Out, Paint};
-use crate::text::{count, printable_line};
+use crate::json::Fields;
+use crate::text::{count, on_one_line, printable_line};
 
 pub(super) mod follow;
 mod time;
@@ -35,17 +36,18 @@ pub(in crate::cli) struct View {
 pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
     // The last of them are known when all were read once: so none has to be held.
     let mut before = match view.number {
-        Some(number) => Reader::new(trail).each(filter, |_| Ok(()))?.saturating_sub(number as u64),
+        Some(number) => Reader::new(trail).each_record(filter, |_, _, _| Ok(()))?.saturating_sub(number as u64),
         None => 0,
     };
     let mut reader = Reader::new(trail);
     let clock = Clock::of(Out::is_terminal());
-    let found = reader.each(filter, |entry| match before.checked_sub(1) {
+    let found = reader.each_record(filter, |record, line, doubt| match before.checked_sub(1) {
         Some(left) => {
             before = left;
             Ok(())
         }
-        None => print(out, entry, view, &clock),
+        None if view.json => out.json_text(line),
+        None => print(out, record, doubt, &clock),
     })?;
     // Nothing was printed, if there is no such word.
     known::check(filter, &reader)?;
@@ -72,68 +74,63 @@ fn follow_on(out: &mut Out<'_>, reader: &mut Reader<'_>, filter: &Filter, view: 
         out.flush()?;
         follow::wait_for_more()?;
         let clock = Clock::of(Out::is_terminal());
-        reader.each(filter, |entry| print(out, entry, view, &clock))?;
+        reader.each_record(filter, |record, line, doubt| match view.json {
+            true => out.json_text(line),
+            false => print(out, record, doubt, &clock),
+        })?;
     }
 }
 
-fn print(out: &mut Out<'_>, entry: &Entry, view: &View, clock: &Clock) -> io::Result<()> {
-    if view.json { out.json_text(&entry.line) } else { print_entry(out, entry, clock) }
-}
-
-fn print_entry(out: &mut Out<'_>, entry: &Entry, clock: &Clock) -> io::Result<()> {
-    let record = &entry.record;
+fn print(out: &mut Out<'_>, record: &Fields<'_>, doubt: Option<&str>, clock: &Clock) -> io::Result<()> {
     heading(out, record, clock)?;
-    if let Some(doubt) = &entry.doubt {
+    if let Some(doubt) = doubt {
         writeln!(out, "        {BAD}✗ tampered with here: {}{BAD:#}", printable_line(doubt))?;
     }
-    if let Some(reason) = text(record, "reason") {
-        writeln!(out, "        {reason}")?;
+    if let Some(reason) = record.text("reason") {
+        writeln!(out, "        {}", on_one_line(reason))?;
     }
-    for finding in list(record, "findings") {
-        writeln!(out, "        {}", reasons::of_finding(finding))?;
+    for finding in record.objects("findings") {
+        let (code, phase, what) = (text(&finding, "code"), text(&finding, "phase"), text(&finding, "what"));
+        writeln!(out, "        {}", reasons::finding_by(&code, &phase, &what))?;
     }
-    for command in list(record, "commands") {
-        let duration = command.get("duration_ms").and_then(Value::as_u64).unwrap_or(0);
-        let ended = reasons::of_command(command, &text(command, "run").unwrap_or_default());
+    for command in record.objects("commands") {
+        let duration: u64 = command.number("duration_ms").unwrap_or(0);
+        let (run, status) = (text(&command, "run"), text(&command, "status"));
+        let ended = reasons::command_by(&run, &status, &text(&command, "message"));
         writeln!(out, "        {ended} ({duration} ms)")?;
     }
-    for applied in list(record, "applied") {
-        writeln!(out, "        {}", reasons::of_applied(applied))?;
+    for applied in record.objects("applied") {
+        let part = |name: &str| applied.object("rule").map(|rule| text(&rule, name)).unwrap_or_default();
+        let said = reasons::applied_by(&text(&applied, "what"), &part("key"), &part("pattern"));
+        writeln!(out, "        {said}")?;
     }
-    for skip in list(record, "skipped") {
-        let (what, why) = (text(skip, "what"), text(skip, "why"));
-        writeln!(out, "        {} did not run: {}", what.unwrap_or_default(), why.unwrap_or_default())?;
+    for skip in record.objects("skipped") {
+        writeln!(out, "        {} did not run: {}", text(&skip, "what"), text(&skip, "why"))?;
     }
-    if let Some(evidence) = record.get("evidence") {
-        let code = evidence.get("exit_code").and_then(Value::as_i64).unwrap_or(-1);
-        let command = text(evidence, "command").unwrap_or_default();
-        writeln!(out, "        `{command}` exited with code {code}")?;
+    if let Some(evidence) = record.object("evidence") {
+        let code: i64 = evidence.number("exit_code").unwrap_or(-1);
+        writeln!(out, "        `{}` exited with code {code}", text(&evidence, "command"))?;
     }
     Ok(())
 }
 
-fn heading(out: &mut Out<'_>, record: &Value, clock: &Clock) -> io::Result<()> {
-    let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
-    let decision = text(record, "decision").unwrap_or_default();
-    let style = match decision.as_str() {
+fn heading(out: &mut Out<'_>, record: &Fields<'_>, clock: &Clock) -> io::Result<()> {
+    let seq: u64 = record.number("seq").unwrap_or(0);
+    let decision = text(record, "decision");
+    let style = match decision.as_ref() {
         "blocked" | "denied" | "unfinished" | "FAIL" | "FAILED" | "allowed_despite_failure" => BAD,
         _ => GOOD,
     };
-    let time = clock.show(&text(record, "time").unwrap_or_default());
-    write!(out, "{FAINT}{seq:>5} {time}{FAINT:#} ")?;
-    write!(out, "{} {style}{decision}{style:#}", text(record, "event").unwrap_or_default())?;
+    let time = clock.show(&text(record, "time"));
+    write!(out, "{FAINT}{seq:>5} {time}{FAINT:#} {} {style}{decision}{style:#}", text(record, "event"))?;
     for name in ["agent", "agent_id", "step", "phase"] {
-        if let Some(value) = text(record, name) {
-            write!(out, " {FAINT}{name}={FAINT:#}{value}")?;
+        if let Some(value) = record.text(name) {
+            write!(out, " {FAINT}{name}={FAINT:#}{}", on_one_line(value))?;
         }
     }
     writeln!(out)
 }
 
-fn text(value: &Value, name: &str) -> Option<String> {
-    value.get(name).and_then(Value::as_str).map(printable_line)
-}
-
-fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    record.get(name).and_then(Value::as_array).into_iter().flatten()
+fn text<'a>(object: &Fields<'a>, name: &str) -> Cow<'a, str> {
+    object.text(name).map(on_one_line).unwrap_or_default()
 }

@@ -24,7 +24,7 @@ pub(super) fn of(explained: &Explained) -> Value {
     report
 }
 
-fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
+pub(in crate::cli) fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
     let files = rehearsal.files.iter().map(
         |source| json!({"layer": source.layer.name(), "path": source.path, "untrusted": source.untrusted}),
     );

@@ -18,6 +18,12 @@ pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
     let Some(rehearsal) = &explained.rehearsal else {
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
     };
+    considered(out, rehearsal)?;
+    answers(out, rehearsal)
+}
+
+/// The config files that were read, and every rule with why it applies or does not.
+pub(in crate::cli) fn considered(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     files(out, rehearsal)?;
     if let Some(guarded) = &rehearsal.guards {
         effects(out, guarded)?;
@@ -29,8 +35,7 @@ pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
         rules::permissions(out, permitted)?;
     }
     gates(out, rehearsal)?;
-    commands(out, rehearsal)?;
-    answers(out, rehearsal)
+    commands(out, rehearsal)
 }
 
 fn section(out: &mut Out<'_>, title: &str) -> io::Result<()> {

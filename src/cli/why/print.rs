@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::today::Today;
 use crate::audit::{Entry, reasons as words};
 use crate::cli::explain::layout::{marked, paragraph};
+use crate::cli::explain::print as explain;
 use crate::cli::explain::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
 use crate::cli::out::Out;
 use crate::dialect::claude::tools;
@@ -127,11 +128,19 @@ fn item(out: &mut Out<'_>, value: &Value, title: &str) -> io::Result<()> {
         _ => (FAINT, "·"),
     };
     marked(out, 2, Some(mark), title)?;
-    let matched = text(value, "matched").map(|matched| format!(" matched {matched}"));
+    let matched = text(value, "matched").map(|matched| format!(" matched {matched}")).unwrap_or_default();
     match value.get("rule") {
-        Some(of) => paragraph(out, 6, &format!("{}{}", rule(of), matched.unwrap_or_default())),
+        Some(of) => paragraph(out, 6, &format!("{}{matched}{}", rule(of), files(value))),
         None => paragraph(out, 6, "its rule is not recorded: the record is one of an older version"),
     }
+}
+
+/// The changed files for which a command ran.
+fn files(command: &Value) -> String {
+    let files: Vec<&str> = list(command, "files").filter_map(Value::as_str).collect();
+    let more = command.get("more_files").and_then(Value::as_u64);
+    let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+    if files.is_empty() { String::new() } else { format!(", files: {}{more}", files.join(", ")) }
 }
 
 fn rule(value: &Value) -> String {
@@ -144,7 +153,7 @@ fn rule(value: &Value) -> String {
 fn print_today(out: &mut Out<'_>, today: &Today) -> io::Result<()> {
     match today {
         Today::Unknown(missing) => paragraph(out, 2, &format!("cannot be determined: {missing}")),
-        Today::Decided { decision, is_same, why, command } => {
+        Today::Decided { decision, is_same, why, command, rehearsal } => {
             if *is_same {
                 paragraph(out, 2, &format!("the config would decide the same: {decision}"))?;
             } else {
@@ -154,7 +163,8 @@ fn print_today(out: &mut Out<'_>, today: &Today) -> io::Result<()> {
                 marked(out, 2, Some((FAINT, "·")), line)?;
             }
             // In one line, so that it can be copied.
-            command.iter().try_for_each(|command| writeln!(out, "  all of it: {command}"))
+            command.iter().try_for_each(|command| writeln!(out, "  all of it: {command}"))?;
+            explain::considered(out, rehearsal)
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Whether today's config would decide so again, as far as the record tells what happened.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::audit::STILL_RUN;
-use crate::cli::explain::{Asked, explain};
+use crate::cli::explain::{Asked, explain, json as explained};
 use crate::decide::{Count, Word};
 use crate::des::gates::shell_quote;
 use crate::dialect::claude::sample::Sample;
 use crate::dialect::claude::{fields, tools};
-use crate::event::{EventKind, Subject};
+use crate::event::{Changes, EventKind, Subject};
 use crate::finding::Code;
 use crate::hooks::rehearse::{End, Rehearsal};
 use crate::plan::{Command, WhyNot};
@@ -20,7 +22,13 @@ const SLASH_COMMANDS: &str = "userPromptSubmit.slashCommands.commands";
 /// What today's config would make of a recorded event.
 pub(super) enum Today {
     /// Decided as before, or otherwise, for these reasons.
-    Decided { decision: &'static str, is_same: bool, why: Vec<String>, command: Option<String> },
+    Decided {
+        decision: &'static str,
+        is_same: bool,
+        why: Vec<String>,
+        command: Option<String>,
+        rehearsal: Box<Rehearsal>,
+    },
     /// It cannot be determined: this is missing.
     Unknown(String),
 }
@@ -28,8 +36,9 @@ pub(super) enum Today {
 impl Today {
     pub(super) fn json(&self) -> Value {
         match self {
-            Today::Decided { decision, is_same, why, command } => {
-                json!({ "decision": decision, "same": is_same, "why": why, "explain": command })
+            Today::Decided { decision, is_same, why, command, rehearsal } => {
+                let considered = explained::of_rehearsal(rehearsal);
+                json!({ "decision": decision, "same": is_same, "why": why, "explain": command, "considered": considered })
             }
             Today::Unknown(missing) => json!({ "missing": missing }),
         }
@@ -68,12 +77,13 @@ fn judged(record: &Value) -> Result<Today, String> {
         return Err("the transcript, in which the agent's prompt is looked for, is not recorded".into());
     }
     let known = Known::of(event, record)?;
-    let asked = Asked::sample(&known.sample());
+    let changed = Some(known.changed.clone()).filter(|changed| !changed.is_empty());
+    let asked = Asked { changed, ..Asked::sample(&known.sample()) };
     let explained = explain(asked).map_err(|error| error.to_string())?;
     let Some(rehearsal) = explained.rehearsal else {
         return Err("conclaude has nothing to do with it any more".into());
     };
-    unknown_files(&rehearsal)?;
+    unknown_files(record, &rehearsal)?;
     let recorded = text(record, "decision").unwrap_or_default();
     let blocks =
         record.pointer("/blocks/count").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
@@ -87,7 +97,8 @@ fn judged(record: &Value) -> Result<Today, String> {
     let mut why = ends.new_commands(&rehearsal);
     why.extend(ends.removed_commands(&rehearsal));
     why.extend(guards_now(record, &rehearsal));
-    Ok(Today::Decided { decision, is_same: decision == recorded, why, command: known.explain() })
+    let (is_same, command) = (decision == recorded, known.explain());
+    Ok(Today::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
 }
 
 fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
@@ -100,11 +111,25 @@ fn compared_prompt(record: &Value) -> bool {
     record.get("applied").is_some() || list(record, "commands").chain(list(record, "skipped")).any(of_slash)
 }
 
-/// What `files` is compared with is not recorded.
-fn unknown_files(rehearsal: &Rehearsal) -> Result<(), String> {
-    let needs = rehearsal.not_run.iter().any(|one| one.reason == WhyNot::Files);
-    if needs {
-        Err("which files had changed is not recorded, and a command has `files`".into())
+/// The files that had changed at a stop, as far as commands ran for them.
+fn changed(event: EventKind, record: &Value) -> Vec<String> {
+    if !matches!(event.row().changes, Changes::Agent | Changes::SincePrompt) {
+        return Vec::new();
+    }
+    let files = list(record, "commands").flat_map(|command| list(command, "files"));
+    let files: BTreeSet<&str> = files.filter_map(Value::as_str).collect();
+    files.into_iter().map(str::to_owned).collect()
+}
+
+/// Of the files that had changed those are not recorded for which no command ran: one that did not run then would not run now.
+fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> Result<(), String> {
+    let was_skipped = |script: &str| {
+        let named = format!("`{}`", script.trim());
+        list(record, "skipped").any(|skip| text(skip, "what") == Some(&named))
+    };
+    let mut needs = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    if needs.any(|one| !was_skipped(&one.script)) {
+        Err("not all files that had changed are recorded, and a command has `files`".into())
     } else {
         Ok(())
     }
@@ -119,6 +144,7 @@ struct Known<'a> {
     cwd: String,
     mode: Option<&'a str>,
     fields: Map<String, Value>,
+    changed: Vec<String>,
 }
 
 impl<'a> Known<'a> {
@@ -162,6 +188,7 @@ impl<'a> Known<'a> {
             cwd,
             mode,
             fields: given,
+            changed: changed(event, record),
         })
     }
 
@@ -191,6 +218,7 @@ impl<'a> Known<'a> {
             ("--cwd", elsewhere),
         ];
         flags.into_iter().for_each(|(flag, value)| value.into_iter().for_each(|value| add(flag, value)));
+        self.changed.iter().for_each(|file| add("--file", file));
         let field = |name: &str| self.input.get(name).and_then(Value::as_str);
         let file = self.tool.and_then(tools::file_field).and_then(field);
         match field("command").map(|text| ("--command", text)).or(file.map(|text| ("--file", text))) {

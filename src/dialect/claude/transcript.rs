@@ -8,7 +8,6 @@ use serde::de::IgnoredAny;
 mod entry;
 mod fate;
 mod head;
-mod json;
 mod kinds;
 mod scalar;
 mod turn;

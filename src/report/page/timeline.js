@@ -159,8 +159,10 @@ function paintAxis(ticks, inks) {
   pen.textAlign = 'left';
   for (const [x, label, date] of ticks) {
     if (!label || x < gutter) continue;
+    const text = date ? `${date} ${label}` : label;
     pen.fillStyle = inks.dim;
-    pen.fillText(date ? `${date} ${label}` : label, x + 4, AXIS / 2 + 1);
+    // One that is cut off by the edge would be another time.
+    if (x + 4 + pen.measureText(text).width < width) pen.fillText(text, x + 4, AXIS / 2 + 1);
     pen.beginPath(); pen.moveTo(x, AXIS - 6); pen.lineTo(x, AXIS); pen.stroke();
   }
 }

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::json::{Broken, Parts, present};
 use super::scalar::{Content, Scalar};
+use crate::json::{Broken, Parts, present};
 
 /// A line that says what happened. Fields of another type than expected are as good as absent.
 #[derive(Debug, Default)]

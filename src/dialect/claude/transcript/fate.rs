@@ -1,29 +1,9 @@
 //! What became of a call of a tool: the line with its result says so.
 
-use super::json::{Broken, Parts};
-use super::{Block, Entry, Scalar};
+use std::borrow::Cow;
 
-/// What Claude Code writes beside a result since it records permissions.
-#[derive(Debug, Default)]
-struct Permission<'a> {
-    source: Scalar<'a>,
-    reason_code: Scalar<'a>,
-}
-
-impl<'a> Permission<'a> {
-    fn read(value: &'a str) -> Result<Permission<'a>, Broken> {
-        let mut permission = Permission::default();
-        let mut fields = Parts::of_object(value)?;
-        while let Some((name, value)) = fields.field()? {
-            match name {
-                "source" => permission.source = Scalar::of(value),
-                "reasonCode" => permission.reason_code = Scalar::of(value),
-                _ => {}
-            }
-        }
-        Ok(permission)
-    }
-}
+use super::{Block, Entry};
+use crate::json::Fields;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -42,8 +22,9 @@ const REJECTED: &str = "user-rejected";
 const REJECTION: &str = "The user doesn't want to proceed with this tool use.";
 
 impl<'a> Entry<'a> {
-    fn permission(&self) -> Option<Permission<'a>> {
-        self.permission_decision.and_then(|value| Permission::read(value).ok())
+    /// A field of what Claude Code writes beside a result since it records permissions.
+    fn permission(&self, name: &str) -> Option<Cow<'a, str>> {
+        Fields::of(self.permission_decision?).ok()?.text(name)
     }
 
     /// What became of the call that this is the result of.
@@ -54,8 +35,7 @@ impl<'a> Entry<'a> {
         if result.is_denied_by_hook() {
             return Fate::DeniedByHook;
         }
-        let permission = self.permission().unwrap_or_default();
-        match (self.tool_denial_kind.text(), permission.source.text()) {
+        match (self.tool_denial_kind.text(), self.permission("source").as_deref()) {
             (Some(_), Some("hook")) => Fate::DeniedByHook,
             (Some(REJECTED), None) => Fate::RejectedByUser,
             (Some(REJECTED), Some(source)) if source.starts_with("user") => Fate::RejectedByUser,
@@ -70,16 +50,14 @@ impl<'a> Entry<'a> {
     /// Whether PermissionRequest came before this result, apart from what hooks answered to it; none where the version that wrote
     /// it does not say.
     pub fn was_asked(&self, fate: Fate) -> Option<bool> {
-        let permission = self.permission();
-        let reason = permission.as_ref().and_then(|permission| permission.reason_code.text());
-        let source = permission.as_ref().and_then(|permission| permission.source.text());
+        let has_reason = |reason: &str| self.permission("reasonCode").is_some_and(|found| found == reason);
         match (self.tool_denial_kind.text(), fate) {
             // What a hook asks about is refused without another hook where nobody can be asked.
-            (Some(REJECTED), _) => Some(reason != Some("hook:PreToolUse")),
-            (Some(_), _) => Some(reason == Some("hook:PermissionRequest")),
+            (Some(REJECTED), _) => Some(!has_reason("hook:PreToolUse")),
+            (Some(_), _) => Some(has_reason("hook:PermissionRequest")),
             (None, Fate::DeniedByHook) => Some(false),
             (None, Fate::RejectedByUser) => Some(true),
-            (None, _) => source.map(|source| source.starts_with("user")),
+            (None, _) => self.permission("source").map(|source| source.starts_with("user")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{Broken, Parts, present, text};
+use crate::json::{Broken, Parts, present, text};
 
 /// A text, a number, a flag, or anything else.
 #[derive(Clone, Debug, Default, PartialEq)]

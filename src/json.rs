@@ -1,14 +1,14 @@
-//! The values of a line by where they are in it. What nobody asks for is passed over: neither decoded nor validated, since most bytes
-//! of a transcript are such. A text that is cut off anywhere is noticed all the same.
+//! The values of a JSON text by where they are in it. What nobody asks for is passed over: neither decoded nor validated, since most bytes
+//! of transcripts and trails are such. A text that is cut off anywhere is noticed all the same.
 
 use std::borrow::Cow;
 
 /// It is no JSON, or not of the kind that was asked for.
 #[derive(Debug)]
-pub(super) struct Broken;
+pub(crate) struct Broken;
 
 /// The fields of an object or the values of a list, one after the other.
-pub(super) struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     text: &'a str,
     at: usize,
     end: u8,
@@ -16,11 +16,11 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn of_object(text: &'a str) -> Result<Parts<'a>, Broken> {
+    pub(crate) fn of_object(text: &'a str) -> Result<Parts<'a>, Broken> {
         Parts::of(text, b'{', b'}')
     }
 
-    pub(super) fn of_list(text: &'a str) -> Result<Parts<'a>, Broken> {
+    pub(crate) fn of_list(text: &'a str) -> Result<Parts<'a>, Broken> {
         Parts::of(text, b'[', b']')
     }
 
@@ -31,7 +31,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The name of the next field and its value; none behind the last. Names are compared as they are written.
-    pub(super) fn field(&mut self) -> Result<Option<(&'a str, &'a str)>, Broken> {
+    pub(crate) fn field(&mut self) -> Result<Option<(&'a str, &'a str)>, Broken> {
         if !self.advance()? {
             return Ok(None);
         }
@@ -42,12 +42,12 @@ impl<'a> Parts<'a> {
     }
 
     /// The next value; none behind the last.
-    pub(super) fn item(&mut self) -> Result<Option<&'a str>, Broken> {
+    pub(crate) fn item(&mut self) -> Result<Option<&'a str>, Broken> {
         if self.advance()? { self.value().map(Some) } else { Ok(None) }
     }
 
     /// Behind the last part there is nothing else.
-    pub(super) fn finish(mut self) -> Result<(), Broken> {
+    pub(crate) fn finish(mut self) -> Result<(), Broken> {
         self.pass_blanks();
         if self.at == self.text.len() { Ok(()) } else { Err(Broken) }
     }
@@ -144,7 +144,7 @@ fn within(value: &str) -> Option<&str> {
 }
 
 /// The text of a string; none for another value.
-pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
     let written = within(value)?;
     match memchr::memchr(b'\\', written.as_bytes()) {
         None => Some(Cow::Borrowed(written)),
@@ -152,8 +152,46 @@ pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+/// The fields of an object, found and not yet read. Of one that is there twice the last counts.
+pub(crate) struct Fields<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Fields<'a> {
+    pub(crate) fn of(text: &'a str) -> Result<Fields<'a>, Broken> {
+        let mut parts = Parts::of_object(text)?;
+        let mut fields = Vec::with_capacity(16);
+        while let Some(field) = parts.field()? {
+            fields.push(field);
+        }
+        parts.finish().map(|()| Fields(fields))
+    }
+
+    /// A value as it is written.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().rev().find(|(found, _)| *found == name).map(|(_, value)| *value)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(text)
+    }
+
+    pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name).and_then(|value| value.parse().ok())
+    }
+
+    pub(crate) fn object(&self, name: &str) -> Option<Fields<'a>> {
+        self.get(name).and_then(|value| Fields::of(value).ok())
+    }
+
+    /// The objects of a list.
+    pub(crate) fn objects(&self, name: &str) -> impl Iterator<Item = Fields<'a>> {
+        let mut list = self.get(name).and_then(|value| Parts::of_list(value).ok());
+        let items = std::iter::from_fn(move || list.as_mut()?.item().ok()?);
+        items.filter_map(|value| Fields::of(value).ok())
+    }
+}
+
 /// A value that is not `null`.
-pub(super) fn present(value: &str) -> Option<&str> {
+pub(crate) fn present(value: &str) -> Option<&str> {
     (value != "null").then_some(value)
 }
 
@@ -194,6 +232,18 @@ mod tests {
         let mut list = Parts::of_list("[1,\"a\",]").unwrap();
         assert_eq!((list.item().unwrap(), list.item().unwrap()), (Some("1"), Some("\"a\"")));
         assert!(list.item().is_err());
+    }
+
+    #[test]
+    fn fields_are_read_when_they_are_asked_for() {
+        let fields = Fields::of(r#"{"a":1,"b":[{"c":"x"},7,{"c":"\n"}],"a":2,"d":{"e":null}}"#).unwrap();
+        assert_eq!(fields.number::<u64>("a"), Some(2), "the last counts");
+        assert_eq!((fields.text("a"), fields.text("z"), fields.get("z")), (None, None, None));
+        let texts: Vec<_> = fields.objects("b").filter_map(|object| object.text("c")).collect();
+        assert_eq!(texts, ["x", "\n"]);
+        assert_eq!(fields.objects("a").count(), 0);
+        assert_eq!(fields.object("d").unwrap().get("e"), Some("null"));
+        assert!(Fields::of("[1]").is_err());
     }
 
     #[test]
