@@ -66,7 +66,8 @@ pub(crate) fn post(
     let finished = process::run(&spec, &mut |_| Err(io::Error::other("not kept")));
     let late = || format!("no answer within {} s", timeout.as_secs());
     // What follows its first line is advice about options that nobody can give it here.
-    let said = || finished.stderr.excerpt(None).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+    let said =
+        || finished.stderr.excerpt(None).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
     match finished.status {
         Status::Exited(0) => {}
         Status::Exited(28) | Status::TimedOut(_) => return Err(Failure::transient(late())),

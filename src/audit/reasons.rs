@@ -10,22 +10,14 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The kind of a finding, and the phase that it is about.
-pub(crate) fn kind(finding: &Value) -> String {
-    kind_by(text(finding, "code"), text(finding, "phase"))
-}
-
-fn kind_by(code: &str, phase: &str) -> String {
-    if phase.is_empty() { code.to_owned() } else { format!("{code} {phase}") }
-}
-
+/// The kind of a finding, the phase that it is about, and what was found.
 pub(crate) fn of_finding(finding: &Value) -> String {
     finding_by(text(finding, "code"), text(finding, "phase"), text(finding, "what"))
 }
 
 /// The same from its parts, for a record that is not read whole.
 pub(crate) fn finding_by(code: &str, phase: &str, what: &str) -> String {
-    format!("{}: {what}", kind_by(code, phase))
+    if phase.is_empty() { format!("{code}: {what}") } else { format!("{code} {phase}: {what}") }
 }
 
 /// How a command ended; where it failed, what the config says of that comes first.

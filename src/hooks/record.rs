@@ -209,7 +209,8 @@ fn config_rule(context: &Context<'_>, keys: &[&str]) -> Rule {
 
 fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
     let run: &CommandRun = outcome.run()?;
-    let variable = run.command.env.iter().find(|(name, _)| name == FILES).and_then(|(_, value)| value.as_deref());
+    let variable =
+        run.command.env.iter().find(|(name, _)| name == FILES).and_then(|(_, value)| value.as_deref());
     let mut files: Vec<String> = variable.into_iter().flat_map(str::lines).map(str::to_owned).collect();
     let more = files.len().saturating_sub(MAX_FILES);
     files.truncate(MAX_FILES);

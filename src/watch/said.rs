@@ -50,8 +50,7 @@ impl Thread {
             said.line = self.take_answer(entry, time, &line);
         }
         for (id, name, input) in entry.calls() {
-            let detail =
-                detail_of(name, &serde_json::from_str(input).unwrap_or_default(), entry.cwd.text());
+            let detail = detail_of(name, &serde_json::from_str(input).unwrap_or_default(), entry.cwd.text());
             let tool = cut(name, MAX_TEXT);
             self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });
             self.change(Sign::default(), time);

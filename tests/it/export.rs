@@ -116,7 +116,7 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                   "severityText": "WARN",
                   "eventName": "conclaude.decision",
                   "body": {
-                    "stringValue": "SubagentStop coder allowed: `exit 3` exited with code 3; `true` exited with code 0"
+                    "stringValue": "SubagentStop coder allowed: `exit 3` exited with code 3; `true` passed"
                   },
                   "attributes": [
                     "session.id: stringValue \"session-1\"",
@@ -132,6 +132,7 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                     "conclaude.rule.file: arrayValue {\"values\":[{\"stringValue\":\".conclaude.yaml\"}]}",
                     "conclaude.rule.line: arrayValue {\"values\":[{\"stringValue\":\"1\"}]}",
                     "conclaude.matched: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
+                    "conclaude.message: arrayValue {\"values\":[{\"stringValue\":\"\"}]}",
                     "conclaude.duration_ms: doubleValue [VARIES]"
                   ],
                   "flags": 1,
@@ -186,7 +187,8 @@ fn a_decision_is_a_span_below_the_clients_and_its_commands_are_below_it() {
                     "conclaude.rule.pattern: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
                     "conclaude.rule.file: arrayValue {\"values\":[{\"stringValue\":\".conclaude.yaml\"}]}",
                     "conclaude.rule.line: arrayValue {\"values\":[{\"stringValue\":\"1\"}]}",
-                    "conclaude.matched: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}"
+                    "conclaude.matched: arrayValue {\"values\":[{\"stringValue\":\"coder\"}]}",
+                    "conclaude.message: arrayValue {\"values\":[{\"stringValue\":\"\"}]}"
                   ],
                   "events": [],
                   "status": {},
@@ -299,20 +301,21 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
     let answer = test.payload("tool_input", json!({ "command": command })).run();
     answer.tool("deny");
     let test = answer.again();
-    assert_snapshot!(export(&test, &["--csv"]), @"
+    assert_snapshot!(export(&test, &["--csv"]), @r#"
     exit 0
     ----- stdout
-    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,commands,failed_commands,trace_id,doubt
-    1,[TIME],PreToolUse,denied,session-1,coder,a1b2c3,Bash,,,,,,GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3; GUARD_DENIED: deleting src/a.rs: `uneditableFiles` has `/src/` in .conclaude.yaml:4,preToolUse.uneditableFiles; preToolUse.uneditableFiles,*.lock; /src/,.conclaude.yaml; .conclaude.yaml,3; 4,Cargo.lock; src/a.rs,,0,,
-    ");
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
+    1,[TIME],PreToolUse,denied,session-1,coder,a1b2c3,Bash,,,,,,GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3; GUARD_DENIED: deleting src/a.rs: `uneditableFiles` has `/src/` in .conclaude.yaml:4,preToolUse.uneditableFiles; preToolUse.uneditableFiles,*.lock; /src/,.conclaude.yaml; .conclaude.yaml,3; 4,Cargo.lock; src/a.rs,"it may not be changed; do it another way, or ask the user; Ask Ada",,0,,
+    "#);
     let collector = Collector::new();
     export(&test, &["--otlp", &collector.url]);
     let requests = collector.received();
     let (log, span) = (&requests[0].logs()[0], &requests[1].spans()[0]);
     for attributes in [&log.attributes, &span.attributes] {
-        let why = attributes
-            .iter()
-            .filter(|one| one.key.starts_with("conclaude.rule.") || ["conclaude.matched", "conclaude.message"].contains(&one.key.as_str()));
+        let why = attributes.iter().filter(|one| {
+            one.key.starts_with("conclaude.rule.")
+                || ["conclaude.matched", "conclaude.message"].contains(&one.key.as_str())
+        });
         let texts = why.map(|one| {
             let Some(any_value::Value::ArrayValue(list)) = one.value.as_ref().unwrap().value.as_ref() else {
                 panic!("{one:?}")
@@ -331,7 +334,7 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
                 "conclaude.rule.file: .conclaude.yaml, .conclaude.yaml",
                 "conclaude.rule.line: 3, 4",
                 "conclaude.matched: Cargo.lock, src/a.rs",
-                "conclaude.message: leave it unchanged, Ask Ada",
+                "conclaude.message: it may not be changed; do it another way, or ask the user, Ask Ada",
             ]
         );
     }
@@ -362,8 +365,8 @@ fn csv_and_json_are_printed_or_written_to_a_file() {
     assert_snapshot!(export(&test, &["--csv"]), @"
     exit 0
     ----- stdout
-    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,commands,failed_commands,trace_id,doubt
-    1,[TIME],SubagentStop,allowed,session-1,coder,a1b2c3,,,,,,,,subagentStop.commands,coder,.conclaude.yaml,1,coder,`exit 3` exited with code 3; `true` exited with code 0,1,4a9aea12848f2328348bd68ac55dcd08,
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
+    1,[TIME],SubagentStop,allowed,session-1,coder,a1b2c3,,,,,,,,subagentStop.commands,coder,.conclaude.yaml,1,coder,,`exit 3` exited with code 3; `true` exited with code 0,1,4a9aea12848f2328348bd68ac55dcd08,
     ");
     let (_, shown, _) = run_in(&root, &["audit", "show", "--json"]);
     assert_eq!(run_in(&root, &["audit", "export", "--jsonl"]), (Some(0), shown, String::new()));

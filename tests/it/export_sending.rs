@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
@@ -9,7 +10,7 @@ use std::sync::{Arc, mpsc};
 use insta::assert_snapshot;
 
 use crate::common::collector::{Collector, FINE, Reply, Request};
-use crate::common::{Test, binary, conclaude_in};
+use crate::common::{Test, conclaude_in};
 
 /// Every event is recorded.
 const CONFIG: &str = "stop: {commands: [{run: 'true'}]}\n";
@@ -146,17 +147,25 @@ fn what_was_accepted_before_a_kill_is_not_sent_again() {
 /// What curl says of TLS is for those who call it: what to change is said by us.
 #[test]
 fn a_failure_of_tls_says_what_to_do() {
-    let curl = "#!/bin/sh\necho 'curl: (60) SSL certificate problem: self-signed certificate' >&2\necho 'More details here' >&2\nexit 60\n";
+    let curl = "#!/bin/sh\necho \"curl: ($CODE) $SAID\" >&2\necho 'More details here' >&2\nexit $CODE\n";
     let test = with_records(1).file("bin/curl", curl);
-    let script = "chmod +x bin/curl; PATH=$PWD/bin:$PATH exec \"$0\" audit export --otlp https://collector.example.com";
-    let output = test.program("sh").args(["-c", script]).arg(binary()).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"");
-    // A server without TLS is one that curl finds out about.
-    let shown = export(&test, &Collector::new().url.replace("http://", "https://"), &[]);
-    let (said, hint) = shown.rsplit_once("; ").unwrap();
-    assert!(said.contains("[URL]/v1/logs: curl exited with code 35: curl: (35) "), "{said}");
-    assert_eq!(hint, "is there a server with TLS? Without it the URL starts with http://");
+    let folder = test.root().join("bin");
+    std::fs::set_permissions(folder.join("curl"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let failures = [
+        ("60", "SSL certificate problem: self-signed certificate"),
+        ("35", "wrong version number"),
+        ("1", "Protocol \"https\" not supported"),
+    ];
+    let shown = failures.map(|(code, said)| {
+        let mut command = conclaude_in(&test.root());
+        command.env("PATH", &path).env("CODE", code).env("SAID", said);
+        let output =
+            command.args(["audit", "export", "--otlp", "https://otel.example.com"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "once, since it would fail again");
+        String::from_utf8(output.stderr).unwrap()
+    });
+    assert_snapshot!(shown.concat(), @"");
 }
 
 #[test]

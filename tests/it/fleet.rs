@@ -87,7 +87,8 @@ fn every_attribute_that_a_query_names_is_sent() {
             .flat_map(|names| names.iter())
             .map(|name| if is_underscored { name.replace('.', "_") } else { name.clone() })
             .collect();
-        let missing = named.into_iter().filter(|name| !sent.contains(*name)).map(|name| format!("{kind}: {name}"));
+        let missing =
+            named.into_iter().filter(|name| !sent.contains(*name)).map(|name| format!("{kind}: {name}"));
         missing.collect::<Vec<_>>()
     };
     let Sent { resource, log, span, event } = &sent;
@@ -105,7 +106,15 @@ fn every_attribute_that_a_query_names_is_sent() {
             &[log, resource],
             true,
         ),
-        missing("the table", named(r"`((?:conclaude|gen_ai|session|process|tool|agent|service|host|os)[._][a-z_.]+)`", table()), &[resource, log, span, event], false),
+        missing(
+            "the table",
+            named(
+                r"`((?:conclaude|gen_ai|session|process|tool|agent|service|host|os)[._][a-z_.]+)`",
+                table(),
+            ),
+            &[resource, log, span, event],
+            false,
+        ),
     ];
     assert_eq!(wrong.concat(), Vec::<String>::new());
 }

@@ -36,6 +36,23 @@ fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
     Today
       the config would decide the same: denied
       all of it: conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      writes Cargo.lock (which does not exist)
+
+    Guards
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:3 covers Cargo.lock
+      · worktreeFence is for agents in a worktree of their own
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      none runs
     "#);
 }
 
@@ -96,6 +113,23 @@ fn a_rule_that_was_changed_since_decides_otherwise() {
       the config would decide otherwise: allowed
       · preToolUse.uneditableFiles "*.lock" does not match any more
       all of it: conclaude explain PreToolUse --agent coder --tool Write --file Cargo.lock
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      writes Cargo.lock (which does not exist)
+
+    Guards
+      · uneditableFiles "yarn.lock" in .conclaude.yaml:2 does not cover Cargo.lock
+      · worktreeFence is for agents in a worktree of their own
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      none runs
     "#);
 }
 
@@ -124,6 +158,37 @@ fn commands_are_taken_to_end_as_they_did() {
     Today
       the config would decide the same: blocked
       all of it: conclaude explain SubagentStop --agent coder
+
+    Config
+      project  .conclaude.yaml
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      1. exit 3
+         subagentStop.commands "coder" in .conclaude.yaml:4 matches coder
+         in ., by /bin/sh; a failure blocks; no timeout
+      2. true
+         subagentStop.commands "coder" in .conclaude.yaml:5 matches coder
+         in ., by /bin/sh; a failure warns; no timeout
+
+    Their environment
+      CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_SUBAGENT_NAME=coder
+      CONCLAUDE_SUBAGENT_TYPE=coder
+      CONCLAUDE_AGENT_ID=a0000000000000000
+      CONCLAUDE_AGENT_TRANSCRIPT_PATH=[ROOT]/.claude/why/subagents/agent-a0000000000000000.jsonl
+      CONCLAUDE_AGENT_NAME=coder
+      CONCLAUDE_SKILL_NAME=coder
+      CONCLAUDE_SESSION_ID=why
+      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/why.jsonl
+      CONCLAUDE_CWD=[ROOT]
+      CONCLAUDE_HOOK_EVENT=SubagentStop
+      CONCLAUDE_PERMISSION_MODE=default
+      CONCLAUDE_STOP_HOOK_ACTIVE=false
+      CONCLAUDE_LAST_ASSISTANT_MESSAGE=All done.
     "#);
     let test = test.config("subagentStop:\n  commands:\n    coder: [{run: exit 3}]\n    '*': [{run: ':'}]\n");
     let shown = test.shows(&["why", "--last"]);
@@ -133,6 +198,37 @@ fn commands_are_taken_to_end_as_they_did() {
         is taken to succeed
       · `true` would not run: it is not in the config any more
       all of it: conclaude explain SubagentStop --agent coder
+
+    Config
+      project  .conclaude.yaml
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      1. :
+         subagentStop.commands "*" in .conclaude.yaml:4 matches coder
+         in ., by /bin/sh; a failure warns; no timeout
+      2. exit 3
+         subagentStop.commands "coder" in .conclaude.yaml:3 matches coder
+         in ., by /bin/sh; a failure warns; no timeout
+
+    Their environment
+      CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_SUBAGENT_NAME=coder
+      CONCLAUDE_SUBAGENT_TYPE=coder
+      CONCLAUDE_AGENT_ID=a0000000000000000
+      CONCLAUDE_AGENT_TRANSCRIPT_PATH=[ROOT]/.claude/why/subagents/agent-a0000000000000000.jsonl
+      CONCLAUDE_AGENT_NAME=coder
+      CONCLAUDE_SKILL_NAME=coder
+      CONCLAUDE_SESSION_ID=why
+      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/why.jsonl
+      CONCLAUDE_CWD=[ROOT]
+      CONCLAUDE_HOOK_EVENT=SubagentStop
+      CONCLAUDE_PERMISSION_MODE=default
+      CONCLAUDE_STOP_HOOK_ACTIVE=false
+      CONCLAUDE_LAST_ASSISTANT_MESSAGE=All done.
     "#);
 }
 
@@ -310,13 +406,38 @@ fn a_prompt_that_a_slash_command_blocked_cannot_be_judged_again() {
 #[test]
 fn a_decision_is_shown_with_the_files_that_were_read_and_the_rules_that_did_not_match() {
     let test = Test::event("PreToolUse").config("preToolUse:\n  uneditableFiles: ['*.lock', '/dist/']\n");
-    let local = "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: block}]}\n";
+    let local =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'git push*', action: block}]}\n";
     let test = test.file(".conclaude.local.yaml", local).payload("tool_name", "Write");
     let answer = test.payload("tool_input", json!({"file_path": "x/../Cargo.lock"})).run();
     answer.tool("deny");
     let test = answer.again();
     let shown = test.shows(&["why"]);
-    assert_snapshot!(shown.split_once("Today\n").unwrap().1, @"");
+    assert_snapshot!(shown.split_once("Today\n").unwrap().1, @r#"
+      the config would decide the same: denied
+      all of it: conclaude explain PreToolUse --agent coder --tool Write --file x/../Cargo.lock
+
+    Config
+      project  .conclaude.yaml
+      local    .conclaude.local.yaml
+
+    What it does, as guards see it
+      writes Cargo.lock (which does not exist)
+
+    Guards
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:2 covers Cargo.lock
+      · uneditableFiles "/dist/" in .conclaude.yaml:2 does not cover Cargo.lock
+      · toolUsageValidation "Bash git push*" in .conclaude.local.yaml:1 is for other
+        tools than Write
+      · worktreeFence is for agents in a worktree of their own
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      none runs
+    "#);
     let (_, json, _) = run_in(&test.root(), &["why", "--json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     let considered = &json["today"]["considered"];
@@ -336,5 +457,13 @@ fn a_command_for_files_is_judged_again_with_those_that_are_recorded() {
     let answer = test.file("main/subagents/agent-a1b2c3.jsonl", transcript).run().silent();
     let shown = answer.again().shows(&["why"]);
     let (_, why) = shown.split_once("Why\n").unwrap();
-    assert_snapshot!(why.split_once("\nConfig").unwrap().0, @"");
+    assert_snapshot!(why.split_once("\nConfig").unwrap().0, @r#"
+      ✓ `true` passed
+          subagentStop.commands "*" in .conclaude.yaml:4 matched coder, files:
+          src/a.ts, b.ts
+
+    Today
+      the config would decide the same: allowed
+      all of it: conclaude explain SubagentStop --agent coder --file b.ts --file src/a.ts
+    "#);
 }

@@ -36,7 +36,9 @@ pub(in crate::cli) struct View {
 pub(super) fn run(out: &mut Out<'_>, trail: &Trail, filter: &Filter, view: &View) -> io::Result<()> {
     // The last of them are known when all were read once: so none has to be held.
     let mut before = match view.number {
-        Some(number) => Reader::new(trail).each_record(filter, |_, _, _| Ok(()))?.saturating_sub(number as u64),
+        Some(number) => {
+            Reader::new(trail).each_record(filter, |_, _, _| Ok(()))?.saturating_sub(number as u64)
+        }
         None => 0,
     };
     let mut reader = Reader::new(trail);

@@ -19,10 +19,13 @@ pub(super) fn all(out: &mut Out<'_>, explained: &Explained) -> io::Result<()> {
         return paragraph(out, 0, "Nothing happens: this is the stop of an agent that nobody started.");
     };
     considered(out, rehearsal)?;
+    gates(out, rehearsal)?;
+    commands(out, rehearsal)?;
+    environment(out, rehearsal)?;
     answers(out, rehearsal)
 }
 
-/// The config files that were read, and every rule with why it applies or does not.
+/// The config files that were read, and every rule for a tool with why it applies or does not.
 pub(in crate::cli) fn considered(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     files(out, rehearsal)?;
     if let Some(guarded) = &rehearsal.guards {
@@ -34,8 +37,7 @@ pub(in crate::cli) fn considered(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io
         section(out, "Rules for permissions")?;
         rules::permissions(out, permitted)?;
     }
-    gates(out, rehearsal)?;
-    commands(out, rehearsal)
+    Ok(())
 }
 
 fn section(out: &mut Out<'_>, title: &str) -> io::Result<()> {
@@ -132,7 +134,8 @@ fn gates(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     Ok(())
 }
 
-fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
+/// The commands that would run, and why others would not.
+pub(in crate::cli) fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
     let plan = &rehearsal.plan;
     let untrusted: Vec<&Command> = plan.untrusted.iter().flat_map(|untrusted| untrusted.commands()).collect();
     section(out, "Commands, in this order")?;
@@ -162,7 +165,11 @@ fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
         marked(out, 2, Some((FAINT, "·")), &crate::messages::short(&skipped.script))?;
         paragraph(out, 5, &format!("{} {}", skipped.rule, skipped.why))?;
     }
-    if let Some(command) = plan.commands().next() {
+    Ok(())
+}
+
+fn environment(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::Result<()> {
+    if let Some(command) = rehearsal.plan.commands().next() {
         section(out, "Their environment")?;
         let values = command.env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         for (name, value) in values.filter(|(name, _)| *name != FILES) {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::today::Today;
 use crate::audit::{Entry, reasons as words};
 use crate::cli::explain::layout::{marked, paragraph};
-use crate::cli::explain::print as explain;
 use crate::cli::explain::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
+use crate::cli::explain::print as explain;
 use crate::cli::out::Out;
 use crate::dialect::claude::tools;
 
@@ -164,7 +164,8 @@ fn print_today(out: &mut Out<'_>, today: &Today) -> io::Result<()> {
             }
             // In one line, so that it can be copied.
             command.iter().try_for_each(|command| writeln!(out, "  all of it: {command}"))?;
-            explain::considered(out, rehearsal)
+            explain::considered(out, rehearsal)?;
+            explain::commands(out, rehearsal)
         }
     }
 }

@@ -16,6 +16,9 @@ use crate::hooks::rehearse::{End, Rehearsal};
 use crate::plan::{Command, WhyNot};
 use crate::text::{clean, escaped_json};
 
+/// What of an explanation is known of an event that is only recorded: its other fields are those of a sample.
+const CONSIDERED: [&str; 5] = ["config", "effects", "guards", "permissions", "not_run"];
+
 /// The key of rules that compare the start of a prompt.
 const SLASH_COMMANDS: &str = "userPromptSubmit.slashCommands.commands";
 
@@ -37,7 +40,10 @@ impl Today {
     pub(super) fn json(&self) -> Value {
         match self {
             Today::Decided { decision, is_same, why, command, rehearsal } => {
-                let considered = explained::of_rehearsal(rehearsal);
+                let mut considered = explained::of_rehearsal(rehearsal);
+                if let Some(fields) = considered.as_object_mut() {
+                    fields.retain(|name, _| CONSIDERED.contains(&name.as_str()));
+                }
                 json!({ "decision": decision, "same": is_same, "why": why, "explain": command, "considered": considered })
             }
             Today::Unknown(missing) => json!({ "missing": missing }),
