@@ -165,7 +165,11 @@ fn a_failure_of_tls_says_what_to_do() {
         assert_eq!(output.status.code(), Some(1), "once, since it would fail again");
         String::from_utf8(output.stderr).unwrap()
     });
-    assert_snapshot!(shown.concat(), @"");
+    assert_snapshot!(shown.concat(), @r#"
+    conclaude: logs: cannot reach https://otel.example.com/v1/logs: curl exited with code 60: curl: (60) SSL certificate problem: self-signed certificate; where the certificate is of an authority of your own, CURL_CA_BUNDLE=FILE names that
+    conclaude: logs: cannot reach https://otel.example.com/v1/logs: curl exited with code 35: curl: (35) wrong version number; is there a server with TLS? Without it the URL starts with http://
+    conclaude: logs: cannot reach https://otel.example.com/v1/logs: curl exited with code 1: curl: (1) Protocol "https" not supported; this curl does not support the protocol of the URL
+    "#);
 }
 
 #[test]

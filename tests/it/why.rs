@@ -47,10 +47,6 @@ fn a_denial_is_shown_with_its_rule_and_that_it_would_be_denied_again() {
       ✗ uneditableFiles "*.lock" in .conclaude.yaml:3 covers Cargo.lock
       · worktreeFence is for agents in a worktree of their own
 
-    Gates
-      none applies: no prompt with DES markers is known for this agent (a real
-      payload, with --payload, names its transcript)
-
     Commands, in this order
       none runs
     "#);
@@ -124,10 +120,6 @@ fn a_rule_that_was_changed_since_decides_otherwise() {
       · uneditableFiles "yarn.lock" in .conclaude.yaml:2 does not cover Cargo.lock
       · worktreeFence is for agents in a worktree of their own
 
-    Gates
-      none applies: no prompt with DES markers is known for this agent (a real
-      payload, with --payload, names its transcript)
-
     Commands, in this order
       none runs
     "#);
@@ -162,10 +154,6 @@ fn commands_are_taken_to_end_as_they_did() {
     Config
       project  .conclaude.yaml
 
-    Gates
-      none applies: no prompt with DES markers is known for this agent (a real
-      payload, with --payload, names its transcript)
-
     Commands, in this order
       1. exit 3
          subagentStop.commands "coder" in .conclaude.yaml:4 matches coder
@@ -173,22 +161,6 @@ fn commands_are_taken_to_end_as_they_did() {
       2. true
          subagentStop.commands "coder" in .conclaude.yaml:5 matches coder
          in ., by /bin/sh; a failure warns; no timeout
-
-    Their environment
-      CONCLAUDE_CONFIG_DIR=[ROOT]
-      CONCLAUDE_SUBAGENT_NAME=coder
-      CONCLAUDE_SUBAGENT_TYPE=coder
-      CONCLAUDE_AGENT_ID=a0000000000000000
-      CONCLAUDE_AGENT_TRANSCRIPT_PATH=[ROOT]/.claude/why/subagents/agent-a0000000000000000.jsonl
-      CONCLAUDE_AGENT_NAME=coder
-      CONCLAUDE_SKILL_NAME=coder
-      CONCLAUDE_SESSION_ID=why
-      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/why.jsonl
-      CONCLAUDE_CWD=[ROOT]
-      CONCLAUDE_HOOK_EVENT=SubagentStop
-      CONCLAUDE_PERMISSION_MODE=default
-      CONCLAUDE_STOP_HOOK_ACTIVE=false
-      CONCLAUDE_LAST_ASSISTANT_MESSAGE=All done.
     "#);
     let test = test.config("subagentStop:\n  commands:\n    coder: [{run: exit 3}]\n    '*': [{run: ':'}]\n");
     let shown = test.shows(&["why", "--last"]);
@@ -202,10 +174,6 @@ fn commands_are_taken_to_end_as_they_did() {
     Config
       project  .conclaude.yaml
 
-    Gates
-      none applies: no prompt with DES markers is known for this agent (a real
-      payload, with --payload, names its transcript)
-
     Commands, in this order
       1. :
          subagentStop.commands "*" in .conclaude.yaml:4 matches coder
@@ -213,22 +181,6 @@ fn commands_are_taken_to_end_as_they_did() {
       2. exit 3
          subagentStop.commands "coder" in .conclaude.yaml:3 matches coder
          in ., by /bin/sh; a failure warns; no timeout
-
-    Their environment
-      CONCLAUDE_CONFIG_DIR=[ROOT]
-      CONCLAUDE_SUBAGENT_NAME=coder
-      CONCLAUDE_SUBAGENT_TYPE=coder
-      CONCLAUDE_AGENT_ID=a0000000000000000
-      CONCLAUDE_AGENT_TRANSCRIPT_PATH=[ROOT]/.claude/why/subagents/agent-a0000000000000000.jsonl
-      CONCLAUDE_AGENT_NAME=coder
-      CONCLAUDE_SKILL_NAME=coder
-      CONCLAUDE_SESSION_ID=why
-      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/why.jsonl
-      CONCLAUDE_CWD=[ROOT]
-      CONCLAUDE_HOOK_EVENT=SubagentStop
-      CONCLAUDE_PERMISSION_MODE=default
-      CONCLAUDE_STOP_HOOK_ACTIVE=false
-      CONCLAUDE_LAST_ASSISTANT_MESSAGE=All done.
     "#);
 }
 
@@ -430,10 +382,6 @@ fn a_decision_is_shown_with_the_files_that_were_read_and_the_rules_that_did_not_
       · toolUsageValidation "Bash git push*" in .conclaude.local.yaml:1 is for other
         tools than Write
       · worktreeFence is for agents in a worktree of their own
-
-    Gates
-      none applies: no prompt with DES markers is known for this agent (a real
-      payload, with --payload, names its transcript)
 
     Commands, in this order
       none runs
