@@ -207,7 +207,6 @@ fn a_line_is_read_as_a_parser_of_all_of_it_reads_it() {
             ("cwd", &entry.cwd),
             ("isSidechain", &entry.is_sidechain),
             ("permissionMode", &entry.permission_mode),
-            ("totalCostUSD", &entry.total_cost),
         ] {
             assert_eq!(scalar(value), all[name], "{name}: {line}");
         }
