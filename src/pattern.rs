@@ -1,4 +1,4 @@
-//! Patterns over subagent names, and which of a list apply in which order.
+//! Patterns over names and other texts by which an event is compared, and which of a list apply in which order.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use crate::glob::{Glob, Kind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(Box<str>);
 
-/// No name is longer, and so no pattern over names needs to be.
+/// A longer pattern is a mistake.
 pub(crate) const MAX_CHARS: usize = 256;
 
-/// Longer texts are not compared: a section may have hundreds of patterns.
-const MAX_NAME_BYTES: usize = 1_024;
+/// A longer text is not compared with a glob: what is compared may be a prompt of any length, and a section may have hundreds of patterns.
+const MAX_COMPARED_BYTES: usize = 1 << 20;
 
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -80,6 +80,8 @@ enum Form<'a> {
     /// `prefix*`, and `*` alone.
     Prefix(&'a str),
     Suffix(&'a str),
+    /// `*part*`.
+    Part(&'a str),
     Glob,
 }
 
@@ -199,11 +201,12 @@ impl Pattern {
         }
         match self.form() {
             Form::Glob => self.compile().map(drop),
-            Form::Literal | Form::Prefix(_) | Form::Suffix(_) => Ok(()),
+            Form::Literal | Form::Prefix(_) | Form::Suffix(_) | Form::Part(_) => Ok(()),
         }
     }
 
-    /// Whether the pattern matches the agent.
+    /// Whether the pattern matches the name of an agent, or whatever else the event is compared by: a tool, a task, a prompt. What is
+    /// too long to be compared in time counts as matched: a model may have written it, and no rule is switched off by its length.
     ///
     /// # Errors
     /// Says what is wrong with the glob.
@@ -212,10 +215,10 @@ impl Pattern {
             Form::Literal => Ok(self.as_str() == name || Some(self.as_str()) == agent_id),
             Form::Prefix(prefix) => Ok(name.starts_with(prefix)),
             Form::Suffix(suffix) => Ok(name.ends_with(suffix)),
+            Form::Part(part) => Ok(name.contains(part)),
             Form::Glob => {
-                let too_long = || self.broken("the name is too long to be compared with it");
-                let name = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES).ok_or_else(too_long)?;
-                self.compile()?.matches(name).ok_or_else(too_long)
+                let glob = self.compile()?;
+                Ok(name.len() > MAX_COMPARED_BYTES || glob.matches_long(name))
             }
         }
     }
@@ -226,9 +229,11 @@ impl Pattern {
         if let Some(prefix) = pattern.strip_suffix('*').filter(|prefix| prefix.len() == first) {
             return Form::Prefix(prefix);
         }
-        match pattern.strip_prefix('*').filter(|rest| first_glob_character(rest).is_none()) {
-            Some(suffix) => Form::Suffix(suffix),
-            None => Form::Glob,
+        let Some(rest) = pattern.strip_prefix('*') else { return Form::Glob };
+        match (first_glob_character(rest), rest.strip_suffix('*')) {
+            (None, _) => Form::Suffix(rest),
+            (Some(next), Some(part)) if next == part.len() => Form::Part(part),
+            _ => Form::Glob,
         }
     }
 
@@ -384,6 +389,19 @@ mod tests {
         assert!(by("ae7af48d32583d25f"));
         assert!(!by("ae7af*"), "ids are random: a glob over them would hit strangers");
         assert!(!by("?e7af48d32583d25f"));
+    }
+
+    #[test]
+    fn no_text_is_too_long_to_be_compared() {
+        for length in [1_100, 100_000] {
+            let long = |middle: &str| format!("{0}{middle}{0}", "x".repeat(length / 2));
+            assert_pattern("*deploy*", &[&long("deploy")], &[&long("build")]);
+            assert_pattern("*de?loy*", &[&long("deploy")], &[&long("build")]);
+        }
+        assert!(
+            matches("*de?loy*", &"x".repeat(MAX_COMPARED_BYTES + 1)),
+            "no rule is switched off by a length"
+        );
     }
 
     #[test]

@@ -52,9 +52,8 @@ impl NameGlob {
         NameGlob::new(text).map(drop)
     }
 
-    /// Whether it matches the name; one that is too long to be compared is no match.
     pub(crate) fn matches(&self, name: &str) -> bool {
-        self.0.matches(name).unwrap_or(false)
+        self.0.matches_long(name)
     }
 }
 

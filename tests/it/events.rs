@@ -391,3 +391,20 @@ fn a_variable_that_no_event_has_is_a_warning_with_a_suggestion() {
       stop: 1 pattern, 1 command
     ");
 }
+
+/// A model writes the subject: a long one switched the rule off, and nothing was recorded.
+#[test]
+fn a_long_subject_of_a_task_is_compared() {
+    let config = "taskCompleted: {commands: {'*deploy*': [{run: 'exit 1', onFailure: block}]}}\n";
+    let subject = |middle: &str| format!("{0}{middle}{0}", "words ".repeat(100));
+    let task = |middle: &str| {
+        let test = Test::event("TaskCompleted").without("agent_id").config(config);
+        test.payload("task_id", "1").payload("task_subject", subject(middle)).run()
+    };
+    assert_snapshot!(task("deploy").blocked(), @"
+    conclaude: this task may not be completed yet (block 1 of 3):
+    ✗ `exit 1` exited with code 1
+    Fix what is marked ✗, then complete it again.
+    ");
+    task("build").silent();
+}
