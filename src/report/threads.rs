@@ -185,7 +185,7 @@ impl Summary {
             self.hooks.extend(failed_hook(attachment, time));
         }
         if let Some(prompt) = entry.prompt() {
-            self.prompts += 1;
+            self.prompts += u64::from(entry.asks());
             self.last = if entry.is_interruption() { Last::Interruption } else { Last::Prompt };
             self.notified.extend(fate::notified(&prompt).map(|(agent, sign)| (time, agent.to_owned(), sign)));
         }

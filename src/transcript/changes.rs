@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Said, bounded_line};
 use crate::dialect::claude::tools::{self, Use};
+use crate::dialect::claude::transcript;
 use crate::{files, shell};
 
 /// The files that were changed, as they were named, without the calls that failed or were denied; on request since the last prompt of
@@ -20,14 +21,13 @@ pub(crate) fn changed_files(path: &Path, since_prompt: bool, home: Option<&str>)
     let mut reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
     while let Some(line) = bounded_line(&mut reader)? {
         let has = |needle: &[u8]| memchr::memmem::find(&line, needle).is_some();
-        let may_be_prompt = since_prompt && has(b"\"user\"");
-        if !may_be_prompt && !has(b"\"tool_use\"") && !has(b"\"tool_result\"") {
+        if !has(b"\"tool_use\"") && !has(b"\"tool_result\"") {
+            if since_prompt && has(b"\"user\"") && is_prompt(&line) {
+                changed.clear();
+            }
             continue;
         }
         let Some(said) = Said::read(&line) else { continue };
-        if may_be_prompt && is_prompt(&said) {
-            changed.clear();
-        }
         let cwd = said.text("cwd").unwrap_or_default();
         for block in said.content().and_then(Value::as_array).into_iter().flatten() {
             let id = text(block, "id");
@@ -42,24 +42,9 @@ pub(crate) fn changed_files(path: &Path, since_prompt: bool, home: Option<&str>)
     Ok(changed.into_iter().filter(succeeded).map(|(_, file)| file).collect())
 }
 
-/// Whether the user said this.
-fn is_prompt(said: &Said) -> bool {
-    let flag = |name: &str| said.0.get(name) == Some(&Value::Bool(true));
-    if said.text("type") != Some("user")
-        || ["isMeta", "isSidechain", "isCompactSummary"].into_iter().any(flag)
-    {
-        return false;
-    }
-    let is_words = |text: &str| !text.trim_start().starts_with("<task-notification>");
-    match said.content() {
-        Some(Value::String(text)) => is_words(text),
-        Some(Value::Array(blocks)) => {
-            let is = |kind: &str, block: &Value| text(block, "type").is_some_and(|found| found == kind);
-            !blocks.iter().any(|block| is("tool_result", block))
-                && blocks.iter().filter_map(|block| text(block, "text")).any(|text| is_words(&text))
-        }
-        _ => false,
-    }
+/// Whether the user asks the main thread for something on this line.
+fn is_prompt(line: &[u8]) -> bool {
+    matches!(transcript::Line::read(line), transcript::Line::Entry(entry) if entry.asks() && !entry.is_sidechain.is_true())
 }
 
 /// The file of a call that writes one.

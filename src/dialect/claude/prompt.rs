@@ -1,4 +1,17 @@
-//! What the prompts of Claude Code's main thread are: its own notifications, and slash commands.
+//! What the prompts of Claude Code's main thread are, and what stands in its transcript where prompts do.
+
+/// How lines start with what a command of Claude Code itself printed, or with its name.
+const LOCAL: [&str; 3] = ["<local-command-", "<command-name>", "<bash-"];
+
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+const OTHER_SESSION: &str = "Another Claude session sent a message:";
+
+/// Whether UserPromptSubmit comes for it.
+pub(crate) fn is_submitted(prompt: &str) -> bool {
+    let is_other = prompt.trim_start().starts_with(OTHER_SESSION);
+    !is_local_command(prompt) && !is_interruption(prompt) && !is_other
+}
 
 /// Whether Claude Code wrote it itself, about an agent in the background.
 pub(crate) fn is_notification(prompt: &str) -> bool {
@@ -23,12 +36,12 @@ fn in_notification<'a>(prompt: &'a str, start: &str, end: &str) -> Option<&'a st
 
 /// What Claude Code adds to the transcript where the user stops it.
 pub(crate) fn is_interruption(prompt: &str) -> bool {
-    prompt.starts_with("[Request interrupted by user")
+    prompt.trim_start().starts_with(INTERRUPTED)
 }
 
 /// Whether it is what a command of Claude Code itself printed, or its name: nobody is asked to work.
 pub(crate) fn is_local_command(prompt: &str) -> bool {
-    ["<local-command-", "<command-name>", "<bash-"].iter().any(|start| prompt.trim_start().starts_with(start))
+    LOCAL.iter().any(|start| prompt.trim_start().starts_with(start))
 }
 
 /// The name and the arguments of a slash command. A path is none.

@@ -3,20 +3,7 @@
 use std::borrow::Cow;
 
 use super::Entry;
-
-/// How lines start that stand where prompts do, and for which UserPromptSubmit does not come: commands that Claude Code runs
-/// itself, what they print, interruptions, messages of other sessions.
-const OWN: [&str; 7] = [
-    "<local-command-",
-    "<command-name>",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    INTERRUPTED,
-    "Another Claude session sent a message:",
-];
-
-const INTERRUPTED: &str = "[Request interrupted by user";
+use crate::dialect::claude::prompt;
 
 /// What a line of the system says about a prompt that a hook blocked, before and after the reason.
 const BLOCKED: &str = "UserPromptSubmit operation blocked by hook:";
@@ -35,11 +22,16 @@ impl Entry<'_> {
     /// The prompt of the main thread, as UserPromptSubmit gives it.
     pub fn submitted(&self) -> Option<Cow<'_, str>> {
         let prompt = self.prompt()?;
-        let start = prompt.trim_start();
-        if let Some(command) = slash_command(start) {
+        if let Some(command) = slash_command(prompt.trim_start()) {
             return Some(Cow::Owned(command));
         }
-        (!OWN.iter().any(|own| start.starts_with(own))).then_some(prompt)
+        prompt::is_submitted(&prompt).then_some(prompt)
+    }
+
+    /// Whether the user asks for something with this line, or an agent is given its task: Claude Code says other things in prompts
+    /// too, such as that an agent in the background has stopped.
+    pub fn asks(&self) -> bool {
+        self.submitted().is_some_and(|prompt| !prompt::is_notification(&prompt))
     }
 
     /// A prompt that a hook blocked: it is in the transcript only in the words about it.
@@ -50,7 +42,7 @@ impl Entry<'_> {
 
     /// Whether the user interrupted what came before this line.
     pub fn is_interruption(&self) -> bool {
-        self.prompt().is_some_and(|prompt| prompt.starts_with(INTERRUPTED))
+        self.prompt().is_some_and(|prompt| prompt::is_interruption(&prompt))
     }
 
     /// Whether a hook blocked the stop before this line.
