@@ -1,9 +1,6 @@
 //! Outcomes and the limit on blocks make one decision.
 
 use std::io;
-use std::path::PathBuf;
-
-use serde_json::{Map, Value};
 
 use crate::event::Blocking;
 use crate::finding::Code;
@@ -12,68 +9,10 @@ use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::Plan;
 use crate::text;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    Allow,
-    /// The tool is used without asking the user.
-    Permit,
-    /// The agent may not stop, for this reason.
-    Block(String),
-    /// The tool is not used, for this reason.
-    Deny(String),
-    /// The user is asked whether the tool is used, for this reason.
-    Ask(String),
-}
+mod result;
 
-/// What handling a hook came to: all that an answer is made from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookResult {
-    pub decision: Decision,
-    /// What is shown to the user.
-    pub message: Option<String>,
-    /// What Claude is given beside it.
-    pub context: Option<String>,
-    /// What the tool is given instead.
-    pub updated_input: Option<Map<String, Value>>,
-    /// The path of a worktree that a command made.
-    pub worktree: Option<String>,
-    /// What was pending in the outbox and is shown with this: that is noted once the answer was written.
-    pub delivered: Vec<Delivered>,
-}
-
-/// A pending message, and who gets it with an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivered {
-    /// The file that holds it.
-    pub path: PathBuf,
-    pub to_user: bool,
-    pub to_claude: bool,
-}
-
-impl HookResult {
-    /// Allowed, and nothing to show.
-    #[must_use]
-    pub fn success() -> Self {
-        HookResult {
-            decision: Decision::Allow,
-            message: None,
-            context: None,
-            updated_input: None,
-            worktree: None,
-            delivered: Vec::new(),
-        }
-    }
-
-    #[must_use]
-    pub fn blocked(reason: impl Into<String>) -> Self {
-        HookResult { decision: Decision::Block(reason.into()), ..HookResult::success() }
-    }
-
-    #[must_use]
-    pub(crate) fn is_allowed(&self) -> bool {
-        matches!(self.decision, Decision::Allow | Decision::Permit)
-    }
-}
+pub(crate) use result::Delivered;
+pub use result::{Decision, HookResult};
 
 /// A decision in one word, as records have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +105,16 @@ pub(crate) fn decide(
     is_first_stop: bool,
     count: impl FnOnce() -> io::Result<Count>,
 ) -> Decided {
+    let decided = by_verdicts(plan, outcomes, is_first_stop, count);
+    with_failures(outcomes, decided)
+}
+
+fn by_verdicts(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    is_first_stop: bool,
+    count: impl FnOnce() -> io::Result<Count>,
+) -> Decided {
     let wants_block = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
     match plan.event.blocking() {
         Blocking::Tool if wants_block => Decided::denied(messages::deny_reason(plan, outcomes)),
@@ -196,14 +145,35 @@ pub(crate) fn decide(
     }
 }
 
-/// What was decided, or that it is not done after all: a call of an agent that must be recorded and cannot be.
+/// An event that fails blocks nothing, and nothing is allowed by it that was refused. What rules that cannot be read may have against
+/// a permission was asked about, so that is given all the same; but not one that must be recorded and cannot be.
+fn with_failures(outcomes: &[Outcome], decided: Decided) -> Decided {
+    let is_unrecorded = outcomes.iter().any(|outcome| matches!(outcome.evidence, Evidence::Unrecorded(_)));
+    let mut result = decided.result;
+    if result.decision == Decision::Permit && is_unrecorded {
+        result.decision = Decision::Allow;
+    }
+    let mut failures: Vec<&str> = Vec::new();
+    for failure in outcomes.iter().filter_map(Outcome::failure) {
+        if !failures.contains(&failure.text.as_str()) {
+            failures.push(&failure.text);
+        }
+    }
+    if result.decision == Decision::Allow && !failures.is_empty() {
+        result.error = Some(failures.join("\n"));
+    }
+    Decided { result, ..decided }
+}
+
+/// What was decided, once it is known what became of the record. A call of an agent that must be recorded and cannot be is not done
+/// after all; other events fail then.
 pub(crate) fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Decided) -> Decided {
     let is_unrecorded =
         |outcome: &Outcome| outcome.as_finding().is_some_and(|finding| finding.code == Code::NotRecorded);
     if outcomes.iter().any(is_unrecorded) {
         Decided::denied(messages::deny_reason(plan, outcomes))
     } else {
-        decided
+        with_failures(outcomes, decided)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::config::ConfigError;
 use crate::types::PayloadError;
 
 /// Always exit 1, never a block.
@@ -11,9 +10,6 @@ pub enum HookError {
     /// stdin did not give a payload.
     Input(String),
     Payload(PayloadError),
-    Config(Box<ConfigError>),
-    /// A config error that this session has shown in full, in one line.
-    KnownConfig(String),
     /// We were asked to stop.
     Interrupted(String),
     /// A record that must be written cannot be.
@@ -23,12 +19,10 @@ pub enum HookError {
 impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HookError::Input(reason)
-            | HookError::KnownConfig(reason)
-            | HookError::Interrupted(reason)
-            | HookError::Audit(reason) => f.write_str(reason),
+            HookError::Input(reason) | HookError::Interrupted(reason) | HookError::Audit(reason) => {
+                f.write_str(reason)
+            }
             HookError::Payload(error) => error.fmt(f),
-            HookError::Config(error) => error.fmt(f),
         }
     }
 }
@@ -38,12 +32,6 @@ impl std::error::Error for HookError {}
 impl From<PayloadError> for HookError {
     fn from(error: PayloadError) -> Self {
         HookError::Payload(error)
-    }
-}
-
-impl From<ConfigError> for HookError {
-    fn from(error: ConfigError) -> Self {
-        HookError::Config(Box::new(error))
     }
 }
 

@@ -34,9 +34,9 @@ mod record;
 pub(crate) mod rehearse;
 mod remember;
 pub(crate) mod replay;
+mod reports;
 mod run;
 mod running;
-mod session;
 mod stdio;
 pub(crate) mod switch;
 mod unread;
@@ -58,7 +58,7 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
 /// Handles a SubagentStart whose payload comes on stdin.
 ///
 /// # Errors
-/// When payload or config are invalid.
+/// When the payload is invalid.
 #[expect(clippy::unused_async, reason = "the signature is part of the contract")]
 pub async fn handle_subagent_start() -> Result<HookResult> {
     handle_stdin(EventKind::SubagentStart, &Environment::of_process())
@@ -67,7 +67,7 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 /// Handles a SubagentStop whose payload comes on stdin.
 ///
 /// # Errors
-/// When payload or config are invalid.
+/// When the payload is invalid.
 #[expect(clippy::unused_async, reason = "the signature is part of the contract")]
 pub async fn handle_subagent_stop() -> Result<HookResult> {
     handle_stdin(EventKind::SubagentStop, &Environment::of_process())
@@ -172,7 +172,7 @@ fn handle_read(
 /// Handles an event.
 ///
 /// # Errors
-/// When payload or config are invalid.
+/// When the payload is invalid.
 pub fn handle(event: EventKind, input: &[u8], environment: &Environment) -> Result<HookResult> {
     trace(event, input, environment).map(|trace| trace.result)
 }
@@ -188,7 +188,7 @@ pub struct Trace {
 /// Handles an event, and keeps what was planned and what came of it.
 ///
 /// # Errors
-/// When payload or config are invalid.
+/// When the payload is invalid.
 pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Result<Trace> {
     deadline::start();
     let only = |result| Trace { plan: Plan::empty(event), outcomes: Vec::new(), result };
@@ -203,15 +203,15 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     };
     let plan = context.plan().inspect_err(|error| delivery::keep_error(&context, error))?;
     panics::plan_is_known(&plan, context.is_first_stop());
-    let mut outcomes = run::run(&plan, &context)?;
+    let mut outcomes = run::run(&plan, &context);
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(&context, &plan, &outcomes, signal));
     }
     let count = || context.count_block(plan.max_blocks, &Cause::of(&outcomes));
     let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), count);
-    let written = record::write(&context, &plan, &mut outcomes, &decided);
+    let problem = record::write(&context, &plan, &mut outcomes, &decided);
     let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
-    let result = finish::finish(&context, &plan, &outcomes, (decided, written))?;
+    let result = finish::finish(&context, &plan, &outcomes, decided, problem);
     if !environment.is_rehearsal {
         // The process ends now: freeing thousands of small values takes longer than a rule does.
         std::mem::forget(context);

@@ -59,6 +59,8 @@ pub(crate) fn check(outcome: &Outcome) -> Option<String> {
         | Evidence::Allowed(_)
         | Evidence::UpdatedInput(_)
         | Evidence::Skipped
+        | Evidence::ConfigError(_)
+        | Evidence::Unrecorded(_)
         | Evidence::Continue => None,
     }
 }

@@ -62,6 +62,18 @@ pub enum Evidence {
     Command(CommandRun),
     /// What the judge answered, and what was found by it.
     Judge(Value, Option<Finding>),
+    /// The config has an error that concerns the event.
+    ConfigError(Failure),
+    /// A record that must be written cannot be.
+    Unrecorded(Failure),
+}
+
+/// Why an event fails. That never blocks anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub text: String,
+    /// Where a text with this part is pending for the user, this one adds nothing.
+    pub part: String,
 }
 
 /// A rule that is against nothing, and what it matched.
@@ -107,6 +119,30 @@ impl Outcome {
         // The mark is the finding's own: where violations only warn, one still sees what would have blocked.
         let mark = if finding.blocks() { Verdict::Block.mark() } else { Verdict::Warn.mark() };
         Outcome { verdict, message: format!("{mark} {finding}"), evidence: Evidence::Finding(finding) }
+    }
+
+    #[must_use]
+    pub(crate) fn config_error(text: String, part: String) -> Outcome {
+        Outcome::failing(Evidence::ConfigError(Failure { text, part }))
+    }
+
+    #[must_use]
+    pub(crate) fn unrecorded(text: String) -> Outcome {
+        Outcome::failing(Evidence::Unrecorded(Failure { part: text.clone(), text }))
+    }
+
+    /// Without a message: whether it is shown beside those of the others is decided with the exit code.
+    fn failing(evidence: Evidence) -> Outcome {
+        Outcome { verdict: Verdict::Warn, message: String::new(), evidence }
+    }
+
+    /// Why the event fails because of it.
+    #[must_use]
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        match &self.evidence {
+            Evidence::ConfigError(failure) | Evidence::Unrecorded(failure) => Some(failure),
+            _ => None,
+        }
     }
 
     #[must_use]

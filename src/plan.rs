@@ -83,9 +83,14 @@ impl Plan {
         commands_in(&self.steps)
     }
 
-    /// Whether any step may end in a block.
+    /// Whether any step may end in a block. Rules for permissions are left out: without an answer Claude Code asks the user.
     #[must_use]
     pub(crate) fn can_block(&self) -> bool {
+        let by_rule = self.steps.iter().any(|step| match &step.action {
+            Action::Guards(guards) => self.event.blocking() == Blocking::Tool && guards.has_any(),
+            Action::Continue(_) | Action::Worktree => true,
+            _ => false,
+        });
         let by_gate = match self.gate() {
             None | Some(Gate::Helper { .. }) => false,
             // Whatever the config says, nobody writes what belongs to the gates.
@@ -94,12 +99,7 @@ impl Plan {
                 self.violations == Reaction::Block
             }
         };
-        by_gate
-            || self.steps.iter().any(|step| matches!(step.action, Action::Continue(_)))
-            || self.commands().any(|command| {
-                command.on_failure == Reaction::Block
-                    || (command.timeout.is_some() && command.on_timeout == Reaction::Block)
-            })
+        by_rule || by_gate || self.commands().any(Command::can_block)
     }
 }
 
@@ -151,7 +151,8 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     steps.extend(gate.map(|gate| Step { reason: gate.reason(), action: Action::Gate(gate.clone()) }));
     let unknown = facts.unknown_gate.map(|finding| Action::UnknownGate(Box::new(finding.clone())));
     steps.extend(unknown.map(|action| Step { reason: Reason::NoPrompt, action }));
-    steps.extend(Report::of(event).map(Action::Report).map(Step::itself));
+    let of_config = facts.is_event_concerned.then_some(Report::Config);
+    steps.extend(Report::of(event).into_iter().chain(of_config).map(Action::Report).map(Step::itself));
     let mut of_section = commands::commands(facts, gate.is_some())?;
     prompts::prompts(facts, gate.is_some(), &mut of_section)?;
     let Commands { steps: mut of_config, warnings, subject, unmatched } = of_section;

@@ -28,13 +28,8 @@ impl Config {
         self.origins.position(keys, Some(root))
     }
 
-    /// A broken config must not switch the gates off: they run with their defaults. When the session starts, the user sees
-    /// what is wrong with it.
-    pub(super) fn load(
-        root: &Root,
-        event: EventKind,
-        environment: &Environment,
-    ) -> Result<Config, ConfigError> {
+    /// A broken config must not switch the gates off: they run with their defaults.
+    pub(super) fn load(root: &Root, event: EventKind, environment: &Environment) -> Config {
         let patterns = match event {
             EventKind::SessionStart => Patterns::All,
             event => Patterns::Of(event),
@@ -45,18 +40,21 @@ impl Config {
         };
         // One that is an error of this event is not hidden by another.
         let error = errors.iter().find(|error| concerns(error, event)).or(errors.first()).cloned();
-        let is_shown_whole = event == EventKind::SessionStart && !environment.is_rehearsal;
-        if let Some(error) = error.clone().filter(|_| is_shown_whole) {
-            return Err(error);
-        }
         if environment.only_if_trusted && settings.needs_trust() {
             origins.check_trust(load::why_untrusted);
         }
-        Ok(Config { settings, origins, error, lost, extended })
+        Config { settings, origins, error, lost, extended }
+    }
+
+    /// Whether the event fails, since the config is broken.
+    pub(super) fn fails(&self, event: EventKind) -> bool {
+        self.error.as_ref().is_some_and(|error| concerns(error, event))
     }
 }
 
-/// Whether a broken config is an error of the event: of every event of a subagent, and of others where it has their section.
-pub(super) fn concerns(error: &ConfigError, event: EventKind) -> bool {
-    event.row().subject == Subject::Agent || error.mentions(event.row().section)
+/// Whether a broken config is an error of the event: of the start of a session and of every event of a subagent, and of others
+/// where it has their section.
+fn concerns(error: &ConfigError, event: EventKind) -> bool {
+    let is_always = event == EventKind::SessionStart || event.row().subject == Subject::Agent;
+    is_always || error.mentions(event.row().section)
 }

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Environment;
-use super::config::{Config, concerns};
+use super::config::Config;
 use super::gate_facts::GateContext;
-use super::{changes, config_error, who};
+use super::{changes, who};
 use crate::agent::Agent;
 use crate::audit::{self, Record};
 use crate::config::{ConfigError, DesConfig, GateConfig, TelemetryConfig};
@@ -22,7 +22,7 @@ use crate::finding::Finding;
 use crate::git::WorkTree;
 use crate::log;
 use crate::messages;
-use crate::plan::{self, Facts, Plan, Select};
+use crate::plan::{self, Facts, Plan};
 use crate::root::Root;
 use crate::store::{self, Session};
 use crate::transcript::identity;
@@ -79,11 +79,8 @@ impl<'a> Context<'a> {
         if kind == EventKind::SessionStart {
             session.resume();
         }
-        let config =
-            Config::load(&root, kind, environment).map_err(|error| config_error::shown(&session, error))?;
-        // Where a broken config is an error of the event, nothing is written.
-        let is_broken = config.error.as_ref().is_some_and(|error| concerns(error, kind));
-        if !is_broken && !environment.is_rehearsal {
+        let config = Config::load(&root, kind, environment);
+        if !config.fails(kind) && !environment.is_rehearsal {
             store::touch_last(&root.folder, kind.name());
         }
         let (agent, gate, unknown_gate) = who::who_and_which_gate(&event, &session, &config.settings);
@@ -116,22 +113,20 @@ impl<'a> Context<'a> {
             _ => Vec::new(),
         };
         let config_error = self.config.error.as_ref().map(ConfigError::brief);
+        let Config { settings, origins, .. } = &self.config;
         let facts = Facts {
-            event: &self.event,
-            select: Select::Matching,
             agent: self.agent.as_ref(),
             caller: self.caller.as_ref(),
             changed: &changed,
             unknown_changes: unknown_changes.as_deref(),
             running: &running,
-            config: &self.config.settings,
-            origins: &self.config.origins,
             gate: self.gate.as_ref().map(|gate| &gate.facts),
             unknown_gate: self.unknown_gate.as_ref(),
             config_error: config_error.as_deref(),
-            work: &self.root.work,
+            is_event_concerned: self.config.fails(self.kind()),
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&inherited_variables()),
+            ..Facts::of(&self.event, settings, origins, &self.root.work)
         };
         let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
         for warning in &plan.warnings {

@@ -9,6 +9,7 @@ use crate::dialect::claude::{prompt::task_of, tools};
 use crate::error::HookError;
 use crate::files;
 use crate::log;
+use crate::outcome::Failure;
 use crate::store::outbox::{Entry, Outbox, text_of};
 use crate::text::{LIMIT, join_within};
 use crate::transcript::identity;
@@ -45,11 +46,21 @@ fn put(outbox: &Outbox, entry: &Entry) {
     }
 }
 
-/// Keeps an error that nobody sees at the events of a subagent.
+/// Whether the user sees what is shown with the answer.
+pub(super) fn is_shown(context: &Context<'_>) -> bool {
+    context.kind().is_shown() && context.agent.is_none() && context.caller.is_none()
+}
+
+/// Keeps an error that nobody sees here.
 pub(super) fn keep_error(context: &Context<'_>, error: &HookError) {
-    if let Some(agent) = &context.agent {
-        keep(context, agent, &format!("conclaude: {error}"));
+    if !is_shown(context) {
+        let text = error.to_string();
+        keep_failure(context, &Failure { part: text.clone(), text });
     }
+}
+
+pub(super) fn keep_failure(context: &Context<'_>, failure: &Failure) {
+    keep_once(context, &format!("conclaude: {}", failure.text), &failure.part);
 }
 
 /// What is pending for this event, added to its result. Each message reaches the user and Claude, who may get it at

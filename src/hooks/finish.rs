@@ -2,12 +2,10 @@
 
 use std::io::Write;
 
-use super::config::concerns;
 use super::context::Context;
-use super::record::Written;
-use super::{block_summary, config_error, delivery, record, remember, unread};
+use super::{block_summary, delivery, record, remember};
 use crate::decide::{Decided, Decision, HookResult};
-use crate::error::{HookError, Result};
+use crate::error::HookError;
 use crate::event::EventKind;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -19,52 +17,42 @@ pub(super) fn finish(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &[Outcome],
-    (decided, written): (Decided, Written),
-) -> Result<HookResult> {
-    let config_error = report_config_error(context);
+    decided: Decided,
+    problem: Option<String>,
+) -> HookResult {
     let result = block_summary::add(context, plan, outcomes, decided.word, decided.result);
-    let result = match result.decision {
-        Decision::Allow | Decision::Permit => {
-            remember::stopped(plan, context);
-            allowed(context, plan, result, written).and_then(|result| match config_error {
-                // What may have spoken against a permission has been asked about: the error is shown at the next event.
-                Some(error) if result.decision != Decision::Permit => with_error(plan.event, result, error),
-                _ => Ok(result),
-            })
-        }
-        // A refusal stands, whatever becomes of its record.
-        _ => Ok({
-            remember::denied(plan, context);
-            refused(context, result, written.unwrap_or_else(|error| Some(error.to_string())))
-        }),
+    let result = if result.is_allowed() {
+        remember::stopped(plan, context);
+        allowed(context, plan, result, problem)
+    } else {
+        remember::denied(plan, context);
+        refused(context, result, problem)
     };
-    notify_user(context, plan, outcomes, &result);
+    if !is_error_shown(context, &result) {
+        outcomes
+            .iter()
+            .filter_map(Outcome::failure)
+            .for_each(|failure| delivery::keep_failure(context, failure));
+    }
+    let is_good = result.is_allowed() && result.error.is_none();
+    notify_user(context, plan, outcomes, is_good, result.error.as_deref());
     if plan.event == EventKind::SessionEnd {
         context.session.end();
     }
-    Ok(delivery::deliver(context, result?))
-}
-
-/// The event failed. What the client was to be given by the readable files of the config stays, and the error is shown beside it.
-fn with_error(event: EventKind, decided: HookResult, error: HookError) -> Result<HookResult> {
-    if decided.context.is_none() && decided.worktree.is_none() {
-        let shown = unread::failed(event, error)?;
-        return Ok(HookResult { updated_input: decided.updated_input, ..shown });
+    let result = delivery::deliver(context, result);
+    if let Some(error) = result.error.as_ref().filter(|_| !result.fails(plan.event)) {
+        log::warn(|| error.clone());
     }
-    log::warn(|| error.to_string());
-    let shown = event.is_shown().then(|| format!("conclaude: {error}"));
-    let message: Vec<String> = decided.message.into_iter().chain(shown).collect();
-    let message = (!message.is_empty()).then(|| message.join("\n"));
-    Ok(HookResult { message, ..decided })
+    result
 }
 
 fn allowed(
     context: &Context<'_>,
     plan: &Plan,
     mut result: HookResult,
-    written: Written,
-) -> Result<HookResult> {
-    if let Some(problem) = written.as_ref().ok().cloned().flatten() {
+    problem: Option<String>,
+) -> HookResult {
+    if let Some(problem) = problem {
         result.message = Some(match result.message {
             Some(message) => format!("{message}\n{problem}"),
             None => messages::message(plan, &problem),
@@ -80,13 +68,17 @@ fn allowed(
     if let Some((agent, message)) = context.agent.as_ref().zip(result.message.as_ref()) {
         delivery::keep(context, agent, message);
     }
-    written.inspect_err(|error| delivery::keep_error(context, error))?;
     if is_shown_later(context, plan)
         && let Some(message) = result.message.take()
     {
         delivery::keep_once(context, &message, &message);
     }
-    Ok(result)
+    result
+}
+
+/// Whether the user sees why the event fails with its answer.
+fn is_error_shown(context: &Context<'_>, result: &HookResult) -> bool {
+    result.error.is_some() && delivery::is_shown(context)
 }
 
 /// What commands have to show inside a subagent is not shown there.
@@ -112,22 +104,6 @@ fn refused(context: &Context<'_>, result: HookResult, problem: Option<String>) -
     HookResult { decision, ..result }
 }
 
-/// The config's error, if the event's commands did not run because of it. Nobody sees an error at the events of a subagent,
-/// so it is shown at the next event of the main thread too.
-fn report_config_error(context: &Context<'_>) -> Option<HookError> {
-    let error = context.config.error.as_ref()?;
-    if !concerns(error, context.kind()) {
-        log::debug(|| error.to_string());
-        return None;
-    }
-    let shown = config_error::shown(&context.session, error.clone());
-    let text = format!("conclaude: {shown}");
-    // While all of it is pending for the user, the line adds nothing.
-    let same = if matches!(shown, HookError::KnownConfig(_)) { error.summary() } else { text.clone() };
-    delivery::keep_once(context, &text, &same);
-    Some(shown)
-}
-
 /// We were asked to stop: what was run until then is recorded.
 pub(super) fn interrupted(
     context: &Context<'_>,
@@ -142,17 +118,16 @@ pub(super) fn interrupted(
         Some(Err(unrecorded)) => unrecorded,
         _ => error,
     };
-    notify_user(context, plan, outcomes, &Err(HookError::Interrupted(error.to_string())));
+    notify_user(context, plan, outcomes, false, Some(&error.to_string()));
     error
 }
 
 /// How the event went, where the user is notified of it.
-fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], result: &Result<HookResult>) {
-    let is_allowed = result.as_ref().is_ok_and(HookResult::is_allowed);
-    if record::notification(context, plan, outcomes, is_allowed).is_some() {
-        let body = match (result, &plan.agent) {
-            (Err(error), Some(agent)) => format!("{}: {error}", messages::agent_name(agent)),
-            _ => messages::notification_body(plan, outcomes, context.payload().session_id()),
+fn notify_user(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], is_good: bool, error: Option<&str>) {
+    if record::notification(context, plan, outcomes, is_good).is_some() {
+        let body = match error.zip(plan.agent.as_ref()) {
+            Some((error, agent)) => format!("{}: {error}", messages::agent_name(agent)),
+            None => messages::notification_body(plan, outcomes, context.payload().session_id()),
         };
         notify::send(&format!("conclaude: {}", plan.event), &body);
     }

@@ -1,4 +1,4 @@
-//! A panic anywhere ends in a documented answer: never in a silent allow where a gate applies.
+//! A panic anywhere ends in a documented answer: never in a silent allow where a gate or a guard applies.
 
 use std::cell::Cell;
 use std::panic::PanicHookInfo;
@@ -83,7 +83,8 @@ fn answer(event: EventKind, info: &PanicHookInfo<'_>) -> Answer {
     );
     let is_open = !IS_KNOWN.load(Ordering::SeqCst) && gate_may_apply(event);
     if CAN_BLOCK.load(Ordering::SeqCst) || is_open {
-        let reason = format!("conclaude: {text}. It is blocked, since a gate could not be evaluated.");
+        let reason =
+            format!("conclaude: {text}. It is blocked, since a gate, guard or check could not be evaluated.");
         Answer::blocked(event, &reason)
     } else {
         Answer::failure(event, &text)

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::config::concerns;
 use super::context::Context;
 use super::{not_run, remember};
 use crate::audit::{self, Applied, Blocks, CommandRecord, Record, STILL_RUN, Skip, ToolRecord};
@@ -10,7 +9,6 @@ use crate::config::ConfigError;
 use crate::decide::{Count, Decided, Word};
 use crate::des::DesContext;
 use crate::dialect::claude::tools::{self, Use};
-use crate::error::Result;
 use crate::files;
 use crate::finding::{Code, Finding};
 use crate::notify;
@@ -32,29 +30,29 @@ const INTERRUPTED: &str = "interrupted";
 
 const INFINITE: [&str; 2] = ["stop", "infinite"];
 
-/// What became of a record: `Ok` with what went wrong where that is only a warning.
-pub(super) type Written = Result<Option<String>>;
-
-/// Records a decision. A call of an agent that must be recorded and cannot be is not let in, since an error alone would not
-/// keep Claude Code from making it: that is one more outcome.
+/// Records a decision, and says what went wrong where that changes nothing. That a record cannot be written which must be is one more
+/// outcome: a call of an agent is not let in then, since an error alone would not keep Claude Code from making it.
 pub(super) fn write(
     context: &Context<'_>,
     plan: &Plan,
     outcomes: &mut Vec<Outcome>,
     decided: &Decided,
-) -> Written {
-    let record = of_decision(context, plan, outcomes, decided);
-    let written = record.map_or(Ok(None), |record| context.audit(&record));
-    match (&written, plan.gate()) {
-        (Err(error), Some(Gate::Call { .. })) if decided.result.is_allowed() => {
-            remember::withdraw(context);
-            let fix = "let the user make the audit trail writable, or set audit.required to false";
-            let finding = Finding::new(Code::NotRecorded, error.to_string(), fix);
-            outcomes.push(Outcome::finding(finding, true));
-            Ok(None)
-        }
-        _ => written,
-    }
+) -> Option<String> {
+    let record = of_decision(context, plan, outcomes, decided)?;
+    let error = match context.audit(&record) {
+        Ok(problem) => return problem,
+        // A refusal stands, whatever becomes of its record.
+        Err(error) if !decided.result.is_allowed() => return Some(error.to_string()),
+        Err(error) => error.to_string(),
+    };
+    outcomes.push(if matches!(plan.gate(), Some(Gate::Call { .. })) {
+        remember::withdraw(context);
+        let fix = "let the user make the audit trail writable, or set audit.required to false";
+        Outcome::finding(Finding::new(Code::NotRecorded, error, fix), true)
+    } else {
+        Outcome::unrecorded(error)
+    });
+    None
 }
 
 /// The record of a decision, if there is anything to record.
@@ -100,8 +98,7 @@ pub(super) fn notification(
     is_allowed: bool,
 ) -> Option<&'static str> {
     let has_failed = outcomes.iter().filter_map(Outcome::run).any(|run| !run.is_success);
-    let is_config_wrong = context.config.error.as_ref().is_some_and(|error| concerns(error, plan.event));
-    let is_good = !has_failed && is_allowed && !is_config_wrong;
+    let is_good = !has_failed && is_allowed && !context.config.fails(plan.event);
     let (outcome, name) =
         if is_good { (notify::Outcome::Success, "success") } else { (notify::Outcome::Failure, "failure") };
     notify::is_wanted(context.config.settings.notifications.as_ref(), plan.event, outcome).then_some(name)

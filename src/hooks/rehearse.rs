@@ -5,14 +5,13 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::config::concerns;
 use super::context::Context;
-use super::{Environment, commands, finish, guards, permissions, run, unread};
+use super::{Environment, commands, finish, guards, permissions, run};
 use crate::config::{ConfigError, DesConfig, Source, file_name};
 use crate::deadline;
-use crate::decide::{self, Count, Decision, HookResult, Word};
+use crate::decide::{self, Count, Word};
 use crate::dialect::claude::{self, Answer, tools};
-use crate::error::{HookError, Result};
+use crate::error::Result;
 use crate::event::EventKind;
 use crate::guard::{Compared, Effects, Watch};
 use crate::messages;
@@ -80,7 +79,7 @@ pub(crate) struct Answered {
 /// Looks at an event. None where there is nothing to handle: the stop of an agent that nobody started.
 ///
 /// # Errors
-/// When payload or config are invalid.
+/// When the payload is invalid.
 pub(crate) fn rehearse(
     event: EventKind,
     input: &[u8],
@@ -165,20 +164,13 @@ impl Rehearsal {
         }
         outcomes.extend(run::notes(&self.plan, &outcomes));
         let decided = decide::decide(&self.plan, &outcomes, self.is_first_stop, || Ok(count));
-        let (mut result, mut word) = (Ok(decided.result), Some(decided.word));
-        if let Ok(HookResult { decision: Decision::Allow, .. }) = &result
-            && let Some(error) = self.config_error.as_ref()
-            // The start of a session shows every error.
-            && (event == EventKind::SessionStart || concerns(error, event))
-        {
-            result = unread::failed(event, HookError::from(error.clone()));
-            word = None;
+        let (mut result, word) = (decided.result, decided.word);
+        let later = if self.is_shown_later { result.message_with_error() } else { None };
+        if self.is_shown_later {
+            result.message = None;
         }
-        let later = match &mut result {
-            Ok(result) if self.is_shown_later => result.message.take(),
-            _ => None,
-        };
-        Answered { word, answer: claude::render(event, &result, &[]), later }
+        let word = result.error.is_none().then_some(word);
+        Answered { word, answer: claude::render(event, &Ok(result), &[]), later }
     }
 }
 

@@ -6,14 +6,14 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{changes, gate_facts};
-use crate::config::Reaction;
 use crate::deadline;
 use crate::decide::{self, Count, Decided, Decision, Word};
 use crate::des::markers::Markers;
 use crate::dialect::claude::tools;
 use crate::event::{EventKind, Subject};
 use crate::file_pattern::Location;
-use crate::plan::{self, Facts, Gate, GateFacts, Plan, Select};
+use crate::load::Loaded;
+use crate::plan::{self, Facts, Gate, GateFacts, Plan};
 use crate::types::{Event, HookPayload};
 
 mod check;
@@ -60,22 +60,15 @@ impl Replayer {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
         };
+        let Loaded { config, origins, .. } = &self.loaded;
         plan::plan(&Facts {
-            event: past.event,
-            select: Select::Matching,
             agent: past.agent.filter(|_| is_of_agent),
             caller: past.agent.filter(|_| !is_of_agent),
             changed: &changed,
-            unknown_changes: None,
             running: &running,
-            config: &self.loaded.config,
-            origins: &self.loaded.origins,
             gate,
-            unknown_gate: None,
-            config_error: None,
-            work: &past.stage.work,
             config_dir: Some(&self.base),
-            inherited: None,
+            ..Facts::of(past.event, config, origins, &past.stage.work)
         })
     }
 
@@ -107,9 +100,7 @@ pub(crate) fn written(event: &Event) -> Vec<String> {
 }
 
 fn planned(command: &plan::Command) -> Planned {
-    let can_block = command.on_failure == Reaction::Block
-        || (command.timeout.is_some() && command.on_timeout == Reaction::Block);
-    Planned { rule: (*command.rule).clone(), run: command.run.clone(), can_block }
+    Planned { rule: (*command.rule).clone(), run: command.run.clone(), can_block: command.can_block() }
 }
 
 fn would(decided: &Decided, commands: &[Planned], is_gated: bool) -> Would {

@@ -7,7 +7,6 @@ use crate::audit::{Record, Trail};
 use crate::config::Layer;
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
-use crate::error::Result;
 use crate::export;
 use crate::files::expand_home;
 use crate::finding::{Code, Finding};
@@ -17,18 +16,10 @@ use crate::install::scope::Scope;
 use crate::log;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
-use crate::plan::Report;
 use crate::text::clean_line;
 use crate::types::HookPayload;
 
-pub(super) fn run(report: Report, context: &Context<'_>) -> Result<Vec<Outcome>> {
-    match report {
-        Report::Installation => Ok(installation(context)),
-        Report::Unfinished => unfinished(context),
-    }
-}
-
-fn installation(context: &Context<'_>) -> Vec<Outcome> {
+pub(super) fn installation(context: &Context<'_>) -> Vec<Outcome> {
     if let Some(problem) = schema_file::refreshed(context.root.config.as_deref()) {
         log::warn(|| problem);
     }
@@ -84,21 +75,22 @@ fn out_of_sync(problems: &[Problem]) -> String {
 }
 
 /// Gated agents that started and never stopped: recorded, and reported once.
-fn unfinished(context: &Context<'_>) -> Result<Vec<Outcome>> {
+pub(super) fn unfinished(context: &Context<'_>) -> Vec<Outcome> {
     let running = match context.payload() {
         // An older client does not say what still runs; the session's end will tell.
         HookPayload::Stop(stop) => match stop.running() {
             Some(running) => running,
-            None => return Ok(Vec::new()),
+            None => return Vec::new(),
         },
         _ => Vec::new(),
     };
     let main = expand_home(context.payload().transcript_path());
     let unfinished = unfinished::unfinished(&context.session, &main, &running);
-    unfinished.into_iter().map(|agent| report_unfinished(agent, context)).collect()
+    unfinished.into_iter().flat_map(|agent| report_unfinished(agent, context)).collect()
 }
 
-fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Result<Outcome> {
+/// It is shown, also where it cannot be recorded; then it is reported again, until it can be.
+fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Vec<Outcome> {
     let call = agent.call;
     let what =
         format!("{} ({}) was to do {} and never stopped", call.subagent_type, agent.agent_id, call.step_file);
@@ -112,11 +104,14 @@ fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Result<Outcome
         findings: serde_json::to_value(&finding).into_iter().collect(),
         ..context.record()
     };
-    context.audit(&record)?;
+    let message = format!("{} {finding}", Verdict::Warn.mark());
+    let found = Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Finding(finding) };
+    if let Err(error) = context.audit(&record) {
+        return vec![found, Outcome::unrecorded(error.to_string())];
+    }
     let reported = Call { reported: true, ..call };
     if let Err(error) = reported.remember(&context.session) {
         log::warn(|| format!("cannot note that an unfinished agent was reported: {error}"));
     }
-    let message = format!("{} {finding}", Verdict::Warn.mark());
-    Ok(Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Finding(finding) })
+    vec![found]
 }

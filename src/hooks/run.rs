@@ -2,18 +2,17 @@
 
 use super::commands::Output;
 use super::context::Context;
-use super::{commands, gates, guards, panics, permissions, prompts, remember, session};
+use super::{commands, config_error, gates, guards, panics, permissions, prompts, remember, reports};
 use crate::decide;
-use crate::error::Result;
 use crate::finding::{Code, Finding};
 use crate::git::Snapshot;
 use crate::messages;
 use crate::outcome::{Evidence, Outcome, Verdict};
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Plan, Report};
 use crate::process;
 use crate::{deadline, log};
 
-pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
+pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     panics::panic_here_in_tests("plan");
     let mut outcomes = Vec::new();
     let mut running = Running { tree: gates::tree_before_commands(plan, context), outputs: Vec::new() };
@@ -23,7 +22,8 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
             running.finish(&mut outcomes, context);
         }
         let more = match &step.action {
-            Action::Report(report) => session::run(*report, context)?,
+            Action::Report(Report::Installation) => reports::installation(context),
+            Action::Report(Report::Unfinished) => reports::unfinished(context),
             Action::Command(command) => {
                 let (outcome, output) = commands::run(command, context);
                 deadline::start();
@@ -46,7 +46,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Result<Vec<Outcome>> {
     }
     running.finish(&mut outcomes, context);
     outcomes.extend(notes(plan, &outcomes));
-    Ok(outcomes)
+    outcomes
 }
 
 /// What is left to do for commands once the last of them has ended.
@@ -77,7 +77,8 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
         Action::Continue(message) => {
             vec![Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue }]
         }
-        Action::Report(_)
+        Action::Report(Report::Config) => config_error::report(context).into_iter().collect(),
+        Action::Report(Report::Installation | Report::Unfinished)
         | Action::Command(_)
         | Action::Judge(_)
         | Action::Remember(_)

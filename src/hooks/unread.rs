@@ -66,8 +66,7 @@ pub(super) fn failed(event: EventKind, error: HookError) -> Result<HookResult> {
         return Err(error);
     }
     log::warn(|| error.to_string());
-    let message = event.is_shown().then(|| format!("conclaude: {error}"));
-    Ok(HookResult { message, ..HookResult::success() })
+    Ok(HookResult { error: Some(error.to_string()), ..HookResult::success() })
 }
 
 /// A tool is denied. At a stop it is an error: nothing would bound a block of an agent that nobody can count.
@@ -140,7 +139,7 @@ fn gated(event: EventKind, fields: &Map<String, Value>, environment: &Environmen
     if !calls_gated && !applies() {
         return None;
     }
-    let settings = Config::load(&root, event, environment).unwrap_or_default().settings;
+    let settings = Config::load(&root, event, environment).settings;
     let is_on = !calls_gated || settings.des.as_ref().is_none_or(DesConfig::is_enabled);
     is_on.then_some(Project { root: Some(root.folder), audit: settings.audit })
 }

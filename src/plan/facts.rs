@@ -32,6 +32,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) unknown_gate: Option<&'a Finding>,
     /// Why a file of the config cannot be used, in a line.
     pub(crate) config_error: Option<&'a str>,
+    /// That is an error of this event.
+    pub(crate) is_event_concerned: bool,
     /// Where commands run.
     pub(crate) work: &'a Path,
     /// The folder of the config.
@@ -39,6 +41,35 @@ pub(crate) struct Facts<'a> {
     /// The names of variables with our prefix that we were started with, as by a command of an outer hook. None where nothing is
     /// started or shown: then no environment is made.
     pub(crate) inherited: Option<&'a [String]>,
+}
+
+impl<'a> Facts<'a> {
+    /// Those of an event of the main thread of which no more is known. Nothing that is planned of them is started or shown.
+    pub(crate) fn of(
+        event: &'a Event,
+        config: &'a ConclaudeConfig,
+        origins: &'a Origins,
+        work: &'a Path,
+    ) -> Facts<'a> {
+        Facts {
+            event,
+            select: Select::Matching,
+            agent: None,
+            caller: None,
+            changed: &[],
+            unknown_changes: None,
+            running: &[],
+            config,
+            origins,
+            gate: None,
+            unknown_gate: None,
+            config_error: None,
+            is_event_concerned: false,
+            work,
+            config_dir: None,
+            inherited: None,
+        }
+    }
 }
 
 /// Which patterns of a section apply.

@@ -173,6 +173,7 @@ impl fmt::Display for Action {
             }
             Action::Report(Report::Installation) => f.write_str("the report on the installation"),
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
+            Action::Report(Report::Config) => f.write_str("the report on the config"),
             Action::Command(command) => write!(f, "`{}`", command.run.trim()),
             Action::Note(text) => f.write_str(text),
             Action::Wait(_) => f.write_str("waiting for background agents"),
@@ -208,6 +209,8 @@ pub(crate) enum Report {
     Installation,
     /// Gated agents that started and never stopped.
     Unfinished,
+    /// A config with an error that concerns the event.
+    Config,
 }
 
 impl Report {
@@ -287,6 +290,13 @@ pub(crate) struct Command {
     pub(crate) on_timeout: Reaction,
     /// What it prints is part of the answer.
     pub(crate) answers: bool,
+}
+
+impl Command {
+    #[must_use]
+    pub(crate) fn can_block(&self) -> bool {
+        self.on_failure == Reaction::Block || (self.timeout.is_some() && self.on_timeout == Reaction::Block)
+    }
 }
 
 /// A variable; without a value it is removed.

@@ -219,3 +219,168 @@ fn what_readable_files_came_to_stays_beside_the_error_of_another() {
     let worktree = test("WorktreeCreate").payload("name", "w").run();
     assert_eq!((worktree.code, worktree.stdout.trim()), (Some(0), "/tmp/made"), "{}", worktree.stderr);
 }
+
+/// What a command of a readable file had to show was dropped where the error of another was shown.
+#[test]
+fn a_failure_that_a_good_file_reports_is_shown_beside_the_error_of_a_broken_one() {
+    let config = "stop: {commands: [{run: 'echo LINT BROKEN; exit 1', onFailure: warn}]}\npostToolUse: {commands: {Write: [{run: 'echo LINT BROKEN; exit 1'}]}}\n";
+    let local = "stop: {bogus: 1}\npostToolUse: {}\n";
+    let test = Test::event("Stop").without("agent_id").config(config).file(".conclaude.local.yaml", local);
+    let stop = test.run();
+    assert_snapshot!(stop.snapshot(), @r#"
+    exit 1
+    ----- stdout
+    {
+      "systemMessage": "conclaude: ⚠ `echo LINT BROKEN; exit 1` exited with code 1
+          LINT BROKEN
+        conclaude: invalid config [ROOT]/.conclaude.local.yaml: 1 problem
+
+        error: unknown key `bogus` in `stop`
+         --> [ROOT]/.conclaude.local.yaml:1:8
+          |
+        1 | stop: {bogus: 1}
+          |        ^^^^^ not a key of this section
+          |
+          = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`"
+    }
+    ----- stderr: the same
+    "#);
+    let tool = tool(stop.again().then("PostToolUse"), "Write", json!({"file_path": "a"})).run();
+    assert_snapshot!(tool.snapshot(), @r#"
+    exit 1
+    ----- stdout
+    {
+      "systemMessage": "conclaude: ⚠ `echo LINT BROKEN; exit 1` exited with code 1
+          LINT BROKEN
+        conclaude: invalid config [ROOT]/.conclaude.local.yaml: 1 problem; `conclaude validate` shows every problem"
+    }
+    ----- stderr: the same
+    "#);
+}
+
+#[test]
+fn a_block_by_a_good_file_stays_a_block_beside_the_error_of_a_broken_one() {
+    let config = "stop: {commands: [{run: 'echo no; exit 1'}]}\n";
+    let test = Test::event("Stop").without("agent_id").config(config);
+    let stop = test.file(".conclaude.local.yaml", "stop: {bogus: 1}\n").run();
+    assert_snapshot!(stop.blocked(), @"
+    conclaude: you may not stop yet (block 1 of 3):
+    ✗ `echo no; exit 1` exited with code 1
+      no
+    Fix what is marked ✗, then finish again.
+    ");
+}
+
+/// The start of a session showed the error and did nothing else, also nothing of the files that could be read.
+#[test]
+fn the_start_of_a_session_does_what_readable_files_say_beside_the_error_of_another() {
+    let config = "sessionStart: {commands: [{run: 'touch started; echo HELLO; exit 1'}]}\n";
+    let test = Test::event("SessionStart").without("agent_id").config(config);
+    let start = test.file(".conclaude.local.yaml", "bogus: 1\n").run();
+    assert_snapshot!(start.snapshot(), @r#"
+    exit 1
+    ----- stdout
+    {
+      "systemMessage": "conclaude: ⚠ `touch started; echo HELLO; exit 1` exited with code 1
+          HELLO
+        conclaude: invalid config [ROOT]/.conclaude.local.yaml: 1 problem
+
+        error: unknown key `bogus` in the config
+         --> [ROOT]/.conclaude.local.yaml:1:1
+          |
+        1 | bogus: 1
+          | ^^^^^ not a key of this section
+          |
+          = help: allowed here: `extends`, `maxBlocks`, `notifications`, `des`, `audit`, `telemetry`, `report`, and events in camelCase, such as `subagentStop`"
+    }
+    ----- stderr: the same
+    "#);
+    assert!(start.has("started"));
+}
+
+#[test]
+fn explain_says_what_a_hook_answers_beside_a_broken_file() {
+    let config = "stop: {commands: [{run: make lint, onFailure: warn}]}\nnotification: {commands: [{run: make note}]}\n";
+    let test = Test::event("Stop")
+        .config(config)
+        .file(".conclaude.local.yaml", "stop: {bogus: 1}\nnotification: {}\n");
+    assert_snapshot!(answers(&test, "Stop"), @"
+    if it succeeds: failed (exit 1)
+      conclaude: invalid config [ROOT]/.conclaude.local.yaml:
+      1 problem
+
+      error: unknown key `bogus` in `stop`
+       --> [ROOT]/.conclaude.local.yaml:1:8
+        |
+      1 | stop: {bogus: 1}
+        |        ^^^^^ not a key of this section
+        |
+        = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`
+    if `make lint` fails: failed (exit 1)
+      conclaude: ⚠ `make lint` exited with code 1
+      conclaude: invalid config [ROOT]/.conclaude.local.yaml:
+      1 problem
+
+      error: unknown key `bogus` in `stop`
+       --> [ROOT]/.conclaude.local.yaml:1:8
+        |
+      1 | stop: {bogus: 1}
+        |        ^^^^^ not a key of this section
+        |
+        = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`
+    ");
+    assert_snapshot!(answers(&test, "Notification"), @"
+    if it succeeds: failed (exit 1)
+      conclaude: invalid config [ROOT]/.conclaude.local.yaml:
+      1 problem
+
+      error: unknown key `bogus` in `stop`
+       --> [ROOT]/.conclaude.local.yaml:1:8
+        |
+      1 | stop: {bogus: 1}
+        |        ^^^^^ not a key of this section
+        |
+        = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`
+      shown at the next event that Claude Code shows:
+      conclaude: invalid config [ROOT]/.conclaude.local.yaml:
+      1 problem
+
+      error: unknown key `bogus` in `stop`
+       --> [ROOT]/.conclaude.local.yaml:1:8
+        |
+      1 | stop: {bogus: 1}
+        |        ^^^^^ not a key of this section
+        |
+        = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`
+    if `make note` fails: failed (exit 1)
+      conclaude: invalid config [ROOT]/.conclaude.local.yaml:
+      1 problem
+
+      error: unknown key `bogus` in `stop`
+       --> [ROOT]/.conclaude.local.yaml:1:8
+        |
+      1 | stop: {bogus: 1}
+        |        ^^^^^ not a key of this section
+        |
+        = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`
+      shown at the next event that Claude Code shows:
+      conclaude: ⚠ `make note` exited with code 1
+      conclaude: invalid config [ROOT]/.conclaude.local.yaml:
+      1 problem
+
+      error: unknown key `bogus` in `stop`
+       --> [ROOT]/.conclaude.local.yaml:1:8
+        |
+      1 | stop: {bogus: 1}
+        |        ^^^^^ not a key of this section
+        |
+        = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`
+    ");
+}
+
+/// What `explain` says of the answer.
+fn answers(test: &Test, event: &str) -> String {
+    let shown = test.shows(&["explain", event]);
+    let (_, answers) = shown.split_once("Answer\n").unwrap();
+    answers.to_owned()
+}

@@ -380,6 +380,9 @@ fn an_error_of_the_hook_does_not_hide_what_was_to_be_shown() {
     assert_snapshot!(done.snapshot(), @"
     exit 1
     ----- stderr
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ lint failed
+      `exit 1` exited with code 1
     conclaude: the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder
     ");
     assert_snapshot!(done.again().agent_returns("a1b2c3").run().snapshot(), @r#"
@@ -436,4 +439,35 @@ fn what_stdout_did_not_take_is_shown_at_the_next_event() {
     ✓ echo hello there
       hello there
     ");
+}
+
+/// A stop that fails because of the config kept back what was pending, for as long as the config was broken.
+#[test]
+fn pending_messages_are_shown_beside_the_error_of_a_config() {
+    let done = stopped().config("stop: {bogus: 1}\n").without("agent_id").main_stops(json!([])).run();
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 1
+    ----- stdout
+    {
+      "systemMessage": "conclaude: SubagentStop of coder (a1b2c3)
+        ✓ echo \"checked $CONCLAUDE_AGENT_ID\"
+          checked a1b2c3
+        conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
+
+        error: unknown key `bogus` in `stop`
+         --> [ROOT]/.conclaude.yaml:1:8
+          |
+        1 | stop: {bogus: 1}
+          |        ^^^^^ not a key of this section
+          |
+          = help: allowed here: `match`, `commands`, `infinite`, `infiniteMessage`"
+    }
+    ----- stderr: the same
+    "#);
+}
+
+#[test]
+fn an_error_that_was_shown_is_not_shown_again_once_it_is_fixed() {
+    let done = Test::event("Stop").without("agent_id").config("stop: {bogus: 1}\n").run().status(1);
+    done.again().config("").run().silent();
 }

@@ -68,6 +68,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         | Action::Permissions(_)
         | Action::Gate(_)
         | Action::UnknownGate(_)
+        | Action::Report(Report::Config)
         | Action::Command(_)
         | Action::Remember(_)
         | Action::Worktree => None,

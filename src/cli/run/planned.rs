@@ -216,7 +216,6 @@ impl Project<'_> {
         });
         let unnamed = is_agents.then(|| Agent::named(UNKNOWN));
         let facts = Facts {
-            event: &parsed,
             select: match (is_agents, agent) {
                 (true, Some(_)) => Select::Matching,
                 (true, None) => Select::ForEveryone,
@@ -226,16 +225,9 @@ impl Project<'_> {
             agent: named.as_ref().filter(|_| is_agents).or(unnamed.as_ref()),
             caller: named.as_ref().filter(|_| !is_agents),
             changed,
-            unknown_changes: None,
-            running: &[],
-            config: self.config,
-            origins: self.origins,
-            gate: None,
-            unknown_gate: None,
-            config_error: None,
-            work: &self.root.work,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&hooks::inherited_variables()),
+            ..Facts::of(&parsed, self.config, self.origins, &self.root.work)
         };
         plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
     }

@@ -73,10 +73,13 @@ impl Answer {
         log_lines: &[String],
     ) -> Answer {
         match result {
+            Ok(result) if result.fails(event) => Answer::failed(event, result),
             Ok(HookResult { decision: Decision::Allow, worktree: Some(path), .. }) => {
                 Answer { exit: Exit::Success, stdout: path.clone(), stderr: log_lines.join("\n") }
             }
-            Ok(HookResult { decision: Decision::Allow, message, context, updated_input, .. }) => {
+            Ok(result @ HookResult { decision: Decision::Allow, context, updated_input, .. }) => {
+                let message =
+                    if event.is_shown() { result.message_with_error() } else { result.message.clone() };
                 let (message, context) = (message.as_deref().map(fit), context.as_deref().map(fit));
                 let output = (updated_input.is_some() || context.is_some()).then(|| ToolOutput {
                     hook_event_name: event.name(),
@@ -180,10 +183,19 @@ impl Answer {
         Answer { exit: Exit::Success, stdout, stderr: log_lines.join("\n") }
     }
 
+    /// What the event came to, and why it fails.
+    fn failed(event: EventKind, result: &HookResult) -> Answer {
+        Answer::exit_1(event, &result.message_with_error().unwrap_or_default())
+    }
+
     /// A fault of ours or of what we were given. Shown to the user where the client does that; elsewhere stdout stays empty.
     #[must_use]
     pub fn failure(event: EventKind, what: &str) -> Answer {
-        let stderr = fit(&format!("conclaude: {what}"));
+        Answer::exit_1(event, &format!("conclaude: {what}"))
+    }
+
+    fn exit_1(event: EventKind, text: &str) -> Answer {
+        let stderr = fit(text);
         let shown =
             event.is_shown().then(|| Json { system_message: Some(&stderr), ..Json::default() }.text());
         Answer { exit: Exit::Failure, stdout: shown.unwrap_or_default(), stderr }

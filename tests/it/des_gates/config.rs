@@ -29,6 +29,8 @@ fn a_broken_config_does_not_switch_the_gates_off() {
     assert_snapshot!(Test::gated_stop(&done()).config(broken).run().snapshot(), @"
     exit 1
     ----- stderr
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem
 
     error: unknown key `enabld` in `des`
@@ -82,6 +84,7 @@ fn a_config_that_breaks_during_the_work_is_reported_and_changes_no_phases() {
     assert_snapshot!(done.snapshot(), @"
     exit 1
     ----- stderr
+    conclaude: ✓ coder (a1b2c3): the step passed after 1 block
     conclaude: invalid config [ROOT]/.conclaude.yaml: 1 problem; `conclaude validate` shows every problem
     ");
     // What the gate had to say is not lost for it.

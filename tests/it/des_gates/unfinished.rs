@@ -54,3 +54,34 @@ fn an_agent_that_is_resumed_and_never_stops_is_unfinished() {
     let done = resumed.again().then("Stop").payload("background_tasks", json!([])).run();
     assert_snapshot!(done.message(), @"conclaude: ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done");
 }
+
+/// The error of one record ended the stop: no command ran.
+#[test]
+fn one_that_cannot_be_recorded_does_not_keep_the_commands_of_a_stop_from_running() {
+    let config = "audit: {required: true}\nstop: {commands: [{run: 'touch ran; exit 1'}]}\n";
+    let test = Test::stop().step(&todo()).call_agent(MARKERS).run().again().agent_files(MARKERS).then("Stop");
+    std::fs::remove_dir_all(test.root().join(".conclaude/audit")).unwrap();
+    let test =
+        test.config(config).file(".conclaude/audit", "in the way").payload("background_tasks", json!([]));
+    let done = test.run();
+    assert_snapshot!(done.blocked(), @"
+    conclaude: you may not stop yet (block 1 of 3):
+    ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done
+    ✗ `touch ran; exit 1` exited with code 1
+    Fix what is marked ✗, then finish again.
+    (the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder)
+    ");
+    assert!(done.has("ran"));
+    // Without anything that blocks, the stop fails.
+    let done = done.again().config("audit: {required: true}\n").run();
+    assert_snapshot!(done.snapshot(), @r#"
+    exit 1
+    ----- stdout
+    {
+      "systemMessage": "conclaude: ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped → look at what it left; call it again if the step is not done
+        ⚠ main thread: stopped after 1 block; not run again: `touch ran; exit 1`
+        conclaude: the audit trail cannot be written: [ROOT]/.conclaude/audit is not a folder"
+    }
+    ----- stderr: the same
+    "#);
+}
