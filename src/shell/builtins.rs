@@ -171,9 +171,21 @@ pub(super) fn declare(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
-/// `set -- a b` and `shift`.
+/// Whether an option of a shell switches on, or off, that each variable is exported: `-a`, `+a`, `-o allexport`.
+fn exports_all(option: &str, next: &str) -> Option<bool> {
+    let flags = option.strip_prefix(['-', '+']).filter(|flags| !flags.starts_with('-'))?;
+    let is_meant = flags.contains('a') || flags.ends_with('o') && next == "allexport";
+    is_meant.then(|| option.starts_with('-'))
+}
+
+/// `set -a`, `set -- a b` and `shift`.
 pub(super) fn set(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
+    let options = words.iter().take_while(|field| field.text != "--");
+    for (at, option) in options.enumerate().filter(|_| call.name == "set") {
+        let next = words.get(at + 1).map_or("", |field| field.text.as_str());
+        walk.state.exports_all = exports_all(&option.text, next).unwrap_or(walk.state.exports_all);
+    }
     if call.name == "shift" {
         let count = words.first().map_or(Some(1), |field| field.text.parse::<usize>().ok());
         walk.state.positional = match (&walk.state.positional, count) {

@@ -75,8 +75,10 @@ impl Walk<'_> {
             Some("export" | "declare" | "local" | "readonly" | "typeset")
         );
         let given = (!assigned.is_empty() && !declares).then(|| self.state.give(assigned.to_vec()));
+        let command = self.script.commands.len();
         self.run_command(fields, redirected);
         if let Some(before) = given {
+            self.run_variables(assigned, command);
             self.state.environment = before;
         }
         if declares {
@@ -97,7 +99,9 @@ impl Walk<'_> {
         let named: Vec<String> = named
             .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
             .collect();
-        self.state.give(assigned.iter().cloned().chain(named));
+        let given: Vec<String> = assigned.iter().cloned().chain(named).collect();
+        self.run_variables(&given, self.script.commands.len().saturating_sub(1));
+        self.state.give(given);
     }
 
     /// Runs a command; what it prints goes to whoever gets it.
@@ -133,7 +137,7 @@ impl Walk<'_> {
         for assignment in assignments {
             self.assign_printed(assignment);
             let assigned = self.assigned(assignment);
-            if self.state.gives(&assignment.name) {
+            if self.state.exports_all || self.state.gives(&assignment.name) {
                 self.state.give([assigned.clone()]);
             }
             self.beside(assigned);

@@ -1,10 +1,18 @@
 //! What git does to files. Switching branches, merging and committing are no effects.
 
+mod call;
+mod changes;
+mod config;
+mod runs;
+mod shows;
+
+use call::Git;
+
 use super::arguments::{self, Arguments, Call};
 use super::builtins::moved;
-use super::state::{Field, FieldKind};
+use super::state::Field;
 use super::walk::Walk;
-use super::{Access, Base, Target};
+use super::{Access, Target};
 
 /// Subcommands whose operands are no files, or which do nothing to them.
 const HARMLESS: &[&str] = &[
@@ -19,14 +27,12 @@ const HARMLESS: &[&str] = &[
     "commit",
     "count-objects",
     "describe",
-    "fetch",
     "for-each-ref",
     "fsck",
     "gc",
     "help",
     "log",
     "ls-files",
-    "ls-remote",
     "ls-tree",
     "maintenance",
     "merge",
@@ -34,8 +40,6 @@ const HARMLESS: &[&str] = &[
     "name-rev",
     "notes",
     "prune",
-    "pull",
-    "push",
     "reflog",
     "remote",
     "repack",
@@ -81,6 +85,11 @@ pub(super) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
     for setting in global.values(&["-c", "--config-env"]) {
         walk.inline_code("git", setting.shown());
     }
+    for setting in global.values(&["-c"]) {
+        if let Some((key, value)) = setting.text.split_once('=').filter(|(key, _)| !is_alias(key)) {
+            walk.git_setting(key, &setting.with(value));
+        }
+    }
     if let Some(alias) = alias(&global, &subcommand.text) {
         return walk.git_alias(&alias, rest);
     }
@@ -103,36 +112,14 @@ pub(super) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
 fn alias(global: &Arguments, subcommand: &str) -> Option<String> {
     let settings = global.values(&["-c"]).filter_map(|setting| {
         let (key, value) = setting.text.split_once('=')?;
-        let (section, name) = key.split_once('.')?;
-        let is_alias = section.eq_ignore_ascii_case("alias") && name.eq_ignore_ascii_case(subcommand);
-        is_alias.then(|| value.to_owned())
+        let (_, name) = key.split_once('.').filter(|_| is_alias(key))?;
+        name.eq_ignore_ascii_case(subcommand).then(|| value.to_owned())
     });
     settings.last()
 }
 
-impl Walk<'_> {
-    fn git_alias(&mut self, alias: &str, rest: &[Field]) {
-        match alias.strip_prefix('!') {
-            Some(code) => {
-                let words: Vec<String> = rest.iter().map(Field::quoted).collect();
-                let code = Field::literal(format!("{code} {}", words.join(" ")));
-                self.subshell(|walk| walk.code(&code, "sh"));
-            }
-            None => {
-                let words = std::iter::once("git").chain(alias.split_whitespace()).map(Field::literal);
-                let words: Vec<Field> = words.chain(rest.iter().cloned()).collect();
-                self.deeper(|walk| walk.run_fields(&words));
-            }
-        }
-    }
-}
-
-struct Git<'a> {
-    arguments: Arguments,
-    /// What is behind `--`, where that is given.
-    paths: Option<&'a [Field]>,
-    rest: &'a [Field],
-    command: usize,
+fn is_alias(key: &str) -> bool {
+    key.split('.').next().is_some_and(|section| section.eq_ignore_ascii_case("alias"))
 }
 
 impl Git<'_> {
@@ -146,7 +133,10 @@ impl Git<'_> {
             }
             "ls-files" => self.read_by(walk, "-X=r --exclude-from=r"),
             "grep" => self.grepped(walk),
-            subcommand if SHOWING.contains(&subcommand) => self.shown(walk),
+            subcommand if SHOWING.contains(&subcommand) => {
+                self.runs(walk, subcommand);
+                self.shown(walk);
+            }
             "checkout" => self.checkout(walk),
             "restore" => self.restore(walk),
             "rm" => self.remove(walk),
@@ -159,7 +149,10 @@ impl Git<'_> {
             "clean" => self.clean(walk),
             "stash" => self.stash(walk),
             "apply" | "am" => self.apply(walk),
-            "clone" | "init" | "worktree" => self.directory(walk, subcommand),
+            "clone" | "init" | "worktree" => {
+                self.connects(walk);
+                self.directory(walk, subcommand);
+            }
             "archive" | "format-patch" | "range-diff" => {
                 self.outputs(walk);
                 for path in self.arguments.operands.iter().skip(1).filter(|_| subcommand == "archive") {
@@ -167,239 +160,10 @@ impl Git<'_> {
                 }
             }
             "submodule" | "bisect" | "rebase" => self.runs(walk, subcommand),
+            "fetch" | "pull" | "push" | "ls-remote" => self.connects(walk),
             "read-tree" | "checkout-index" => walk.effect(Access::Write, Target::WorkTree, self.command),
             subcommand if HARMLESS.contains(&subcommand) => {}
             _ => walk.unknown_program(fields),
         }
-    }
-
-    /// Commands that a subcommand runs.
-    fn runs(&self, walk: &mut Walk<'_>, subcommand: &str) {
-        let operands = &self.arguments.operands;
-        let is = |name: &str| operands.first().is_some_and(|first| first.text == name);
-        if subcommand == "bisect" && is("run") {
-            let words = self.rest.iter().skip_while(|field| field.text != "run").skip(1);
-            let words: Vec<Field> = words.cloned().collect();
-            walk.deeper(|walk| walk.run_fields(&words));
-        } else if subcommand == "submodule" && is("foreach") {
-            let words = self.rest.iter().skip_while(|field| field.text != "foreach").skip(1);
-            let words: Vec<Field> = words.skip_while(|field| field.text.starts_with('-')).cloned().collect();
-            walk.subshell(|walk| {
-                // In each of the submodules.
-                walk.state.bases = vec![Base::Unknown];
-                match words.as_slice() {
-                    [code] => walk.code(code, "sh"),
-                    words => walk.deeper(|walk| walk.run_fields(words)),
-                }
-            });
-        } else if subcommand == "rebase" {
-            for code in arguments::parse("-x= --exec=", self.rest).values(&["-x", "--exec"]) {
-                walk.subshell(|walk| walk.code(code, "sh"));
-            }
-        }
-    }
-
-    fn outputs(&self, walk: &mut Walk<'_>) {
-        for file in self.arguments.values(&["-o", "--output", "--output-directory"]) {
-            walk.by_option("--output", |walk| walk.touch(Access::Write, file, self.command));
-        }
-    }
-
-    /// The files that options name.
-    fn read_by(&self, walk: &mut Walk<'_>, flags: &'static str) {
-        walk.files_of_flags(flags, &arguments::parse(flags, self.rest), self.command);
-    }
-
-    /// Commits, with the content of files only where they are asked for.
-    fn log(&self, walk: &mut Walk<'_>) {
-        if self.arguments.has(&["-p", "-u", "--patch"]) {
-            return self.shown(walk);
-        }
-        self.outputs(walk);
-        for range in self.arguments.values(&["-L"]) {
-            if let Some((_, file)) = range.text.rsplit_once(':') {
-                walk.reads(&range.with(file), self.command);
-            }
-        }
-    }
-
-    fn bundle(&self, walk: &mut Walk<'_>) {
-        if let [action, file, ..] = self.arguments.operands.as_slice() {
-            let access = if action.text == "create" { Access::Write } else { Access::Read };
-            walk.touch(access, file, self.command);
-        }
-    }
-
-    /// `git config -f FILE`: it writes a value where one is given, or something is removed or renamed.
-    fn config(&self, walk: &mut Walk<'_>) {
-        const WORDS: &[&str] = &["set", "unset", "rename-section", "remove-section", "edit"];
-        let arguments =
-            arguments::parse("-f= --file= --blob= --type= --default= --value= --comment=", self.rest);
-        let Some(file) = arguments.value(&["-f", "--file"]) else { return };
-        let first = arguments.operands.first().map_or("", |field| field.text.as_str());
-        let changes = [
-            "--add",
-            "--unset",
-            "--unset-all",
-            "--replace-all",
-            "--rename-section",
-            "--remove-section",
-            "-e",
-            "--edit",
-        ];
-        let looks = arguments.has(&["-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch"])
-            || matches!(first, "get" | "list");
-        let writes = arguments.has(&changes) || WORDS.contains(&first) || arguments.operands.len() > 1;
-        walk.reads(file, self.command);
-        if writes && !looks {
-            walk.by_option("--file", |walk| walk.touch(Access::Write, file, self.command));
-        }
-    }
-
-    /// Files to look at: behind `--`, or any operand, where `REVISION:PATH` names one as well.
-    fn shown(&self, walk: &mut Walk<'_>) {
-        self.outputs(walk);
-        for operand in self.paths.unwrap_or(&self.arguments.operands) {
-            if !operand.text.contains(':') {
-                walk.reads(operand, self.command);
-            }
-        }
-        for operand in &self.arguments.operands {
-            if let Some((_, path)) = operand.text.split_once(':').filter(|(_, path)| !path.is_empty()) {
-                walk.reads(&operand.with(path), self.command);
-            }
-        }
-    }
-
-    fn grepped(&self, walk: &mut Walk<'_>) {
-        for file in self.arguments.values(&["-f"]) {
-            walk.reads(file, self.command);
-        }
-        let skipped = usize::from(!self.arguments.has(&["-e", "-f"]));
-        let paths = match self.paths {
-            Some(paths) => paths,
-            None => self.arguments.operands.get(skipped..).unwrap_or_default(),
-        };
-        for path in paths {
-            walk.reads(path, self.command);
-        }
-    }
-
-    fn checkout(&self, walk: &mut Walk<'_>) {
-        if self.arguments.has(&["-b", "-B", "--orphan", "--detach", "-t", "--track"]) && self.paths.is_none()
-        {
-            return;
-        }
-        let is_forced = self.arguments.has(&["-f", "--force"]);
-        if is_forced && self.paths.is_none() {
-            walk.effect(Access::Write, Target::WorkTree, self.command);
-        }
-        match self.paths {
-            Some(paths) => self.rewritten(walk, paths, Access::Write),
-            None => match self.arguments.operands.as_slice() {
-                // One name alone that is not known is that of a branch.
-                [only] if only.kind == FieldKind::Unknown => {}
-                operands => self.rewritten(walk, operands, Access::Update),
-            },
-        }
-    }
-
-    fn restore(&self, walk: &mut Walk<'_>) {
-        let only_index =
-            self.arguments.has(&["-S", "--staged"]) && !self.arguments.has(&["-W", "--worktree"]);
-        if !only_index {
-            self.rewritten(walk, &self.arguments.operands, Access::Write);
-        }
-    }
-
-    fn rewritten(&self, walk: &mut Walk<'_>, paths: &[Field], access: Access) {
-        for path in paths {
-            if matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*") {
-                walk.effect(Access::Write, Target::WorkTree, self.command);
-            } else if access == Access::Update {
-                walk.touch(access, path, self.command);
-            } else {
-                walk.touch_tree(access, path, self.command);
-            }
-        }
-    }
-
-    fn remove(&self, walk: &mut Walk<'_>) {
-        if self.arguments.has(&["--cached", "-n", "--dry-run"]) {
-            return;
-        }
-        for path in &self.arguments.operands {
-            if self.arguments.has(&["-r"]) {
-                walk.touch_tree(Access::Delete, path, self.command);
-            } else {
-                walk.touch(Access::Delete, path, self.command);
-            }
-        }
-    }
-
-    fn move_files(&self, walk: &mut Walk<'_>) {
-        let call = Call {
-            name: "mv",
-            fields: self.rest,
-            arguments: arguments::parse("", self.rest),
-            command: self.command,
-        };
-        super::copy::copy(walk, &call);
-    }
-
-    fn clean(&self, walk: &mut Walk<'_>) {
-        if self.arguments.has(&["-n", "--dry-run"]) {
-            return;
-        }
-        if self.arguments.operands.is_empty() {
-            walk.effect(Access::Delete, Target::WorkTree, self.command);
-        }
-        for path in &self.arguments.operands {
-            walk.touch_tree(Access::Delete, path, self.command);
-        }
-    }
-
-    fn stash(&self, walk: &mut Walk<'_>) {
-        let action = self.arguments.operands.first().map_or("push", |field| field.text.as_str());
-        match action {
-            // What comes back was in the work tree before, like the commits of another branch.
-            "list" | "show" | "drop" | "clear" | "create" | "store" | "pop" | "apply" | "branch" => {}
-            _ => match (self.paths, self.arguments.operands.split_first()) {
-                (Some(paths), _) if !paths.is_empty() => self.rewritten(walk, paths, Access::Write),
-                (None, Some((_, paths))) if action == "push" && !paths.is_empty() => {
-                    self.rewritten(walk, paths, Access::Write);
-                }
-                _ => walk.effect(Access::Write, Target::WorkTree, self.command),
-            },
-        }
-    }
-
-    fn apply(&self, walk: &mut Walk<'_>) {
-        if self.arguments.has(&["--check", "--stat", "--numstat", "--summary", "--cached"]) {
-            return;
-        }
-        for patch in &self.arguments.operands {
-            walk.reads(patch, self.command);
-        }
-        walk.touch(Access::Write, &Field::unknown("the files of the patch"), self.command);
-    }
-
-    /// The directory that a subcommand makes.
-    fn directory(&self, walk: &mut Walk<'_>, subcommand: &str) {
-        let operands = &self.arguments.operands;
-        let directory = match (subcommand, operands.as_slice()) {
-            ("init", [directory, ..]) | ("clone", [_, directory, ..]) => directory.clone(),
-            ("clone", [url]) => {
-                let name = url.text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
-                url.with(name.trim_end_matches(".git"))
-            }
-            ("worktree", [action, directory, ..]) if action.text == "add" => directory.clone(),
-            ("worktree", [action, directory, ..]) if action.text == "remove" => {
-                walk.touch_tree(Access::Delete, directory, self.command);
-                return;
-            }
-            _ => return,
-        };
-        walk.touch(Access::MakeDirectory, &directory, self.command);
     }
 }

@@ -25,8 +25,11 @@ pub(super) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
     if options.has(&["-c"]) {
         let Some((code, positional)) = rest.split_first() else { return };
         let positional: Vec<Field> = positional.iter().skip(1).cloned().collect();
+        let exports_all =
+            options.has(&["-a"]) || options.values(&["-o"]).any(|option| option.text == "allexport");
         walk.subshell(|walk| {
             walk.state = walk.state.child(positional);
+            walk.state.exports_all = exports_all;
             walk.code(code, call.name);
         });
         return;

@@ -105,6 +105,8 @@ pub(super) struct State {
     pub(super) pushed: Vec<Vec<Base>>,
     /// The variables that programs are given, as `NAME=value`.
     pub(super) environment: Rc<Vec<String>>,
+    /// Whether they are given each variable that is set, after `set -a`.
+    pub(super) exports_all: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -130,6 +132,7 @@ impl State {
             failed: Vec::new(),
             pushed: Vec::new(),
             environment: Rc::default(),
+            exports_all: false,
         }
     }
 
@@ -227,6 +230,7 @@ impl State {
         self.bases = union(std::mem::take(&mut self.bases), other.bases.clone());
         self.failed = union(std::mem::take(&mut self.failed), other.failed.clone());
         self.is_opaque |= other.is_opaque;
+        self.exports_all |= other.exports_all;
         if self.positional != other.positional {
             self.positional = None;
         }

@@ -101,8 +101,10 @@ pub(super) fn wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         return;
     }
-    let before = walk.state.give(assigned.iter().map(Field::shown));
+    let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
+    let before = walk.state.give(assigned.clone());
     walk.wrap(call.command, |walk| walk.run_fields(rest));
+    walk.run_variables(&assigned, call.command);
     walk.state.environment = before;
 }
 
@@ -123,7 +125,8 @@ pub(super) fn env(walk: &mut Walk<'_>, call: &Call<'_>) {
     walk.subshell(|walk| {
         // What it sets is not followed into the command, so nothing is known of variables there.
         walk.state = walk.state.child(Vec::new());
-        walk.state.give(assigned.iter().map(Field::shown));
+        let assigned: Vec<String> = assigned.iter().map(Field::shown).collect();
+        walk.state.give(assigned.clone());
         if let Some(directory) = arguments.value(&["-C", "--chdir"]) {
             walk.state.bases = walk.state.bases.iter().map(|base| moved(base, directory)).collect();
         }
@@ -134,6 +137,7 @@ pub(super) fn env(walk: &mut Walk<'_>, call: &Call<'_>) {
             }
             None => walk.wrap(call.command, |walk| walk.run_fields(rest)),
         }
+        walk.run_variables(&assigned, call.command);
     });
 }
 

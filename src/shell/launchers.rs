@@ -6,7 +6,7 @@ use super::stream;
 use super::subcommands;
 use super::walk::Walk;
 
-struct Runner {
+struct Launcher {
     program: &'static str,
     /// Behind the options of the program.
     subcommand: &'static str,
@@ -25,12 +25,12 @@ enum Runs {
     Shell,
 }
 
-const fn here(program: &'static str, subcommand: &'static str, flags: Flags, operands: usize) -> Runner {
-    Runner { program, subcommand, flags, operands, runs: Runs::Here }
+const fn here(program: &'static str, subcommand: &'static str, flags: Flags, operands: usize) -> Launcher {
+    Launcher { program, subcommand, flags, operands, runs: Runs::Here }
 }
 
-const fn elsewhere(program: &'static str, subcommand: &'static str, flags: Flags) -> Runner {
-    Runner { program, subcommand, flags, operands: 1, runs: Runs::Elsewhere }
+const fn elsewhere(program: &'static str, subcommand: &'static str, flags: Flags) -> Launcher {
+    Launcher { program, subcommand, flags, operands: 1, runs: Runs::Elsewhere }
 }
 
 const EXEC: Flags = "-e= -u= -w= --env= --env-file= --user= --workdir= --detach-keys= --index=";
@@ -47,7 +47,7 @@ const SSH: Flags = "-B= -b= -c= -D= -E= -e= -F= -I= -i= -J= -L= -l= -m= -O= -o= 
 const UV: Flags = "-p= -m= --with= --with-editable= --with-requirements= --from= --python= --extra= --group= --only-group= --no-group= \
     --env-file= --directory= --project= --package= --index= --index-url= --extra-index-url= --color= --config-file= --cache-dir=";
 
-const RUNNERS: &[Runner] = &[
+const LAUNCHERS: &[Launcher] = &[
     here("asdf", "exec", "", 0),
     here("aws-vault", "exec", "-d= -t= --duration= --mfa-token= --region=", 1),
     here("bundle", "exec", "", 0),
@@ -96,7 +96,7 @@ const RUNNERS: &[Runner] = &[
     here("pyenv", "exec", "", 0),
     here("rbenv", "exec", "", 0),
     here("rye", "run", "", 0),
-    Runner { program: "ssh", subcommand: "", flags: SSH, operands: 1, runs: Runs::Shell },
+    Launcher { program: "ssh", subcommand: "", flags: SSH, operands: 1, runs: Runs::Shell },
     here("uv", "run", UV, 0),
     here("uv", "tool run", UV, 0),
     here("uvx", "", UV, 0),
@@ -126,9 +126,9 @@ fn behind<'f>(program: &str, subcommand: &str, words: &'f [Field]) -> Option<&'f
     Some(rest)
 }
 
-pub(super) fn runner(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(super) fn launch(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    let mut rows = RUNNERS.iter().filter(|row| row.program == call.name);
+    let mut rows = LAUNCHERS.iter().filter(|row| row.program == call.name);
     let found = rows.find_map(|row| Some((row, behind(row.program, row.subcommand, words)?)));
     let Some((row, rest)) = found else { return walk.unknown_program(call.fields) };
     let (options, length) = arguments::parse_up_to(row.flags, rest, true);
@@ -155,12 +155,12 @@ pub(super) fn runner(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
-fn takes_code(row: &Runner) -> bool {
+fn takes_code(row: &Launcher) -> bool {
     matches!(row.program, "npx" | "npm" | "mise")
 }
 
 /// The words of the command: behind `--` where that is given, else behind the operands.
-fn command_of<'f>(row: &Runner, rest: &'f [Field], length: usize) -> &'f [Field] {
+fn command_of<'f>(row: &Launcher, rest: &'f [Field], length: usize) -> &'f [Field] {
     let dashes = rest.iter().skip(length).position(|field| field.text == "--").map(|at| length + at + 1);
     let flag = || {
         let is_command = |field: &Field| matches!(field.text.as_str(), "-c" | "--command");
