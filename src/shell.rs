@@ -26,6 +26,7 @@ mod interpreters;
 mod launchers;
 mod lexer;
 mod options;
+mod outputs;
 mod parameters;
 mod parser;
 mod partial;
@@ -38,6 +39,7 @@ mod quotes;
 mod redirect;
 mod run;
 mod search;
+mod sed;
 mod simple;
 mod state;
 mod stream;
@@ -56,7 +58,7 @@ mod tests;
 use std::ops::Range;
 use std::rc::Rc;
 
-pub(crate) use beside::{EVALUATING, is_evaluated};
+pub(crate) use beside::{EVALUATING, is_evaluated, is_harmless};
 pub(crate) use options::Given;
 pub(crate) use plain::Plain;
 pub(crate) use powershell::read as read_powershell;
@@ -186,6 +188,8 @@ pub enum Target {
     Glob(String),
     /// A file, or a directory with all that is in it.
     Tree(String),
+    /// The same for each match of a pattern.
+    Trees(String),
     /// `directory/name` where `directory` is a directory, else the path `directory` itself: the target of `cp` and `mv`.
     Into {
         directory: String,
@@ -293,7 +297,9 @@ impl Effect {
         let path = match &self.target {
             Target::Path(path) => path,
             Target::Into { directory, .. } => directory,
-            Target::Glob(_) | Target::Tree(_) | Target::WorkTree | Target::Unknown(_) => return None,
+            Target::Glob(_) | Target::Tree(_) | Target::Trees(_) | Target::WorkTree | Target::Unknown(_) => {
+                return None;
+            }
         };
         match &self.base {
             _ if path.starts_with('/') => Some(path.clone()),

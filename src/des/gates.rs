@@ -234,6 +234,8 @@ pub struct Writing<'a> {
     pub cwd: &'a Path,
     /// The file, as the tool names it.
     pub file: &'a str,
+    /// Whether it would be deleted.
+    pub deletes: bool,
 }
 
 /// Gate 2: what belongs to the gates themselves is never written, whatever the scope.
@@ -241,7 +243,8 @@ pub struct Writing<'a> {
 pub fn protected(writing: &Writing<'_>) -> Option<Finding> {
     let named = paths::normalise(&writing.cwd.join(writing.file));
     writing.protected.covers(&named, &paths::real_path(&named)).then(|| {
-        let what = format!("{} belongs to the gates and is not for agents to write", writing.file);
+        let done = if writing.deletes { "delete" } else { "write" };
+        let what = format!("{} belongs to the gates and is not for agents to {done}", writing.file);
         Finding::new(Code::ScopeViolation, what, "leave it as it is")
             .by(Some(Rule::built_in("what belongs to the gates")), writing.file)
     })
@@ -274,11 +277,16 @@ pub fn during(writing: &Writing<'_>) -> Option<Finding> {
     };
     let permitted = path.as_deref().map_or(!scope.is_limited(), |path| scope.permits(path));
     (!permitted).then(|| {
-        let what = format!("{} is outside the scope of {}", path.as_deref().unwrap_or(writing.file), writing.step_file);
+        let file = path.as_deref().unwrap_or(writing.file);
+        let (what, limit) = match writing.deletes {
+            true => (format!("it deletes {file}, which is"), "delete only in"),
+            false => (format!("{file} is"), "write only to"),
+        };
+        let what = format!("{what} outside the scope of {}", writing.step_file);
         let fix = format!(
-            "write only to {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
+            "{limit} {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
         );
-        Finding::new(Code::ScopeViolation, what, fix).matching(path.as_deref().unwrap_or(writing.file))
+        Finding::new(Code::ScopeViolation, what, fix).matching(file)
     })
 }
 

@@ -50,6 +50,11 @@ impl Touch {
         self.names.first().map_or("", |name| name.absolute.as_str())
     }
 
+    /// With all that is in it, if it is a directory.
+    fn with_contents(self) -> Touch {
+        Touch { with_contents: self.path.is_dir(), ..self }
+    }
+
     fn is_directory(&self) -> bool {
         self.names.iter().any(|name| name.is_directory)
     }
@@ -233,19 +238,18 @@ impl Ground<'_> {
         };
         let mut touches = match &effect.target {
             Target::Path(path) => vec![self.touch_at(access, &at(path)?)],
-            Target::Tree(path) => {
-                let touch = self.touch_at(access, &at(path)?);
-                vec![Touch { with_contents: touch.path.is_dir(), ..touch }]
-            }
+            Target::Tree(path) => vec![self.touch_at(access, &at(path)?).with_contents()],
             Target::Into { directory, name } => {
                 let directory = at(directory)?;
                 let is_directory = self.links.walked_path(&directory).is_dir();
                 let path = if is_directory { directory.join(name) } else { directory };
                 vec![self.touch_at(access, &path)]
             }
-            Target::Glob(pattern) => {
+            Target::Glob(pattern) | Target::Trees(pattern) => {
                 let paths = expand(&at("")?, pattern).ok_or_else(|| unknown(pattern))?;
-                paths.iter().map(|path| self.touch_at(access, path)).collect()
+                let touches = paths.iter().map(|path| self.touch_at(access, path));
+                let is_whole = matches!(effect.target, Target::Trees(_));
+                touches.map(|touch| if is_whole { touch.with_contents() } else { touch }).collect()
             }
             Target::WorkTree => return Err(Unclear::WorkTree { command: String::new() }),
             Target::Unknown(written) => return Err(unknown(written)),

@@ -106,6 +106,7 @@ fn write(step_file: &str, written: &Written, known: &GateContext, context: &Cont
         protected: &Protected::new(root, work, &Links::default()).with(&context.config.extended, root, work),
         cwd: Path::new(context.payload().cwd()),
         file: "",
+        deletes: false,
     };
     match written {
         Written::File(file) => write_file(&Writing { file, ..writing }, context).into_iter().collect(),
@@ -133,7 +134,7 @@ fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> 
     for touch in ground.on_files(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
         let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);
         let file = context.config.extended.iter().find(inside).unwrap_or(&touch.path).to_string_lossy();
-        let writing = Writing { file: &file, ..*writing };
+        let writing = Writing { file: &file, deletes: touch.access == Access::Delete, ..*writing };
         let outcome = match gates::protected(&writing) {
             Some(finding) => Some(Outcome::finding(finding, true)),
             None if touch.access == Access::Link || ground.is_temporary(&touch.path) => None,

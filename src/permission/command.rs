@@ -3,7 +3,7 @@
 use super::request::Subject;
 use crate::guard::{CommandPattern, Forms, Match, pipeline};
 use crate::messages::short;
-use crate::shell::{Doubt, EVALUATING, Script, Simple, is_evaluated};
+use crate::shell::{Access, Doubt, EVALUATING, Script, Simple, is_evaluated, is_harmless};
 
 /// Shells, and what runs text as one does: code of theirs that is not known may be any command.
 const SHELLS: [&str; 15] = [
@@ -80,11 +80,19 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
         if evaluates(command) {
             return Err(format!("`{}` evaluates a substitution in quotes", short(&command.text)));
         }
+        if only_steers(command) {
+            continue;
+        }
         let text = as_written(command);
         let found = patterns.iter().position(|pattern| pattern.matches(&text, false));
         let found = found.ok_or_else(|| format!("no rule allows `{}`", short(&text)))?;
-        if let Some(option) = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index)) {
-            return Err(format!("`{}` writes by `{option}`, which the rule does not name", short(&text)));
+        let unnamed = patterns.get(found).and_then(|pattern| unnamed_option(pattern, script, index));
+        if let Some((access, option)) = unnamed {
+            let does = access.does();
+            return Err(format!(
+                "`{}` {does} files by `{option}`, which the rule does not name",
+                short(&text)
+            ));
         }
         by = Ok(found);
     }
@@ -92,11 +100,34 @@ pub(super) fn allowed(patterns: &[&CommandPattern], script: &Script) -> Result<u
 }
 
 /// The option by which a command changes a file, where the pattern does not name it.
-fn unnamed_option<'s>(pattern: &CommandPattern, script: &'s Script, command: usize) -> Option<&'s str> {
+fn unnamed_option<'s>(
+    pattern: &CommandPattern,
+    script: &'s Script,
+    command: usize,
+) -> Option<(Access, &'s str)> {
     let effects = script.effects.iter().filter(|effect| effect.command == command);
-    let mut options =
-        effects.filter(|effect| effect.access.changes_files()).filter_map(|effect| effect.option.as_deref());
-    options.find(|option| !pattern.names(option))
+    let mut options = effects
+        .filter(|effect| effect.access.changes_files())
+        .filter_map(|effect| Some((effect.access, effect.option.as_deref()?)));
+    options.find(|(_, option)| !pattern.names(option))
+}
+
+/// Builtins that loops and conditions are made of: they touch no file and run nothing.
+fn only_steers(command: &Simple) -> bool {
+    let Some((name, words)) = command.words.split_first() else { return false };
+    let is_plain = command.assigned.is_empty();
+    match name.as_str() {
+        ":" | "break" | "continue" | "false" | "true" => is_plain,
+        // `-v` evaluates the index of an array in a name.
+        "[" | "test" => is_plain && !words.iter().any(|word| word == "-v"),
+        "read" => {
+            let is_harmless = |word: &String| word.starts_with('-') || is_harmless(word);
+            command.unknown.is_empty()
+                && command.assigned.iter().all(|assigned| assigned.starts_with("IFS="))
+                && words.iter().all(is_harmless)
+        }
+        _ => false,
+    }
 }
 
 /// The simple command or the pipeline that a pattern denies, in whatever form.

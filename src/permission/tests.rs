@@ -80,6 +80,55 @@ fn every_simple_command_must_be_allowed() {
     }
 }
 
+#[test]
+fn a_loop_of_allowed_commands_is_allowed() {
+    let rules = rules(ALLOW);
+    for command in [
+        "for i in 1 2; do ls; done",
+        "for f in *.rs; do cat $f; done",
+        "for FILE in a b; do ls $FILE; done",
+        "for ((i = 0; i < 3; i++)); do ls; done",
+        "while read x; do ls; done",
+        "while IFS= read -r line; do echo \"$line\"; done < x",
+        "until test -f x; do ls; done",
+        "if [ -f x ]; then cat x; else true; fi",
+        "[[ -f x ]] && cat x",
+        "case $x in a) ls;; *) echo;; esac",
+        "select x in a b; do ls; break; done",
+        "i=0; while [ $i -lt 3 ]; do ls; i=$((i + 1)); done",
+        "(( n > 1 )) && ls",
+        "dir=src; ls $dir",
+    ] {
+        assert_eq!(bash(&rules, command), "allow", "{command}");
+    }
+    for command in [
+        "for PATH in x; do ls; done",
+        "for path in x; do ls; done",
+        "for GIT_PAGER in x; do git log; done",
+        "for LD_PRELOAD in x; do ls; done",
+        "for https_proxy in x; do ls; done",
+        "for x in ls; do $x; done",
+        "for i in 1; do rm x; done",
+        "while read x; do rm $x; done",
+        "while read PATH; do ls; done",
+        "read -r GIT_DIR; git log",
+        "read $x; ls",
+        "read x > f; ls",
+        "PATH=x read y; ls",
+        "test -v \"$x\" && ls",
+        "read x; (( x )); ls",
+        "x=$(cat y); (( x )) && ls",
+        "(( $(cat y) )) && ls",
+        "NODE_OPTIONS=x; ls",
+        "IFS=x; ls",
+        "true",
+        "x=1",
+        "[ -f x ]",
+    ] {
+        assert_eq!(bash(&rules, command), "ask", "{command}");
+    }
+}
+
 /// Attempts to get something past a rule for `git status`, `ls`, `echo` or `cat`.
 #[test]
 fn what_is_beside_an_allowed_command_is_not_allowed_by_it() {

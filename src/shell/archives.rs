@@ -98,6 +98,41 @@ pub(super) fn unzip(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
+/// `cpio -o` and `-p` take the names of files from their input; `-i` and `-p DIRECTORY` write them.
+pub(super) fn cpio(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let passes = arguments.has(&["-p", "--pass-through"]);
+    for archive in arguments.values(&["-F", "-I", "-O", "--file"]) {
+        let creates = arguments.has(&["-o", "--create", "-O"]);
+        walk.touch(if creates { Access::Write } else { Access::Read }, archive, call.command);
+    }
+    if passes || arguments.has(&["-o", "--create"]) {
+        for file in super::batches::lines(&walk.input) {
+            walk.reads(&file, call.command);
+        }
+    }
+    let directory = arguments.operands.first().filter(|_| passes).or(arguments.value(&["-D", "--directory"]));
+    if passes || arguments.has(&["-i", "--extract"]) && !arguments.has(&["-t", "--list", "--to-stdout"]) {
+        extracted(walk, call, directory, None);
+    }
+}
+
+/// `7z x ARCHIVE -oDIRECTORY`, `7z a ARCHIVE FILES`.
+pub(super) fn seven(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let [action, archive, files @ ..] = call.arguments.operands.as_slice() else { return };
+    match action.text.as_str() {
+        "a" | "u" | "d" | "rn" => {
+            walk.touch(Access::Write, archive, call.command);
+            files.iter().for_each(|file| walk.touch_tree(Access::Read, file, call.command));
+        }
+        "x" | "e" => {
+            walk.reads(archive, call.command);
+            extracted(walk, call, call.arguments.value(&["-o"]), Some(archive));
+        }
+        _ => walk.reads(archive, call.command),
+    }
+}
+
 pub(super) fn zip(walk: &mut Walk<'_>, call: &Call<'_>) {
     let Some((archive, files)) = call.arguments.operands.split_first() else { return };
     walk.touch(Access::Write, archive, call.command);

@@ -1,11 +1,11 @@
 //! `xargs` and `parallel`: a command for each of many arguments.
 
+use super::Quoting;
 use super::arguments::{self, Arguments, Call, Flags};
 use super::quotes::decoded;
 use super::state::{Field, FieldKind};
 use super::stream::{self, Stream};
 use super::walk::Walk;
-use super::{Quoting, Target};
 
 /// Options of `xargs` and `parallel` that take a value.
 const FLAGS: Flags = "-I= -J= -R= -n= -P= -L= -s= -d= -E= -a=r -j= --max-args= --max-procs= --max-lines= --delimiter= --replace? \
@@ -77,7 +77,7 @@ fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
     let printed = match input {
         _ if arguments.has(&["-a", "--arg-file"]) => return vec![Field::unknown(GIVEN)],
         Stream::Text(printed) => printed,
-        Stream::Files(files) => return files.iter().map(found).collect(),
+        Stream::Files(files) => return files.iter().map(stream::found).collect(),
         _ => return vec![Field::unknown(GIVEN)],
     };
     let delimiter =
@@ -92,6 +92,11 @@ fn given(input: &Stream, arguments: &Arguments, by_lines: bool) -> Vec<Field> {
         words.push(Field::unknown(GIVEN));
     }
     words
+}
+
+/// The lines of an input as words.
+pub(super) fn lines(input: &Stream) -> Vec<Field> {
+    given(input, &Arguments::default(), true)
 }
 
 /// A word with a placeholder replaced by what it stands for.
@@ -115,14 +120,4 @@ pub(super) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {
         _ => FieldKind::Literal,
     };
     Field::new(word.text.replace(mark, &by.text), kind)
-}
-
-/// What `find` found, as a word.
-pub(super) fn found(target: &Target) -> Field {
-    match target {
-        Target::Path(path) => Field::literal(path.as_str()),
-        Target::Glob(pattern) => Field::new(pattern.as_str(), FieldKind::Glob),
-        Target::Tree(root) => Field::new(root.as_str(), FieldKind::Tree),
-        Target::Into { .. } | Target::WorkTree | Target::Unknown(_) => Field::unknown("what was found"),
-    }
 }

@@ -64,6 +64,115 @@ pub(super) fn names(word: &Word) -> impl Iterator<Item = &str> {
     parts.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
 }
 
+/// Names that start so steer a shell or programs, if they are part of the environment already.
+const STEERING: &[&str] = &[
+    "AR",
+    "AS",
+    "BASH",
+    "BROWSER",
+    "CARGO",
+    "CC",
+    "CDPATH",
+    "CFLAGS",
+    "CLASSPATH",
+    "CPATH",
+    "CXX",
+    "DISPLAY",
+    "DOCKER",
+    "DYLD",
+    "EDITOR",
+    "ENV",
+    "FPATH",
+    "GIT",
+    "GLOBIGNORE",
+    "GO",
+    "GREP",
+    "GZIP",
+    "HIST",
+    "HOME",
+    "HUSKY",
+    "IFS",
+    "INPUTRC",
+    "JAVA",
+    "KUBE",
+    "LANG",
+    "LC",
+    "LD",
+    "LEFTHOOK",
+    "LESS",
+    "LUA",
+    "MAIL",
+    "MAKE",
+    "MAN",
+    "NODE",
+    "NPM",
+    "OLDPWD",
+    "OPENSSL",
+    "PAGER",
+    "PATH",
+    "PERL",
+    "PHP",
+    "PIP",
+    "POSIX",
+    "PROMPT",
+    "PS",
+    "PWD",
+    "PYTHON",
+    "RUBY",
+    "RUST",
+    "SHELL",
+    "SKIP",
+    "SSH",
+    "SUDO",
+    "TAR",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TZ",
+    "UV",
+    "VISUAL",
+    "XDG",
+    "XZ",
+    "YARN",
+    "ZDOTDIR",
+    "ZIP",
+    "ZSH",
+];
+/// Variables of zsh that are others of the environment, in small letters, and those that programs look for.
+const STEERING_SMALL: &[&str] = &[
+    "argv",
+    "cdpath",
+    "fignore",
+    "fpath",
+    "mailpath",
+    "manpath",
+    "module_path",
+    "path",
+    "prompt",
+    "psvar",
+    "status",
+];
+
+/// Whether a variable of this name changes nothing but what the script itself makes of it.
+pub(crate) fn is_harmless(name: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if !name.bytes().all(is_name) {
+        return false;
+    }
+    if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        let is_setting = name.starts_with("npm_") || name.ends_with("_proxy");
+        return !is_setting && !STEERING_SMALL.contains(&name);
+    }
+    !name.contains('_') && !STEERING.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether arithmetic holds nothing but numbers and names, so that what it evaluates is known where they are.
+pub(super) fn is_plain(word: &Word) -> bool {
+    word.iter().all(|piece| {
+        matches!(piece, Piece::Plain(_) | Piece::Quoted(_) | Piece::Parameter { operation: None, .. })
+    })
+}
+
 /// The literal parts, as they are shown.
 pub(super) fn shown(word: &Word) -> String {
     literal(word).collect::<Vec<_>>().join("…")

@@ -107,6 +107,19 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether arithmetic sets harmless variables only, and evaluates nothing that a command of this script printed.
+    pub(super) fn is_harmless_arithmetic(&self, word: &Word) -> bool {
+        let used = word.iter().filter_map(|piece| match piece {
+            Piece::Parameter { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        let is_fine = |name: &str| {
+            beside::is_harmless(name)
+                && !matches!(self.state.get(name), Some(Value::Unknown | Value::Array(_)))
+        };
+        !beside::hides_code(word) && beside::is_plain(word) && used.chain(beside::names(word)).all(is_fine)
+    }
+
     pub(super) fn code_from_input(&mut self, interpreter: &str, is_shell: bool) {
         let input = self.input.clone();
         self.code_of(input, interpreter, is_shell);

@@ -30,7 +30,7 @@ impl Walk<'_> {
                 for word in words {
                     self.substitutions(word);
                     self.evaluate_hidden(word, *is_arithmetic);
-                    if *is_arithmetic || beside::hides_code(word) {
+                    if *is_arithmetic && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
                         self.beside(beside::shown(word));
                     }
                 }
@@ -128,7 +128,9 @@ impl Walk<'_> {
             value => value,
         };
         self.note_printed(name, (first..self.script.commands.len()).collect());
-        self.beside(format!("for {name}"));
+        if !beside::is_harmless(name) {
+            self.beside(format!("for {name}"));
+        }
         self.state.set(name, value.clone());
         self.repeated(|walk| {
             walk.state.set(name, value.clone());

@@ -136,6 +136,9 @@ pub(super) fn dd(walk: &mut Walk<'_>, call: &Call<'_>) {
 
 /// `rsync` and `scp`: names with a colon are on another machine.
 pub(super) fn synchronise(walk: &mut Walk<'_>, call: &Call<'_>) {
+    for code in call.arguments.values(&["-e", "--rsh"]).filter(|_| call.name == "rsync") {
+        walk.as_part(|walk| walk.subshell(|walk| walk.code(code, "sh")));
+    }
     let Some((target, sources)) = call.arguments.operands.split_last() else { return };
     let is_local = |field: &Field| !field.text.split('/').next().unwrap_or_default().contains(':');
     for source in sources.iter().filter(|source| is_local(source)) {

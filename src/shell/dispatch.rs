@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Access;
 use super::arguments::{self, Arguments, Call};
-use super::beside::{EVALUATING, is_evaluated};
+use super::beside::{EVALUATING, is_evaluated, is_harmless};
 use super::printing::prints_settings;
 use super::programs::{self, Action};
 use super::redirect;
@@ -140,7 +140,9 @@ impl Walk<'_> {
             if self.state.exports_all || self.state.gives(&assignment.name) {
                 self.state.give([assigned.clone()]);
             }
-            self.beside(assigned);
+            if !is_harmless(&assignment.name) {
+                self.beside(assigned);
+            }
         }
         self.each_choice(|walk| walk.bare_redirects(redirects));
     }

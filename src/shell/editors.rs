@@ -1,40 +1,9 @@
 //! Programs that change files in place, or read one file and write another.
 
 use super::Access;
-use super::arguments::Call;
+use super::arguments::{self, Call};
 use super::state::{Field, FieldKind};
 use super::walk::Walk;
-
-pub(super) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
-    let arguments = &call.arguments;
-    let in_place = arguments.has(&["-i", "--in-place", "-I"]);
-    let mut files = arguments.operands.as_slice();
-    // The other sed wants the suffix as a word: `sed -i '' …`.
-    if in_place && files.first().is_some_and(|field| field.text.is_empty()) {
-        files = files.get(1..).unwrap_or_default();
-    }
-    let mut scripts: Vec<&Field> = arguments.values(&["-e", "--expression"]).collect();
-    if scripts.is_empty() && !arguments.has(&["-f", "--file"]) {
-        scripts.extend(files.first());
-        files = files.get(1..).unwrap_or_default();
-    }
-    for script in scripts.into_iter().filter(|script| names_files(&script.text)) {
-        walk.inline_code("sed", script.shown());
-    }
-    for file in files {
-        if in_place {
-            walk.by_option("-i", |walk| walk.touch(Access::Write, file, call.command));
-        }
-        walk.reads(file, call.command);
-    }
-}
-
-/// Whether a script of sed may have a command that reads or writes a file, or runs a program.
-fn names_files(script: &str) -> bool {
-    let pairs = script.as_bytes().windows(2);
-    pairs.into_iter().any(|pair| matches!(pair, [b'r' | b'R' | b'w' | b'W' | b'e', b' ' | b'\t']))
-        || script.ends_with("/e")
-}
 
 pub(super) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
     let arguments = &call.arguments;
@@ -155,14 +124,26 @@ pub(super) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
 
 /// Editors: what they open they may write.
 pub(super) fn edit(walk: &mut Walk<'_>, call: &Call<'_>) {
-    for code in call.arguments.values(&["-c", "--cmd", "--eval", "--execute"]) {
+    let words = call.fields.get(1..).unwrap_or_default();
+    // With `-e`, `-s` is silent and takes no file of commands.
+    let is_silent = |field: &Field| field.text.starts_with("-e") || field.text.starts_with("-E");
+    let is_vi = matches!(call.name, "ex" | "vi" | "vim" | "nvim");
+    let silent =
+        (is_vi && words.iter().any(is_silent)).then(|| arguments::parse("-c= --cmd= -S=r -u= -w=w", words));
+    let arguments = silent.as_ref().unwrap_or(&call.arguments);
+    for code in arguments.values(&["-c", "--cmd", "--eval", "--execute", "-e"]) {
         walk.inline_code(call.name, code.shown());
     }
-    // With `-e` it is silent, and what follows `-s` is a file.
-    for file in call.arguments.values(&["-s"]).filter(|_| call.arguments.has(&["-e", "-E"])) {
-        walk.touch(Access::Write, file, call.command);
+    let (codes, files): (Vec<&Field>, Vec<&Field>) =
+        arguments.operands.iter().partition(|field| field.text.starts_with('+'));
+    for code in codes {
+        walk.inline_code(call.name, code.text.trim_start_matches('+').to_owned());
     }
-    for file in call.arguments.operands.iter().filter(|field| !field.text.starts_with('+')) {
+    // Their input is a list of commands.
+    if matches!(call.name, "ed" | "ex" | "red") || silent.is_some() {
+        walk.code_from_input(call.name, false);
+    }
+    for file in files {
         walk.reads(file, call.command);
         walk.touch(Access::Write, file, call.command);
     }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::state::{Field, FieldKind};
+use super::stream::WORK_TREE;
 use super::walk::Walk;
 use super::{Access, Base, Effect, Quoting, Simple, Target, Unknown};
 
@@ -52,6 +53,7 @@ impl Walk<'_> {
         let target = match field.kind {
             FieldKind::Literal => Target::Path(field.text.clone()),
             FieldKind::Glob => Target::Glob(field.text.clone()),
+            FieldKind::Tree if field.text == WORK_TREE => Target::WorkTree,
             FieldKind::Tree => Target::Tree(field.text.clone()),
             FieldKind::Unknown => Target::Unknown(field.text.clone()),
         };
@@ -62,6 +64,7 @@ impl Walk<'_> {
     pub(super) fn touch_tree(&mut self, access: Access, field: &Field, command: usize) {
         match field.kind {
             FieldKind::Literal => self.effect(access, Target::Tree(field.text.clone()), command),
+            FieldKind::Glob => self.effect(access, Target::Trees(field.text.clone()), command),
             _ => self.touch(access, field, command),
         }
     }
@@ -71,8 +74,12 @@ impl Walk<'_> {
         if self.elsewhere > 0 || !self.work(32) {
             return;
         }
+        // Like any search through all files.
+        if target == Target::WorkTree && access == Access::Read {
+            return;
+        }
         let path = match &target {
-            Target::Path(path) | Target::Tree(path) | Target::Glob(path) => path,
+            Target::Path(path) | Target::Tree(path) | Target::Glob(path) | Target::Trees(path) => path,
             Target::Into { directory, .. } => directory,
             Target::WorkTree => "",
             Target::Unknown(_) => {

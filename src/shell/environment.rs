@@ -31,7 +31,9 @@ impl Walk<'_> {
     /// What programs run because of variables that they are given, as `NAME=value`; `command` is the one that is given them.
     pub(super) fn run_variables(&mut self, given: &[String], command: usize) {
         for variable in given {
-            let Some((name, value)) = variable.split_once('=') else { continue };
+            let Some((name, value)) = variable.split_once('=').filter(|(_, value)| *value != "…") else {
+                continue;
+            };
             let is_prompt = name == "PS4";
             if CODE.contains(&name) {
                 let code = Field::literal(value.trim_start_matches(['|', '-', '@']));
@@ -45,7 +47,7 @@ impl Walk<'_> {
     }
 
     /// Runs something that is part of a command's text, and whose output nobody gets.
-    fn as_part(&mut self, run: impl FnOnce(&mut Self)) {
+    pub(super) fn as_part(&mut self, run: impl FnOnce(&mut Self)) {
         let output = std::mem::take(&mut self.output);
         self.inside += 1;
         self.printing(run);

@@ -3,6 +3,7 @@
 use super::Quoting;
 use super::beside;
 use super::braces::{self, PieceRef};
+use super::outputs;
 use super::parameters::Found;
 use super::partial::Partial;
 use super::state::{Field, FieldKind, MAX_VALUE, Value};
@@ -52,19 +53,13 @@ impl Walk<'_> {
     /// A word that is neither split nor expanded by globs, as in an assignment.
     pub(super) fn scalar(&mut self, word: &Word) -> Field {
         let mut partial = Partial::default();
-        let mut is_number = false;
         for (at, piece) in word.iter().enumerate() {
             match piece {
                 Piece::Plain(text) if at == 0 => self.tilde(text, &mut partial),
                 Piece::Plain(text) | Piece::Quoted(text) => partial.quoted(text),
                 Piece::Parameter { name, operation, .. } => {
                     let found = self.parameter(name, operation.as_ref(), true);
-                    is_number |= matches!(found, Found::Number);
                     self.append(&mut partial, found, name, Quoting::Quoted);
-                }
-                Piece::Arithmetic(_) => {
-                    is_number = true;
-                    self.other(piece, &mut partial);
                 }
                 piece => self.other(piece, &mut partial),
             }
@@ -73,13 +68,13 @@ impl Walk<'_> {
         if partial.literal.len() > MAX_VALUE {
             return Field::unknown("a long value");
         }
-        partial.finish(is_number)
+        partial.finish(false)
     }
 
     /// Adds a value to a field as it is.
     fn append(&mut self, partial: &mut Partial, found: Found, name: &str, quoting: Quoting) {
         match found {
-            Found::Number => partial.glob("*"),
+            Found::Like(pattern) => partial.glob(pattern),
             Found::Unknown => partial.unknown(&format!("${name}"), quoting),
             Found::Fields(fields) => {
                 for (index, field) in fields.iter().enumerate() {
@@ -131,7 +126,7 @@ impl Walk<'_> {
                 PieceRef::Whole(Piece::Substitution { list, text, quoted: false }) => {
                     match self.substitution(list, text) {
                         Some(printed) => self.printed_words(&printed, &mut partial, &mut fields),
-                        None => partial.unknown(&format!("$({text})"), Quoting::Bare),
+                        None => self.printed_files(list, text, &mut partial, &mut fields),
                     }
                 }
                 PieceRef::Whole(piece) => self.other(piece, &mut partial),
@@ -210,10 +205,10 @@ impl Walk<'_> {
             Piece::Arithmetic(word) => {
                 self.substitutions(word);
                 self.evaluate_hidden(word, true);
-                if beside::assigns(word) || beside::hides_code(word) {
+                if beside::assigns(word) && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
                     self.beside(beside::shown(word));
                 }
-                partial.glob("*");
+                partial.glob(outputs::NUMBER);
             }
             Piece::Pattern(text) => {
                 // In zsh it may be a qualifier that runs code.
@@ -238,14 +233,36 @@ impl Walk<'_> {
         match text {
             "pwd" => Some(Field::literal(".")),
             "mktemp" | "mktemp -d" => Some(Field::literal("/tmp/tmp.mktemp")),
-            _ => output.exactly(),
+            _ => output.exactly().or_else(|| self.printed_pattern(text)),
+        }
+    }
+
+    /// The pattern of what a program prints that is no function or alias of the script.
+    fn printed_pattern(&self, text: &str) -> Option<Field> {
+        let pattern = outputs::pattern(text)?;
+        let name = text.split_whitespace().next().unwrap_or_default();
+        let is_own =
+            self.state.function(name).is_some() || self.state.aliases.iter().any(|(alias, _)| alias == name);
+        let kind = if pattern.contains('*') { FieldKind::Glob } else { FieldKind::Literal };
+        (!is_own).then(|| Field::new(pattern, kind))
+    }
+
+    /// The files that a substitution without quotes names, such as `$(find . -name x)`.
+    fn printed_files(&self, list: &List, text: &str, partial: &mut Partial, fields: &mut Vec<Field>) {
+        match self.choices.printed(list) {
+            Some(Stream::Files(files)) if !partial.is_started => {
+                fields.extend(files.iter().map(stream::found))
+            }
+            _ => partial.unknown(&format!("$({text})"), Quoting::Bare),
         }
     }
 
     /// What is printed without quotes is split, and may be patterns.
     fn printed_words(&mut self, printed: &Field, partial: &mut Partial, fields: &mut Vec<Field>) {
-        if printed.is_literal() {
-            return self.unquoted(vec![printed.clone()], partial, fields);
+        match printed.kind {
+            FieldKind::Literal => return self.unquoted(vec![printed.clone()], partial, fields),
+            FieldKind::Glob => return partial.value(printed),
+            FieldKind::Tree | FieldKind::Unknown => {}
         }
         for (index, word) in stream::split(printed, char::is_whitespace).iter().enumerate() {
             if index > 0 {

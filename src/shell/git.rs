@@ -131,8 +131,14 @@ impl Git<'_> {
             "commit" | "tag" | "merge" | "notes" => {
                 self.read_by(walk, "-F=r -m= --file=r --template=r --message=")
             }
-            "ls-files" => self.read_by(walk, "-X=r --exclude-from=r"),
+            "ls-files" => {
+                self.read_by(walk, "-X=r --exclude-from=r");
+                self.listed(walk, 0);
+            }
             "grep" => self.grepped(walk),
+            "diff" | "diff-files" | "diff-index" if self.arguments.has(&["--name-only"]) => {
+                self.changed_names(walk);
+            }
             subcommand if SHOWING.contains(&subcommand) => {
                 self.runs(walk, subcommand);
                 self.shown(walk);

@@ -139,7 +139,10 @@ pub(super) fn launch(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
     let command = command_of(row, rest, length);
     let before = call.fields.get(..call.fields.len() - command.len()).unwrap_or_default();
-    walk.unknown_program(before);
+    // A key is used by ssh, and shown to nobody.
+    let is_key = |field: &Field| row.runs == Runs::Shell && options.values(&["-i"]).any(|key| key == field);
+    let before: Vec<Field> = before.iter().filter(|field| !is_key(field)).cloned().collect();
+    walk.unknown_program(&before);
     if row.runs == Runs::Shell && length < rest.len() {
         let code = stream::joined(command, " ");
         walk.inside(call.command, row.runs, |walk| {

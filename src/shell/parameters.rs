@@ -1,5 +1,6 @@
 //! What `$name` and `${name…}` stand for, and assignments.
 
+use super::outputs;
 use super::state::{Field, FieldKind, MAX_OPTIONS, MAX_VALUE, Value};
 use super::syntax::{Assigned, Assignment, Operation, Piece};
 use super::trim::trim;
@@ -8,7 +9,8 @@ use super::walk::Walk;
 /// What a parameter stands for.
 pub(super) enum Found {
     Fields(Vec<Field>),
-    Number,
+    /// What matches a pattern of the shell.
+    Like(&'static str),
     Unknown,
 }
 
@@ -23,7 +25,7 @@ impl Walk<'_> {
             matches!(&found, Found::Fields(fields) if fields.iter().all(|field| field.text.is_empty()));
         match operation {
             None | Some(Operation::All) => found,
-            Some(Operation::Length) => Found::Number,
+            Some(Operation::Length) => Found::Like(outputs::NUMBER),
             Some(Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)) => {
                 if matches!(operation, Some(Operation::Assign(_))) {
                     self.beside(format!("${{{name}:=…}}"));
@@ -31,7 +33,7 @@ impl Walk<'_> {
                 let other = self.scalar(word);
                 let takes_other = !matches!(operation, Some(Operation::Alternative(_))) == is_empty;
                 match found {
-                    Found::Unknown | Found::Number => Found::Unknown,
+                    Found::Unknown | Found::Like(_) => Found::Unknown,
                     Found::Fields(_) if takes_other => Found::Fields(vec![other]),
                     Found::Fields(fields) => Found::Fields(if is_empty { Vec::new() } else { fields }),
                 }
@@ -67,7 +69,7 @@ impl Walk<'_> {
                     self.evaluate(&field.text);
                 }
             }
-            Found::Number => {}
+            Found::Like(_) => {}
             Found::Unknown if self.state.get(name).is_some() => self.doubt_script(&format!("${{{name}@P}}")),
             Found::Unknown => {}
         }
@@ -113,10 +115,11 @@ impl Walk<'_> {
             // It moves with `cd`, so it is only replaced where it is used.
             ("PWD", _) if !assigning => Found::Fields(vec![Field::literal(".")]),
             (
-                "?" | "$" | "!" | "#" | "-" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID"
-                | "LINENO" | "EPOCHSECONDS",
+                "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
+                | "EPOCHSECONDS",
                 _,
-            ) => Found::Number,
+            ) => Found::Like(outputs::NUMBER),
+            ("USER" | "LOGNAME" | "HOSTNAME" | "HOSTTYPE", _) => Found::Like(outputs::NAME),
             _ => Found::Unknown,
         }
     }

@@ -13,6 +13,8 @@ pub(super) struct Partial {
     pub(super) is_unknown: bool,
     pub(super) is_tree: bool,
     pub(super) is_started: bool,
+    /// Whether a value of it is a pattern, and not only its text.
+    has_pattern: bool,
     holes: Vec<(Range<usize>, Quoting)>,
 }
 
@@ -37,6 +39,7 @@ impl Partial {
     pub(super) fn glob(&mut self, pattern: &str) {
         self.literal.push_str(pattern);
         self.pattern.push_str(pattern);
+        self.has_pattern = true;
         self.is_started = true;
     }
 
@@ -82,7 +85,7 @@ impl Partial {
             Field { holes: self.holes, ..Field::unknown(self.literal) }
         } else if self.is_tree {
             Field::new(self.literal, FieldKind::Tree)
-        } else if globs && is_glob(&self.pattern) {
+        } else if (globs || self.has_pattern) && is_glob(&self.pattern) {
             Field::new(self.pattern, FieldKind::Glob)
         } else {
             Field::literal(self.literal)

@@ -1,9 +1,9 @@
 //! `find` and `fd`.
 
-use super::arguments::Call;
-use super::batches::{found, replaced};
+use super::arguments::{self, Call, Flags};
+use super::batches::replaced;
 use super::state::{Field, FieldKind};
-use super::stream::Stream;
+use super::stream::{Stream, found};
 use super::walk::Walk;
 use super::{Access, Target};
 
@@ -68,9 +68,41 @@ pub(super) fn find(walk: &mut Walk<'_>, call: &Call<'_>) {
         })
         .collect();
     let name = names.first().copied().filter(|_| !has_alternative && names.len() == 1);
-    let targets: Vec<Target> = roots.iter().map(|root| below(root, name)).collect();
+    let mut targets: Vec<Target> = roots.iter().map(|root| below(root, name)).collect();
+    // Whoever reads all that is found reads everything; a name that is asked for counts nevertheless.
+    if name.is_none() {
+        for root in roots.iter().filter(|root| root.is_literal()) {
+            let folder = root.text.trim_end_matches('/');
+            let inside = |name| Target::Path(format!("{folder}/{name}"));
+            targets.extend(asked_for(expression).into_iter().map(inside));
+        }
+    }
     let runs = actions(walk, call, expression, &targets);
     walk.output = if runs { Stream::Unknown } else { Stream::Files(targets) };
+}
+
+/// The names that are looked for and have no wildcard, without those that are left out.
+fn asked_for(expression: &[Field]) -> Vec<&str> {
+    let word =
+        |at: Option<usize>| at.and_then(|at| expression.get(at)).map_or("", |field| field.text.as_str());
+    let mut found = Vec::new();
+    for (at, value) in expression.iter().enumerate().filter(|(_, value)| value.is_literal()) {
+        let is_left_out = matches!(word(at.checked_sub(2)), "!" | "-not") || word(Some(at + 1)) == "-prune";
+        let name = match word(at.checked_sub(1)) {
+            "-name" | "-iname" => value.text.as_str(),
+            "-path" | "-ipath" | "-wholename" => value.text.trim_start_matches("./"),
+            "-regex" | "-iregex" => value.text.rsplit(['/', '\\']).next().unwrap_or_default(),
+            _ => continue,
+        };
+        if !is_left_out
+            && !name.is_empty()
+            && !name.contains(['*', '?', '[', '(', '$', '+'])
+            && found.len() < 8
+        {
+            found.push(name);
+        }
+    }
+    found
 }
 
 /// What a search from a root finds.
@@ -133,11 +165,21 @@ fn actions(walk: &mut Walk<'_>, call: &Call<'_>, expression: &[Field], targets: 
     runs
 }
 
+const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
+    --changed-within= --changed-before= --color= --threads= --base-directory=";
+
 /// `fd PATTERN ROOTS -x COMMAND`.
 pub(super) fn fd(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let runs = |field: &Field| matches!(field.text.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
-    let Some(at) = words.iter().position(runs) else { return };
+    let Some(at) = words.iter().position(runs) else {
+        let arguments = arguments::parse(FD, words);
+        // What it is asked to print may be any text.
+        if !arguments.has(&["--format"]) {
+            walk.output = listed(arguments.operands.get(1..).unwrap_or_default());
+        }
+        return;
+    };
     let command: Vec<Field> = words.get(at + 1..).unwrap_or_default().to_vec();
     let by = Field::unknown("what was found");
     let has_mark = command.iter().any(|word| word.text.contains("{}"));
@@ -146,4 +188,40 @@ pub(super) fn fd(walk: &mut Walk<'_>, call: &Call<'_>) {
         fields.push(by);
     }
     walk.deeper(|walk| walk.run_fields(&fields));
+}
+
+/// `grep PATTERN FILES`, `rg PATTERN FILES`; with `-l` they print in which the pattern is found.
+pub(super) fn lines(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = &call.arguments;
+    let has_pattern = arguments.has(&["-e", "-f", "--regexp", "--file", "--files"]);
+    let files = arguments.operands.get(usize::from(!has_pattern)..).unwrap_or_default();
+    for file in files {
+        walk.reads(file, call.command);
+    }
+    for pattern in arguments.values(&["-g", "--glob", "--iglob", "--include"]) {
+        included(walk, pattern, call.command);
+    }
+    if arguments.has(&["-l", "--files-with-matches", "--files"]) {
+        walk.output = listed(files);
+    }
+}
+
+/// A search that is limited to files of a name reads them, `*.pem` like `.pem`.
+fn included(walk: &mut Walk<'_>, pattern: &Field, command: usize) {
+    let name = pattern.text.trim_matches(['*', '/']);
+    if !name.is_empty() && !name.contains(['*', '?', '[', '{', '!', '\\']) {
+        walk.reads(&Field::literal(name), command);
+    }
+}
+
+/// The files that a search from these roots names, or from the current directory.
+fn listed(roots: &[Field]) -> Stream {
+    let file = |root: &Field| match root.kind {
+        FieldKind::Literal if matches!(root.text.trim_end_matches('/'), "." | "") => Target::WorkTree,
+        FieldKind::Literal => Target::Tree(root.text.clone()),
+        FieldKind::Glob => Target::Glob(root.text.clone()),
+        FieldKind::Tree | FieldKind::Unknown => Target::Unknown(root.shown()),
+    };
+    let files: Vec<Target> = roots.iter().map(file).collect();
+    Stream::Files(if files.is_empty() { vec![Target::WorkTree] } else { files })
 }

@@ -160,3 +160,17 @@ fn part(text: &Field, range: Range<usize>) -> Field {
     let kind = if holes.is_empty() { FieldKind::Literal } else { FieldKind::Unknown };
     Field { text: text.text.get(range).unwrap_or_default().to_owned(), kind, holes }
 }
+
+/// The files of the work tree as a word, which no path is written as.
+pub(super) const WORK_TREE: &str = ":/";
+
+/// What a search found, as a word.
+pub(super) fn found(target: &Target) -> Field {
+    match target {
+        Target::Path(path) => Field::literal(path.as_str()),
+        Target::Glob(pattern) => Field::new(pattern.as_str(), FieldKind::Glob),
+        Target::Tree(root) => Field::new(root.as_str(), FieldKind::Tree),
+        Target::WorkTree => Field::new(WORK_TREE, FieldKind::Tree),
+        Target::Into { .. } | Target::Trees(_) | Target::Unknown(_) => Field::unknown("what was found"),
+    }
+}

@@ -17,6 +17,7 @@ fn shown_target(target: &Target) -> String {
         Target::Path(path) => path.clone(),
         Target::Glob(pattern) => format!("glob:{pattern}"),
         Target::Tree(path) => format!("tree:{path}"),
+        Target::Trees(pattern) => format!("trees:{pattern}"),
         Target::Into { directory, name } => format!("into:{directory}:{name}"),
         Target::WorkTree => "worktree".to_owned(),
         Target::Unknown(text) => format!("unknown:{text}"),

@@ -35,6 +35,16 @@ fn a_shell_write_outside_the_scope_is_denied_before_it_happens() {
 }
 
 #[test]
+fn a_deletion_outside_the_scope_is_reported_as_one() {
+    let done = runs(at_work(), "find lib -name '*.rs' -delete; rm README.md src/x.rs");
+    assert_snapshot!(done.denied(), @"
+    conclaude denies this command:
+    ✗ SCOPE_VIOLATION: it deletes lib/z.rs, which is outside the scope of steps/01-01.json → delete only in src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
+    ✗ SCOPE_VIOLATION: it deletes README.md, which is outside the scope of steps/01-01.json → delete only in src/**; if that is too narrow, let the user widen allowed_file_patterns and call the agent again
+    ");
+}
+
+#[test]
 fn every_way_to_write_is_seen() {
     let mut test = at_work();
     let root = test.root().display().to_string();
@@ -125,9 +135,9 @@ fn a_shell_does_not_write_what_belongs_to_the_gates() {
     conclaude denies this command:
     ✗ SCOPE_VIOLATION: [ROOT]/.conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
     conclaude denies this command:
-    ✗ SCOPE_VIOLATION: [ROOT]/.conclaude belongs to the gates and is not for agents to write → leave it as it is
+    ✗ SCOPE_VIOLATION: [ROOT]/.conclaude belongs to the gates and is not for agents to delete → leave it as it is
     conclaude denies this command:
-    ✗ SCOPE_VIOLATION: [ROOT]/.claude/settings.local.json belongs to the gates and is not for agents to write → leave it as it is
+    ✗ SCOPE_VIOLATION: [ROOT]/.claude/settings.local.json belongs to the gates and is not for agents to delete → leave it as it is
     conclaude denies this command:
     ✗ SCOPE_VIOLATION: [ROOT]/.conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is
     ✗ SCOPE_VIOLATION: [ROOT]/x/.conclaude.yaml belongs to the gates and is not for agents to write → leave it as it is

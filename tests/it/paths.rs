@@ -64,7 +64,8 @@ fn may_write(cwd: &Path, file: &str) -> bool {
     let (root, step_file) = (&project().root, "steps/01-01.json");
     let call = Call { step_file: step_file.into(), scopes: vec![vec!["src/**".into()]], ..Call::default() };
     let protected = &Protected::new(root, root, &Links::default());
-    let writing = Writing { step_file, call: Some(&call), root, work: root, protected, cwd, file };
+    let writing =
+        Writing { step_file, call: Some(&call), root, work: root, protected, cwd, file, deletes: false };
     gates::protected(&writing).is_none() && during(&writing).is_none()
 }
 

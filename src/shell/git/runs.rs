@@ -52,14 +52,15 @@ impl Git<'_> {
         }
     }
 
-    /// `ext::CODE` as the address of a repository: what talks to it is a command, whose blanks are `% `.
+    /// `ext::COMMAND` as the address of a repository: a command talks to it. A blank in one of its words is `% `.
     pub(super) fn connects(&self, walk: &mut Walk<'_>) {
-        let codes = self.arguments.operands.iter().filter_map(|operand| {
-            let code = operand.text.strip_prefix("ext::")?;
-            Some(operand.with(code.replace("% ", " ")))
-        });
-        for code in codes {
-            walk.subshell(|walk| walk.code(&code, "sh"));
+        const BLANK: char = '\u{1}';
+        for operand in &self.arguments.operands {
+            let Some(command) = operand.text.strip_prefix("ext::") else { continue };
+            let command = command.replace("% ", &BLANK.to_string());
+            let words = command.split_whitespace().map(|word| operand.with(word.replace(BLANK, " ")));
+            let words: Vec<Field> = words.collect();
+            walk.deeper(|walk| walk.run_fields(&words));
         }
     }
 }
@@ -88,17 +89,15 @@ impl Walk<'_> {
             (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
         let names_program = section == "pager"
             || PROGRAMS.iter().any(|(known, names)| *known == section && names.contains(&name));
-        self.inside += 1;
-        match section {
-            "alias" if value.is_literal() => self.subshell(|walk| walk.git_alias(&value.text, &[])),
+        self.as_part(|walk| match section {
+            "alias" if value.is_literal() => walk.subshell(|walk| walk.git_alias(&value.text, &[])),
             "credential" if name == "helper" => {
                 if let Some(code) = value.text.strip_prefix('!') {
-                    self.subshell(|walk| walk.code(&value.with(code), "sh"));
+                    walk.subshell(|walk| walk.code(&value.with(code), "sh"));
                 }
             }
-            _ if names_program => self.subshell(|walk| walk.code(value, "sh")),
+            _ if names_program => walk.subshell(|walk| walk.code(value, "sh")),
             _ => {}
-        }
-        self.inside -= 1;
+        });
     }
 }

@@ -1,9 +1,11 @@
 //! Subcommands of git that show files, or what is in them.
 
 use super::call::Git;
-use crate::shell::Access;
 use crate::shell::arguments;
+use crate::shell::state::{Field, FieldKind};
+use crate::shell::stream::Stream;
 use crate::shell::walk::Walk;
+use crate::shell::{Access, Target};
 
 impl Git<'_> {
     /// The files that options name.
@@ -46,6 +48,38 @@ impl Git<'_> {
         }
     }
 
+    /// The names of files that are printed, behind so many other operands.
+    pub(super) fn listed(&self, walk: &mut Walk<'_>, skipped: usize) {
+        // What is printed beside a name may be another one.
+        if self.arguments.has(&["--format", "--line-prefix"]) {
+            return;
+        }
+        let paths = self.paths.unwrap_or(self.arguments.operands.get(skipped..).unwrap_or_default());
+        let is_excluded = |path: &&Field| path.text.starts_with(":!") || path.text.starts_with(":^");
+        let files = paths.iter().filter(|path| !is_excluded(path)).map(|path| match path.kind {
+            // A pattern in quotes is one for git, which finds files in all directories.
+            FieldKind::Literal if path.text.contains(['*', '?', '[']) => {
+                Target::Glob(format!("**/{}", path.text))
+            }
+            FieldKind::Literal if !path.text.starts_with(':') => Target::Tree(path.text.clone()),
+            FieldKind::Glob => Target::Glob(path.text.clone()),
+            _ => Target::Unknown(path.shown()),
+        });
+        let files: Vec<Target> = files.collect();
+        walk.output = Stream::Files(if files.is_empty() { vec![Target::WorkTree] } else { files });
+    }
+
+    /// `git diff --name-only`: operands may be revisions.
+    pub(super) fn changed_names(&self, walk: &mut Walk<'_>) {
+        self.outputs(walk);
+        self.listed(walk, 0);
+        if let Stream::Files(files) = &mut walk.output
+            && self.paths.is_none()
+        {
+            files.push(Target::WorkTree);
+        }
+    }
+
     pub(super) fn grepped(&self, walk: &mut Walk<'_>) {
         for file in self.arguments.values(&["-f"]) {
             walk.reads(file, self.command);
@@ -57,6 +91,9 @@ impl Git<'_> {
         };
         for path in paths {
             walk.reads(path, self.command);
+        }
+        if self.arguments.has(&["-l", "--files-with-matches", "--name-only"]) {
+            self.listed(walk, skipped);
         }
     }
 

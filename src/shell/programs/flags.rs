@@ -54,6 +54,7 @@ pub(super) const RSYNC: Flags = "-e= -f= -T= -B= -M= --rsh= --exclude= --include
     --out-format= --suffix= --backup-dir=";
 pub(super) const SCRIPT: Flags = "-r= -e= -d= -l= -f=r --eval=";
 pub(super) const SED: Flags = "-e= -f=r -i? -I? -l= --expression= --file=r --in-place? --line-length=";
+pub(super) const SEVEN: Flags = "-o? -p? -m? -t? -x? -i? -w? -v? -s? -a? -r?";
 pub(super) const SHELL: Flags = "-c= -o=";
 pub(super) const SHUF: Flags = "-n= -o=w --head-count= --output=w --random-source=r -i= --input-range=";
 pub(super) const SORT: Flags = "-o=w -k= -t= -S= -T= --output=w --key= --field-separator= --buffer-size= --temporary-directory= \

@@ -2,6 +2,7 @@
 
 use crate::shell::Access::{self, Read};
 use crate::shell::arguments::{Call, Flags};
+use crate::shell::search;
 use crate::shell::walk::Walk;
 
 #[derive(Clone, Copy)]
@@ -38,7 +39,7 @@ pub(super) const fn reads(name: &'static str, flags: Flags) -> Program {
 
 /// The same behind a pattern, which an option may give instead.
 pub(super) const fn searches(name: &'static str, flags: Flags) -> Program {
-    row(name, flags, Action::Each(Read, 1)).whole(&["-e", "-f", "--regexp", "--file", "--files"])
+    runs(name, flags, search::lines)
 }
 
 pub(super) const fn runs(name: &'static str, flags: Flags, run: fn(&mut Walk<'_>, &Call<'_>)) -> Program {

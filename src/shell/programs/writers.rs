@@ -1,15 +1,19 @@
 //! Programs that change files, and those that do so with some of their options.
 
 use super::flags::{
-    AWK, CP, CURL, EDITOR, EMACS, FORMATTER, GZIP, INSTALL, JQ, MV, PATCH, RSYNC, SED, SPLIT, UNIQ, WGET, YQ,
+    AWK, CP, CURL, EDITOR, EMACS, FORMATTER, GZIP, INSTALL, JQ, MV, PATCH, RSYNC, SED, SEVEN, SPLIT, UNIQ,
+    WGET, YQ,
 };
 use super::row::{Action, Program, row, runs};
 use crate::shell::Access::{Delete, MakeDirectory, Write};
-use crate::shell::{archives, copy, databases, editors, format, git, transfer};
+use crate::shell::{archives, copy, databases, editors, format, git, sed, transfer};
 
 /// Sorted by name.
 #[rustfmt::skip]
 pub(super) const WRITERS: &[Program] = &[
+    runs("7z", SEVEN, archives::seven),
+    runs("7za", SEVEN, archives::seven),
+    runs("7zz", SEVEN, archives::seven),
     runs("autopep8", FORMATTER, format::format),
     runs("awk", AWK, editors::awk),
     runs("biome", FORMATTER, format::format),
@@ -27,6 +31,7 @@ pub(super) const WRITERS: &[Program] = &[
     runs("cmake-format", FORMATTER, format::format),
     runs("code", EDITOR, editors::edit),
     runs("cp", CP, copy::copy),
+    runs("cpio", "-F= -I= -O= -D= -E=r -C= -H= -M= -R= --file= --directory= --pattern-file=r --format= --owner=", archives::cpio),
     runs("csplit", "-f= -b= -n= --prefix= --suffix-format= --digits=", editors::pieces),
     runs("curl", CURL, transfer::curl),
     row("date", "-f=r -d= -r= -s= --file=r --date= --reference= --set=", Action::Nothing),
@@ -52,7 +57,7 @@ pub(super) const WRITERS: &[Program] = &[
     runs("goimports", FORMATTER, format::format),
     runs("gojq", JQ, editors::query),
     runs("google-java-format", FORMATTER, format::format),
-    runs("gsed", SED, editors::sed),
+    runs("gsed", SED, sed::sed),
     runs("gtar", "", archives::tar),
     runs("gunzip", GZIP, archives::compress),
     runs("gzip", GZIP, archives::compress),
@@ -95,8 +100,8 @@ pub(super) const WRITERS: &[Program] = &[
     runs("rubocop", FORMATTER, format::format),
     runs("ruff", FORMATTER, format::format),
     runs("rustfmt", FORMATTER, format::format),
-    runs("scp", "-i=r -P= -o= -l= -c= -F=r -J= -S= -D= -X=", copy::synchronise),
-    runs("sed", SED, editors::sed),
+    runs("scp", "-i= -P= -o= -l= -c= -F=r -J= -S= -D= -X=", copy::synchronise),
+    runs("sed", SED, sed::sed),
     row("setfacl", "-m= --mode=", Action::Each(Write, 0)),
     runs("shfmt", FORMATTER, format::format),
     row("shred", "-n= -s= --iterations= --size=", Action::Each(Write, 0)),
