@@ -99,13 +99,19 @@ pub(super) fn lines(input: &Stream) -> Vec<Field> {
     given(input, &Arguments::default(), true)
 }
 
+/// A file of a directory, as a part of a word.
+const FOUND: &str = "what was found";
+
 /// A word with a placeholder replaced by what it stands for.
 pub(super) fn replaced(word: &Field, mark: &str, by: &Field) -> Field {
     if !word.text.contains(mark) {
         return word.clone();
     }
-    if word.kind == FieldKind::Literal && by.kind == FieldKind::Unknown {
-        let by = if by.holes.is_empty() {
+    let is_part = by.kind == FieldKind::Tree && word.text != mark;
+    if word.kind == FieldKind::Literal && (by.kind == FieldKind::Unknown || is_part) {
+        let by = if is_part {
+            Field { holes: vec![(0..FOUND.len(), Quoting::Quoted)], ..Field::unknown(FOUND) }
+        } else if by.holes.is_empty() {
             Field { holes: vec![(0..by.text.len(), Quoting::Quoted)], ..by.clone() }
         } else {
             by.clone()

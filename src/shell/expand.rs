@@ -74,7 +74,7 @@ impl Walk<'_> {
     /// Adds a value to a field as it is.
     fn append(&mut self, partial: &mut Partial, found: Found, name: &str, quoting: Quoting) {
         match found {
-            Found::Like(pattern) => partial.glob(pattern),
+            Found::Like(pattern) => partial.like(pattern, &format!("${name}")),
             Found::Unknown => partial.unknown(&format!("${name}"), quoting),
             Found::Fields(fields) => {
                 for (index, field) in fields.iter().enumerate() {
@@ -208,7 +208,7 @@ impl Walk<'_> {
                 if beside::assigns(word) && !self.is_harmless_arithmetic(word) || beside::hides_code(word) {
                     self.beside(beside::shown(word));
                 }
-                partial.glob(outputs::NUMBER);
+                partial.like(outputs::NUMBER, "$((…))");
             }
             Piece::Pattern(text) => {
                 // In zsh it may be a qualifier that runs code.
@@ -243,8 +243,11 @@ impl Walk<'_> {
         let name = text.split_whitespace().next().unwrap_or_default();
         let is_own =
             self.state.function(name).is_some() || self.state.aliases.iter().any(|(alias, _)| alias == name);
-        let kind = if pattern.contains('*') { FieldKind::Glob } else { FieldKind::Literal };
-        (!is_own).then(|| Field::new(pattern, kind))
+        let is_known = !pattern.contains('*');
+        (!is_own).then(|| match is_known {
+            true => Field::literal(pattern),
+            false => Field::like(pattern, format!("$({text})")),
+        })
     }
 
     /// The files that a substitution without quotes names, such as `$(find . -name x)`.

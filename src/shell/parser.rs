@@ -129,7 +129,9 @@ impl Lexer<'_> {
             if self.eat_reserved("time") {
                 self.skip_blanks();
                 self.eat_reserved("-p");
-            } else if !self.eat_reserved("!") && !self.eat_reserved("coproc") {
+            } else if self.eat_reserved("coproc") {
+                self.coprocess_name();
+            } else if !self.eat_reserved("!") {
                 break;
             }
             has_prefix = true;
@@ -148,6 +150,18 @@ impl Lexer<'_> {
             }
             self.eat("&");
             self.skip_lines()?;
+        }
+    }
+
+    /// The name of a coprocess, which only a compound command has.
+    fn coprocess_name(&mut self) {
+        const COMPOUND: [&str; 8] = ["{", "if", "while", "until", "for", "select", "case", "[["];
+        self.skip_blanks();
+        let start = self.at;
+        let is_name = !COMPOUND.contains(&self.reserved()) && !self.bare_word().is_empty();
+        self.skip_blanks();
+        if !is_name || !(self.peek() == Some(b'(') || COMPOUND.contains(&self.reserved())) {
+            self.at = start;
         }
     }
 

@@ -36,8 +36,9 @@ impl Partial {
         self.is_started = true;
     }
 
-    pub(super) fn glob(&mut self, pattern: &str) {
-        self.literal.push_str(pattern);
+    /// What matches a pattern, as it is written.
+    pub(super) fn like(&mut self, pattern: &str, written: &str) {
+        self.literal.push_str(written);
         self.pattern.push_str(pattern);
         self.has_pattern = true;
         self.is_started = true;
@@ -53,7 +54,7 @@ impl Partial {
     pub(super) fn value(&mut self, field: &Field) {
         match field.kind {
             FieldKind::Literal => self.quoted(&field.text),
-            FieldKind::Glob => self.glob(&field.text),
+            FieldKind::Glob => self.like(&field.text, &field.shown()),
             FieldKind::Tree => self.tree(&field.text),
             FieldKind::Unknown => self.unknown_value(field),
         }
@@ -86,7 +87,8 @@ impl Partial {
         } else if self.is_tree {
             Field::new(self.literal, FieldKind::Tree)
         } else if (globs || self.has_pattern) && is_glob(&self.pattern) {
-            Field::new(self.pattern, FieldKind::Glob)
+            let written = self.has_pattern.then_some(self.literal);
+            Field { written, ..Field::new(self.pattern, FieldKind::Glob) }
         } else {
             Field::literal(self.literal)
         }

@@ -206,9 +206,10 @@ pub(super) fn lines(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
-/// A search that is limited to files of a name reads them, `*.pem` like `.pem`.
+/// A search that is limited to files of one name reads them; `.env*` is like `.env`.
 fn included(walk: &mut Walk<'_>, pattern: &Field, command: usize) {
-    let name = pattern.text.trim_matches(['*', '/']);
+    let name = pattern.text.trim_start_matches("**/");
+    let name = if name.starts_with('.') { name.trim_end_matches('*') } else { name };
     if !name.is_empty() && !name.contains(['*', '?', '[', '{', '!', '\\']) {
         walk.reads(&Field::literal(name), command);
     }

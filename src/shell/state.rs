@@ -13,6 +13,8 @@ pub(super) struct Field {
     pub(super) kind: FieldKind,
     /// What of the text is unknown, where that is not all of it.
     pub(super) holes: Vec<(Range<usize>, Quoting)>,
+    /// How a pattern is written that stands for what is not known.
+    pub(super) written: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,7 +30,7 @@ pub(super) enum FieldKind {
 
 impl Field {
     pub(super) fn new(text: impl Into<String>, kind: FieldKind) -> Field {
-        Field { text: text.into(), kind, holes: Vec::new() }
+        Field { text: text.into(), kind, holes: Vec::new(), written: None }
     }
 
     pub(super) fn literal(text: impl Into<String>) -> Field {
@@ -45,10 +47,16 @@ impl Field {
 
     /// The text as a user would write it.
     pub(super) fn shown(&self) -> String {
-        match self.kind {
-            FieldKind::Glob => unescaped(&self.text),
+        match (self.kind, &self.written) {
+            (_, Some(written)) => written.clone(),
+            (FieldKind::Glob, None) => unescaped(&self.text),
             _ => self.text.clone(),
         }
+    }
+
+    /// What is not known, but matches a pattern.
+    pub(super) fn like(pattern: impl Into<String>, written: impl Into<String>) -> Field {
+        Field { written: Some(written.into()), ..Field::new(pattern, FieldKind::Glob) }
     }
 
     /// The same in quotes, as a word for a shell.

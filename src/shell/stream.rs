@@ -158,7 +158,7 @@ fn part(text: &Field, range: Range<usize>) -> Field {
     };
     let holes: Vec<_> = text.holes.iter().filter(inside).map(moved).collect();
     let kind = if holes.is_empty() { FieldKind::Literal } else { FieldKind::Unknown };
-    Field { text: text.text.get(range).unwrap_or_default().to_owned(), kind, holes }
+    Field { holes, ..Field::new(text.text.get(range).unwrap_or_default(), kind) }
 }
 
 /// The files of the work tree as a word, which no path is written as.

@@ -29,7 +29,7 @@ fn rules_that_do_not_match_take_few_lines() {
           ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
           "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
           "~/.netrc", "~/.git-credentials"
-      · uneditableFiles ".git/" in pack:git-safety:37 is not compared: nothing is
+      · uneditableFiles ".git/" in pack:git-safety:39 is not compared: nothing is
         written or deleted
       ✗ unreadableFiles ".env" in pack:secrets:5
           does not cover notes.txt
@@ -44,7 +44,7 @@ fn rules_that_do_not_match_take_few_lines() {
           "~/.config/gh/hosts.yml", "~/.kube/config", "~/.docker/config.json",
           "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
           "service-account*.json", "*.tfstate", "*.kdbx"
-      · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
+      · each of 31 toolUsageValidation in pack:git-safety:4-34 does not match cat
         notes.txt .env
           "Bash git push -f,--force", "Bash git push * +*", "Bash git push
           --mirror,--prune", "Bash git push -d,--delete", "Bash git push * :*",
@@ -52,18 +52,26 @@ fn rules_that_do_not_match_take_few_lines() {
           --no-verify", "Bash
           {HUSKY=0,HUSKY_SKIP_HOOKS=*,LEFTHOOK=0,LEFTHOOK=false,SKIP=*} git
           {commit,push,merge,rebase,am}*", "Bash
-          {GIT_CONFIG_KEY_*=core.hooksPath,GIT_CONFIG_KEY_*=alias.*,GIT_CONFIG_PARAMETERS=*}
-          git *", "Bash {,*/}git -*{core.hookspath,alias.*}=*", "Bash git push
-          --force-with-lease,--force-if-includes", "Bash git commit --amend", "Bash
-          git reset --hard", "Bash git clean -f,--force", "Bash git checkout *-- *",
-          "Bash git checkout {,* }{.,./,:/}", "Bash git {checkout,switch}
-          -f,--force,--discard-changes", "Bash git restore -W,--worktree", "Bash git
-          restore -S,--staged", "Bash git restore", "Bash git stash {drop,clear}*",
-          "Bash git branch -D,-f,--force", "Bash git tag -d,--delete", "Bash git
-          worktree remove -f,--force", "Bash git filter-{branch,repo}*", "Bash git
-          reflog {expire,delete}*", "Bash git gc --prune", "Bash git prune", "Bash
-          git update-ref -d", "Bash git config --system", "Bash git config
-          --global", "Bash git config *core.hookspath *"
+          {GIT_CONFIG_KEY_*={core.hookspath,alias.*,include*.path,…},GIT_CONFIG_PARAMETERS=*}
+          git *", "Bash {,*/}git -*{core.hookspath,alias.*,include*.path}=*", "Bash
+          {GIT_CONFIG_GLOBAL,GIT_CONFIG_SYSTEM,HOME,XDG_CONFIG_HOME}={* git
+          {commit,push,merge,rebase,am}*,[!/]* git *,/[!d]* git *,/d[!e]* git *}",
+          "Bash git push --force-with-lease,--force-if-includes", "Bash git commit
+          --amend", "Bash git reset --hard", "Bash git clean -f,--force", "Bash git
+          checkout *-- *", "Bash git checkout {,* }{.,./,:/}", "Bash git
+          {checkout,switch} -f,--force,--discard-changes", "Bash git restore
+          -W,--worktree", "Bash git restore -S,--staged", "Bash git restore", "Bash
+          git stash {drop,clear}*", "Bash git branch -D,-f,--force", "Bash git tag
+          -d,--delete", "Bash git worktree remove -f,--force", "Bash git
+          filter-{branch,repo}*", "Bash git reflog {expire,delete}*", "Bash git gc
+          --prune", "Bash git prune", "Bash git update-ref -d", "Bash git
+          {update-ref,send-pack} *"
+      · each of 2 toolUsageValidation in pack:git-safety:35-36 covers no file of cat
+        notes.txt .env
+          "Bash //etc/gitconfig git config", "Bash ~/.gitconfig git config"
+      · toolUsageValidation "Bash git config {,*
+        }{core.hookspath,include.path,includeif.*} *" in pack:git-safety:37 does not
+        match cat notes.txt .env
       · worktreeFence is for agents in a worktree of their own
 
     Gates
