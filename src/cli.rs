@@ -1,17 +1,11 @@
 //! The subcommands for users. Events never come here, unless something is wrong with their arguments.
 
-use std::ffi::OsString;
-
-use anstyle::{AnsiColor, Style};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::config::{schema_text, test_schema_text};
-use crate::event::{self, EventKind};
+use crate::event::EventKind;
 use crate::exit::Exit;
-use crate::hooks;
-use crate::install::settings::{AGENT, ORIGINAL};
-use crate::text::clean;
+use crate::install::settings::ORIGINAL;
 
 mod audit;
 mod config;
@@ -22,11 +16,13 @@ mod doctor;
 mod events;
 mod explain;
 mod failure;
+mod hook_commands;
 mod init;
 mod install;
 mod out;
 mod pack;
 mod project;
+mod refuse;
 mod replay;
 mod report;
 mod run;
@@ -38,12 +34,11 @@ mod watch;
 mod why;
 
 use failure::fail;
+use hook_commands::{HEADING, LITERAL};
 use out::Out;
 use project::root;
+use refuse::refuse;
 use table::table;
-
-const HEADING: Style = AnsiColor::Green.on_default().bold();
-const LITERAL: Style = AnsiColor::Cyan.on_default().bold();
 
 /// Hooks for Claude Code that make subagents trustworthy.
 #[derive(Parser)]
@@ -133,7 +128,7 @@ enum Subcommand {
         #[command(subcommand)]
         subcommand: des::Subcommand,
     },
-    /// Show, verify and summarise the audit trail
+    /// Show, verify, summarise and export the audit trail
     Audit {
         #[command(subcommand)]
         subcommand: audit::Subcommand,
@@ -204,65 +199,8 @@ fn styles() -> clap::builder::Styles {
     clap::builder::Styles::styled().header(HEADING).usage(HEADING).literal(LITERAL)
 }
 
-/// The command line with its events: hidden from the list of commands, known to help, completions and suggestions.
 fn command() -> clap::Command {
-    let mut command = Cli::command().after_help(about_events());
-    for name in event::names() {
-        let event = clap::Command::new(name)
-            .about(format!("Handle the hook event {name}: Claude Code calls it with the payload on stdin"))
-            .hide(true)
-            .arg(if_trusted())
-            .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.");
-        command = command.subcommand(event);
-    }
-    command.subcommand(original())
-}
-
-/// What conclaude 0.2 registered, with whatever arguments it had: a program that is replaced goes on with the settings that are there.
-fn original() -> clap::Command {
-    let arguments = clap::Arg::new("arguments")
-        .num_args(0..)
-        .trailing_var_arg(true)
-        .allow_hyphen_values(true)
-        .value_parser(clap::value_parser!(OsString))
-        .help("Those of conclaude 0.2, such as `--agent NAME`: the agent of the payload counts");
-    clap::Command::new(ORIGINAL)
-        .about("Handle a hook event as conclaude 0.2 was registered; `conclaude install` replaces such a registration")
-        .hide(true)
-        .arg(clap::Arg::new("event").value_name("EVENT").help("The event"))
-        .arg(arguments.value_name("ARGUMENTS"))
-}
-
-fn call_as_original(matches: &clap::ArgMatches) -> Exit {
-    let Some(name) = matches.get_one::<String>("event") else {
-        return fail(&format!(
-            "`conclaude {ORIGINAL}` names no event: it is called as `conclaude {ORIGINAL} Stop`, as conclaude 0.2 was; \
-             `conclaude install` registers the events as `conclaude Stop`"
-        ));
-    };
-    let Some(event) = EventKind::named_or_future(name) else { return fail(&events::unknown(name)) };
-    let mut arguments = matches.get_many::<OsString>("arguments").into_iter().flatten();
-    let names_agent = arguments.any(|word| word.to_string_lossy().starts_with(AGENT));
-    hooks::call_as_original(event, names_agent)
-}
-
-fn if_trusted() -> clap::Arg {
-    clap::Arg::new("if-trusted")
-        .long("if-trusted")
-        .action(clap::ArgAction::SetTrue)
-        .help("Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user")
-}
-
-fn about_events() -> String {
-    format!(
-        "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. Each runs the commands\n  \
-         of its section; {LITERAL}conclaude events{LITERAL:#} lists them.\n\n\
-         {HEADING}Exit codes:{HEADING:#}\n  0  success\n  1  error in the arguments, the payload or the config\n  2  blocked on purpose\n\n\
-         {HEADING}Environment:{HEADING:#}\n  CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so\n  \
-         CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
-         CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
-         CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code",
-    )
+    hook_commands::add(Cli::command())
 }
 
 /// Runs the subcommand on the command line.
@@ -270,21 +208,20 @@ fn about_events() -> String {
 pub fn run() -> Exit {
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, command),
     };
     // `conclaude -- SubagentStop` is still that event.
     if let Some((name, arguments)) = matches.subcommand()
         && let Some(event) = EventKind::named(name)
     {
-        let if_trusted = arguments.get_flag("if-trusted");
-        return if if_trusted { hooks::call_if_trusted(event) } else { hooks::call(event) };
+        return hook_commands::call(event, arguments);
     }
     if let Some((ORIGINAL, arguments)) = matches.subcommand() {
-        return call_as_original(arguments);
+        return hook_commands::call_as_original(arguments);
     }
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.subcommand.run(),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&error, command),
     }
 }
 
@@ -333,51 +270,4 @@ fn print(text: &str) -> std::io::Result<Exit> {
     out.document(text)?;
     out.flush()?;
     Ok(Exit::Success)
-}
-
-/// Wrong arguments are exit 1: clap's own 2 would block.
-fn refuse(error: &clap::Error) -> Exit {
-    let (is_help, text) =
-        (matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion), error.render());
-    match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
-        _ if is_help => {
-            let _ = Out::stdout().document(&text.ansi().to_string());
-            return Exit::Success;
-        }
-        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
-            return fail(&unknown_subcommand(typed));
-        }
-        _ => {}
-    }
-    // It repeats what was typed, and where that has escapes of its own, nobody can tell them from those of clap.
-    let is_plain = std::env::args().all(|word| clean(&word) == word);
-    let _ = if is_plain {
-        Out::stderr().document(&text.ansi().to_string())
-    } else {
-        write!(Out::stderr(), "{text}")
-    };
-    Exit::Failure
-}
-
-/// What to type instead of a subcommand that does not exist.
-fn unknown_subcommand(typed: &str) -> String {
-    let mut command = command();
-    let mut path = String::from("conclaude");
-    // `conclaude audit shwo` is compared with the subcommands of `audit`.
-    for word in std::env::args().skip(1).filter(|word| !word.starts_with('-')) {
-        let Some(inner) = command.find_subcommand(&word).cloned() else { break };
-        path = format!("{path} {word}");
-        command = inner;
-    }
-    let is_nested = path != "conclaude";
-    let what = if is_nested { "subcommand" } else { "event or command" };
-    let names = command.get_subcommands().map(clap::Command::get_name).filter(|name| *name != ORIGINAL);
-    let hint = match crate::text::nearest(typed, names) {
-        _ if typed == "version" && !is_nested => "`conclaude --version` prints the version".into(),
-        Some(near) if is_nested => format!("did you mean `{path} {near}`?"),
-        Some(near) => format!("did you mean `{near}`?"),
-        None if is_nested => format!("`{path} --help` lists its subcommands"),
-        None => "`conclaude --help` lists the commands and events".into(),
-    };
-    format!("unknown {what} `{typed}`; {hint}")
 }

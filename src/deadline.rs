@@ -36,7 +36,7 @@ fn limit() -> Duration {
     chosen().unwrap_or(LIMIT)
 }
 
-/// How long to wait for what another process writes: so long, or longer where a test chose that.
+/// How long to wait for another process: so long, or longer where a test chose that.
 #[must_use]
 pub(crate) fn at_least(wait: Duration) -> Duration {
     chosen().map_or(wait, |chosen| wait.max(chosen))

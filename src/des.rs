@@ -1,6 +1,7 @@
 //! Steps that can be trusted: prompts carry markers, a subagent may only stop when its step file proves that the work is
 //! done. Gate 1 looks before the call, Gate 2 while the agent works, Gate 3 when it stops.
 
+pub(crate) mod boundaries;
 pub mod call;
 pub mod check;
 pub mod context;

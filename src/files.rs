@@ -279,6 +279,7 @@ mod tests {
             }
         });
         assert!(is_at(&waited.unwrap().unwrap(), path));
-        assert_eq!(pauses, 2, "it waits for the new one after the old one");
+        // More, where a child of another test holds a lock that was released here, between fork and exec.
+        assert!(pauses >= 2, "it waits for the new one after the old one");
     }
 }

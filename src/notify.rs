@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::config::NotificationsConfig;
 use crate::event::EventKind;
-use crate::log;
+use crate::{deadline, log};
 
 /// How long the desktop may take. `CONCLAUDE_NOTIFY_WAIT_MS` changes it.
 const WAIT: Duration = Duration::from_millis(100);
@@ -59,6 +59,7 @@ pub(crate) fn send(title: &str, body: &str) {
         .ok()
         .and_then(|text| text.parse().ok())
         .map_or(WAIT, |ms: u64| Duration::from_millis(ms.min(10_000)));
+    let wait = deadline::at_least(wait);
     let (sender, receiver) = mpsc::channel();
     let (title, body) = (title.to_owned(), body.to_owned());
     // A desktop that does not answer must not hold the hook: the thread ends with the process.

@@ -97,7 +97,7 @@ impl Chain {
             return Err(format!("not a record, where record {expected} should be"));
         };
         if !link.is_intact() {
-            return Err(format!("record {} was changed: its hash does not fit its content", link.seq));
+            return Err(format!("record {} was changed: its hash does not match its content", link.seq));
         }
         if link.seq != expected && !(self.seq == 0 && continues_another_trail(&link, line)) {
             return Err(self.misplaced(&link, expected));

@@ -173,7 +173,7 @@ fn report_agents(folder: &Path, out: &mut Out<'_>) -> io::Result<()> {
         let path = path.display();
         writeln!(
             out,
-            "note: {path} has a hook of conclaude 0.2 (`conclaude {ORIGINAL}`): remove it there, the settings make it needless"
+            "note: {path} has a hook of conclaude 0.2 (`conclaude {ORIGINAL}`): remove it there, it is not needed beside the settings"
         )
     })
 }

@@ -50,7 +50,7 @@ impl Request {
             Some("md" | "markdown") => Ok(Format::Md),
             Some("json") => Ok(Format::Json),
             _ => Err(io::Error::other(format!(
-                "{} says not what to write: name it .html, .md or .json, or add --format html, md or json{}",
+                "{} does not say what to write: name it .html, .md or .json, or add --format html, md or json{}",
                 path.display(),
                 if extension.as_deref() == Some("pdf") { " (a browser prints the page as PDF)" } else { "" }
             ))),
@@ -94,7 +94,7 @@ fn nothing(scope: &Scope<'_>) -> String {
     };
     let looked_in = match scope.claude {
         Some(claude) => format!("{}", claude.join("projects").display()),
-        None => "a home folder, which there is none of".into(),
+        None => "a home folder (HOME is not set)".into(),
     };
     let transcripts = match (scope.session, scope.since) {
         (None, Some(_)) => "no transcript of it has a line of that time",

@@ -6,12 +6,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Target;
 use crate::config::Signal;
+use crate::deadline;
 use crate::http::{self, Answered};
 use crate::process;
 use crate::text::clean_line;
 
-/// No request takes longer.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// No request takes longer, and none is cut so short that it cannot succeed.
+const MAX_TIMEOUT: Duration = Duration::from_secs(10);
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Between attempts: doubled each time, up to the second.
 const MIN_PAUSE: Duration = Duration::from_millis(500);
@@ -42,9 +44,9 @@ pub(super) fn send(
     let give_up = Instant::now() + retry_for;
     let mut attempts = 1_u32;
     loop {
-        // The last attempt is not cut so short that it cannot succeed.
         let left = give_up.saturating_duration_since(Instant::now());
-        let refused = match attempt(target, signal, body, TIMEOUT.min(left.max(Duration::from_secs(1)))) {
+        let timeout = left.clamp(deadline::at_least(MIN_TIMEOUT), deadline::at_least(MAX_TIMEOUT));
+        let refused = match attempt(target, signal, body, timeout) {
             Ok(answer) => return Ok(answer),
             Err(refused) => refused,
         };

@@ -114,7 +114,7 @@ impl Repository {
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
-        self.git_within(arguments, deadline::at_most(GIT_WAIT))
+        self.git_within(arguments, deadline::at_most(deadline::at_least(GIT_WAIT)))
     }
 
     fn git_within(&self, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, String> {

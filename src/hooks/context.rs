@@ -204,7 +204,8 @@ impl<'a> Context<'a> {
         match &count {
             Ok(Count::Blocks(_)) => {}
             Ok(Count::Exhausted) => {
-                log::warn(|| format!("{} may stop: it was blocked {max} times already", agent.name));
+                let times = crate::text::count(max.into(), "time");
+                log::warn(|| format!("{} may stop: it was blocked {times} already", agent.name));
             }
             Err(error) => log::warn(|| format!("cannot count blocks: {error}")),
         }

@@ -10,9 +10,9 @@ use crate::audit::Trail;
 use crate::config::{GateConfig, PhaseList};
 use crate::des::call::Call;
 use crate::des::context::remembered;
-use crate::des::denied;
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
+use crate::des::{boundaries, denied};
 use crate::dialect::claude::prompt::task_of;
 use crate::finding::{Code, Finding};
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -115,9 +115,9 @@ fn let_in(
     let config = if is_broken { with_phases_of(opened, config) } else { config };
     let scopes = scopes(known.caller.as_ref(), opened);
     let scope = Scope::new(&scopes).unwrap_or_else(|_| Scope::of(opened.allowed.clone()));
-    let boundaries = gates::boundaries(opened, &scope, &config.des.phase_names(), &config.des);
+    let added = boundaries::boundaries(opened, &scope, &config.des.phase_names(), &config.des);
     let problems = remember(tool, opened, known, context, (config, scopes))?;
-    let input = gates::with_boundaries(&tool.tool_input, &boundaries);
+    let input = boundaries::with_boundaries(&tool.tool_input, &added);
     let updated =
         Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::UpdatedInput(input) };
     Ok(problems.into_iter().map(Outcome::note).chain([updated]).collect())

@@ -125,7 +125,7 @@ fn verify_names_the_first_bad_record() {
     assert_snapshot!(audit(&test, &["verify"]), @"
     exit 1
     ----- stdout
-    ✗ [ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not fit its content
+    ✗ [ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not match its content
       0 records before it in order
     ");
     std::fs::write(&path, text.lines().next().unwrap().to_owned() + "\n").unwrap();
@@ -202,19 +202,19 @@ fn files_rotate_and_the_chain_goes_on() {
 }
 
 #[test]
-fn a_thousand_concurrent_processes_lose_nothing() {
+fn hundreds_of_concurrent_processes_lose_nothing() {
     // A denial is a record without another process.
     let config = "preToolUse: {uneditableFiles: [x]}\n";
     let test = Test::event("PreToolUse").config(config).payload("tool_name", "Write");
     let test = test.payload("tool_input", serde_json::json!({"file_path": "x", "content": ""}));
-    // Without pipes that stay open: a process may have no more than 1,024 of them.
+    // Without pipes that stay open: a process may not have many of them.
     let spawn = || {
         let mut command = test.command();
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(&test.input()).unwrap();
         child
     };
-    let children: Vec<_> = (0..1_000).map(|_| spawn()).collect();
+    let children: Vec<_> = (0..250).map(|_| spawn()).collect();
     for mut child in children {
         assert_eq!(child.wait().unwrap().code(), Some(2));
     }
@@ -223,7 +223,7 @@ fn a_thousand_concurrent_processes_lose_nothing() {
     assert_snapshot!(audit(&test, &["verify"]), @"
     exit 0
     ----- stdout
-    ✓ 1001 records in order
+    ✓ 251 records in order
     ");
 }
 
@@ -237,7 +237,7 @@ fn a_broken_trail_is_quarantined_and_the_new_one_says_so() {
     assert_snapshot!(shown.join("\n"), @"
     exit 1
     ----- stdout
-    ✗ [ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not fit its content
+    ✗ [ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not match its content
       0 records before it in order
     exit 0
     ----- stdout
@@ -343,7 +343,7 @@ fn records_that_cannot_be_believed_are_marked() {
             `exit 3` exited with code 3 ([DURATION])
             `true` passed ([DURATION])
         2 [TIME] SubagentStop allowed agent=tester agent_id=a1b2c3
-            ✗ tampered with here: record 2 was changed: its hash does not fit its content
+            ✗ tampered with here: record 2 was changed: its hash does not match its content
             `exit 3` exited with code 3 ([DURATION])
             `true` passed ([DURATION])
         4 [TIME] SubagentStop allowed agent=coder agent_id=a1b2c3

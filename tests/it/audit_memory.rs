@@ -41,7 +41,6 @@ fn long_trail(test: &Test) {
 fn limited(test: &Test, arguments: &[&str]) -> Command {
     let mut command = test.program("sh");
     command.args(["-c", "ulimit -d 6144; exec \"$@\"", "sh"]).arg(binary()).args(arguments);
-    command.current_dir(test.root());
     command
 }
 

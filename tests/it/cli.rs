@@ -31,7 +31,7 @@ fn help_and_version_are_answered() {
       config       Show the config as all its files make it
       pack         List and print the ready-made configs for `extends`
       des          Record the phases of a step, and create, check and list step files
-      audit        Show, verify and summarise the audit trail
+      audit        Show, verify, summarise and export the audit trail
       watch        Watch this project's sessions in the terminal: threads, steps, commands, blocks and denials, as they happen
       explain      Explain what would happen at an event, and why: rules that match and that do not; nothing is run
       why          Explain a decision of the audit trail, and whether today's config would decide so again

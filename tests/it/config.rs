@@ -427,24 +427,51 @@ fn a_config_that_cannot_be_read_is_reported_at_every_event() {
         ("a folder", &|path| std::fs::create_dir(path).unwrap()),
         ("a dangling link", &|path| std::os::unix::fs::symlink("nowhere", path).unwrap()),
     ];
+    let mut shown = String::new();
     for (what, make) in files {
         for (event, code) in [("Stop", 1), ("PostToolUse", 1), ("UserPromptSubmit", 0)] {
             let test = Test::event(event).without("agent_id").without("agent_type");
             let test =
                 test.payload("tool_name", "Read").payload("tool_input", json!({})).payload("prompt", "x");
             make(&test.root().join(".conclaude.yaml"));
-            let answer = test.run();
-            assert_eq!(answer.code, Some(code), "{what} at {event}: {}", answer.stderr);
-            assert!(answer.stdout.contains("systemMessage"), "{what} at {event}: {}", answer.stdout);
-            assert!(answer.stdout.contains(".conclaude.yaml"), "{what} at {event}: {}", answer.stdout);
+            let said = test.run().status(code).system_message();
+            shown += &format!("{what} at {event}: {said}\n");
         }
     }
+    assert_snapshot!(shown, @"
+    not UTF-8 at Stop: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not UTF-8 at byte 2
+    not UTF-8 at PostToolUse: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not UTF-8 at byte 2
+    not UTF-8 at UserPromptSubmit: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not UTF-8 at byte 2
+    UTF-16 at Stop: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not UTF-8 at byte 0
+    UTF-16 at PostToolUse: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not UTF-8 at byte 0
+    UTF-16 at UserPromptSubmit: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not UTF-8 at byte 0
+    too large at Stop: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it has 1200000 bytes, at most 1048576 are read
+    too large at PostToolUse: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it has 1200000 bytes, at most 1048576 are read
+    too large at UserPromptSubmit: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it has 1200000 bytes, at most 1048576 are read
+    a folder at Stop: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not a regular file
+    a folder at PostToolUse: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not a regular file
+    a folder at UserPromptSubmit: conclaude: cannot read the config [ROOT]/.conclaude.yaml: it is not a regular file
+    a dangling link at Stop: conclaude: cannot read the config [ROOT]/.conclaude.yaml: No such file or directory (os error 2)
+    a dangling link at PostToolUse: conclaude: cannot read the config [ROOT]/.conclaude.yaml: No such file or directory (os error 2)
+    a dangling link at UserPromptSubmit: conclaude: cannot read the config [ROOT]/.conclaude.yaml: No such file or directory (os error 2)
+    ");
 }
 
 #[test]
 fn a_section_of_a_new_event_names_the_key_that_is_unknown() {
-    let shown = Test::stop().config("fancyNewEvent: {commands: {}, foo: 1}\n").shows(&["validate"]);
-    assert!(shown.contains("unknown key `foo` in `fancyNewEvent`"), "{shown}");
+    assert_snapshot!(Test::stop().config("fancyNewEvent: {commands: {}, foo: 1}\n").shows(&["validate"]), @"
+    exit 1
+    ----- stdout
+    error: unknown key `foo` in `fancyNewEvent`
+     --> [ROOT]/.conclaude.yaml:1:31
+      |
+    1 | fancyNewEvent: {commands: {}, foo: 1}
+      |                               ^^^ not a key of this section
+      |
+      = help: allowed here: `match`, `commands`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    ");
 }
 
 #[test]
@@ -505,6 +532,17 @@ fn aliases_that_expand_to_too_much_are_no_matter_of_quotes() {
         let list = vec![format!("*{before}"); 9].join(", ");
         yaml.push_str(&format!("x-{name}: &{name} [{list}]\n"));
     }
-    let shown = Test::stop().config(&yaml).shows(&["validate"]);
-    assert!(shown.contains("the config is too large") && !shown.contains("must be quoted"), "{shown}");
+    assert_snapshot!(Test::stop().config(&yaml).shows(&["validate"]), @"
+    exit 1
+    ----- stdout
+    error: the config is too large
+     --> [ROOT]/.conclaude.yaml:5:10
+      |
+    5 | x-e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]
+      |          ^^ aliases expand to too many values
+      |
+      = help: remove what is not needed
+
+    error: invalid config [ROOT]/.conclaude.yaml: 1 problem
+    ");
 }

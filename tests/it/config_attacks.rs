@@ -84,11 +84,23 @@ fn no_gated_agent_writes_what_the_config_extends() {
     ✗ SCOPE_VIOLATION: src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
     ");
     test = done.again();
+    let mut denied = String::new();
     for command in ["echo > src/guards/rules.yaml", "rm -rf src/guards", "mv src/guards src/x"] {
         let done = test.writes("Bash", "command", command).run();
-        assert!(done.denied().contains("belongs to the gates"), "{command}: {}", done.denied());
+        denied += &format!("# {command}\n{}\n", done.denied());
         test = done.again();
     }
+    assert_snapshot!(denied, @"
+    # echo > src/guards/rules.yaml
+    conclaude denies this command:
+    ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
+    # rm -rf src/guards
+    conclaude denies this command:
+    ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
+    # mv src/guards src/x
+    conclaude denies this command:
+    ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
+    ");
     test.writes("Write", "file_path", "src/guards/code.rs").run().silent();
 }
 
@@ -123,13 +135,23 @@ fn no_spelling_of_a_path_leads_out_of_the_project_without_trust() {
         "link.yaml",
         "up/evil.yaml",
     ];
+    let mut shown = String::new();
     for extends in spellings {
         let done = outside(extends).run().status(1);
         assert!(!done.has("project/ran") && !done.has("ran"), "{extends}");
-        let needs_trust = done.stderr.contains("it is outside the project");
-        // A folder that does not exist leads nowhere.
-        assert_eq!(needs_trust, !extends.contains("sub/"), "{extends}: {}", done.stderr);
+        let marked = done.stderr.lines().find_map(|line| line.split_once("^ ")).unwrap().1;
+        shown += &format!("{extends}: {}\n", done.steady(marked));
     }
+    assert_snapshot!(shown, @"
+    ../evil.yaml: the config [ROOT]/project/../evil.yaml is not used: it is outside the project. Look at the file, then run `conclaude trust` in the project
+    ../other/.conclaude.yaml: the config [ROOT]/project/../other/.conclaude.yaml is not used: it is outside the project. Look at the file, then run `conclaude trust` in the project
+    ./sub/../../evil.yaml: cannot read the config [ROOT]/project/./sub/../../evil.yaml: No such file or directory (os error 2)
+    ROOT/evil.yaml: the config [ROOT]/evil.yaml is not used: it is outside the project. Look at the file, then run `conclaude trust` in the project
+    ROOT/project/../evil.yaml: the config [ROOT]/project/../evil.yaml is not used: it is outside the project. Look at the file, then run `conclaude trust` in the project
+    ~/evil.yaml: the config [ROOT]/.home/evil.yaml is not used: it is outside the project. Look at the file, then run `conclaude trust` in the project
+    link.yaml: the config [ROOT]/project/link.yaml is not used: it is outside the project. Look at the file, then run `conclaude trust` in the project
+    up/evil.yaml: the config [ROOT]/project/up/evil.yaml is not used: it is outside the project. Look at the file, then run `conclaude trust` in the project
+    ");
 }
 
 #[cfg(unix)]

@@ -421,8 +421,14 @@ extends: [\"pack:lockfiles\"]
 preToolUse: {uneditableFiles: [\"!package-lock.json\"]}
 permissionRequest: {allow: [Task]}
 ";
-    let shown = project(config).shows(&["validate"]);
-    assert!(shown.contains("valid: [ROOT]/.conclaude.yaml") && !shown.contains("warning"), "{shown}");
+    assert_snapshot!(project(config).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    valid: pack:lockfiles
+    valid: [ROOT]/.conclaude.yaml
+      preToolUse: 26 guards
+      permissionRequest: 1 rule
+    ");
 }
 
 #[test]

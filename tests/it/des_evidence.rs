@@ -222,7 +222,7 @@ fn the_prompt_shows_the_commands() {
     - Record each phase as you do it; do not edit the JSON by hand:
       `conclaude des start steps/01-01.json PHASE`, then `conclaude des finish steps/01-01.json PHASE --pass|--fail --details "…"` for work without a command;
       `conclaude des skip steps/01-01.json PHASE --reason "NOT_APPLICABLE: …"`.
-    - These phases count only with the command of the config, which is run so:
+    - These phases count only with the command of the config, which is run as follows:
       `conclaude des run steps/01-01.json RED` runs `grep -q hello greeting`, which must fail;
       `conclaude des run steps/01-01.json GREEN` runs `grep -q hello greeting`;
       another command is refused.
@@ -334,7 +334,7 @@ fn a_step_is_addressed_by_the_start_of_its_name() {
     $ start 04
     exit 1
     ----- stderr
-    conclaude: no step file 04, and none whose name starts so; `conclaude des status` lists them
+    conclaude: no step file 04, and none whose name starts with that; `conclaude des status` lists them
     $ start 04.json
     exit 1
     ----- stderr

@@ -25,7 +25,10 @@ fn claude(version: &str) -> PathBuf {
     let _writing = WRITING.lock();
     let bin = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("claude-{version}"));
     if !bin.join("claude").exists() {
-        program::script(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
+        // Whole at once: another test program may look for it at this moment.
+        let own = bin.join(format!("claude-{}", std::process::id()));
+        program::script(&own, format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
+        std::fs::rename(own, bin.join("claude")).unwrap();
     }
     bin
 }

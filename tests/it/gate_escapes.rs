@@ -152,14 +152,17 @@ fn a_write_that_was_denied_is_not_the_agents_own() {
     let own = |test: Test, lines: &[String]| {
         test.file("main/subagents/agent-a1b2c3.jsonl", transcript(lines)).stops().run()
     };
-    let excused = "⚠ SCOPE_VIOLATION: lib/b was changed while others worked in the same tree";
     // Denied by somebody, or failed: the result says so.
     let lines = [tool_use("t1", "lib/b"), tool_result("t1", true)];
-    assert!(own(other(at_work("")), &lines).message().contains(excused));
+    let failed = own(other(at_work("")), &lines).message();
     // Denied by Gate 2, and the transcript does not say so yet.
     let denied = at_work("").writes("Write", "file_path", "lib/b").payload("tool_use_id", "t2").run();
     denied.denied();
-    assert!(own(other(denied.again()), &[tool_use("t2", "lib/b")]).message().contains(excused));
+    let denied = own(other(denied.again()), &[tool_use("t2", "lib/b")]).message();
+    assert_snapshot!(crate::common::snapshot::same(&[failed, denied]), @"
+    conclaude: SubagentStop of coder (a1b2c3)
+    ⚠ SCOPE_VIOLATION: lib/b was changed while others worked in the same tree → revert it, or let the user widen allowed_file_patterns (now src/**) and call the agent again
+    ");
     // What happened, and what may have happened.
     let lines = [tool_use("t1", "lib/b"), tool_result("t1", false)];
     assert_eq!(codes(&own(other(at_work("")), &lines).blocked()), ["SCOPE_VIOLATION"]);

@@ -113,7 +113,7 @@ fn no_program_that_a_repository_configures_runs_at_a_gate() {
     let test = Test::stop().step(&todo()).file("src/a.rs", "1").file("README.md", "1").file("lib/x.txt", "1");
     let test = test.committed().file("README.md", "2").git(&["commit", "-qam", "y"]);
     let id = |name: &str| {
-        let output = test.program("git").args(["rev-parse", name]).current_dir(test.root()).output().unwrap();
+        let output = test.program("git").args(["rev-parse", name]).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     let before = id("HEAD~1");

@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 mod lengths;
+mod source;
+
+use source::{Module, Modules, modules, paths_in};
 
 /// A module uses only those of its own line and of the lines above it.
 const LAYERS: &[&str] = &[
@@ -84,188 +88,6 @@ const IMPURE: &[&str] = &[
 
 fn source(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
-}
-
-/// One file, as far as it says what it uses.
-struct Module {
-    /// Its text up to its unit tests, without comments and `use` lines.
-    code: String,
-    /// The modules that it declares.
-    children: BTreeSet<String>,
-    /// The functions, types and constants that it defines.
-    defined: BTreeSet<String>,
-    /// The names that its `use` lines bring in, and the paths that they stand for.
-    names: BTreeMap<String, String>,
-    /// The paths of those lines that are not `pub`: whoever passes a name on does not use it.
-    imported: Vec<String>,
-    /// The types that it has `impl` blocks for, those of traits aside, with the methods in each.
-    methods: BTreeMap<String, BTreeSet<String>>,
-}
-
-impl Module {
-    fn of(text: &str) -> Module {
-        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-        let is_code = |line: &&str| !line.trim_start().starts_with("//");
-        let text = text.lines().filter(is_code).collect::<Vec<_>>().join("\n");
-        let mut module = Module {
-            code: String::new(),
-            children: BTreeSet::new(),
-            defined: BTreeSet::new(),
-            names: BTreeMap::new(),
-            imported: Vec::new(),
-            methods: methods_in(&text),
-        };
-        let mut rest = text.as_str();
-        while !rest.is_empty() {
-            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-            let (is_public, item) = without_visibility(line.trim_start());
-            if let Some(used) = item.strip_prefix("use ") {
-                let start = used.as_ptr() as usize - rest.as_ptr() as usize;
-                let end = start + rest[start..].find(';').unwrap();
-                module.add_use(is_public, &rest[start..end]);
-                rest = &rest[end + 1..];
-                continue;
-            }
-            let words: Vec<&str> = item.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-            if let (Some(name), true) = (item.strip_prefix("mod "), item.ends_with(';')) {
-                module.children.insert(name.trim_end_matches(';').to_owned());
-            } else if !line.starts_with(' ') {
-                let kinds = ["fn", "struct", "enum", "trait", "type", "const", "static"];
-                let kind = words.iter().rposition(|word| kinds.contains(word)).filter(|at| *at < 3);
-                module.defined.extend(kind.and_then(|at| words.get(at + 1)).map(|name| (*name).to_owned()));
-            }
-            module.code.push_str(if is_public { item } else { line });
-            module.code.push('\n');
-            rest = after;
-        }
-        module
-    }
-
-    fn add_use(&mut self, is_public: bool, used: &str) {
-        let mut paths = Vec::new();
-        expand(String::new(), used.trim(), &mut paths);
-        for (path, alias) in paths {
-            let path = path.strip_suffix("::self").unwrap_or(&path).to_owned();
-            let name = alias.unwrap_or_else(|| path.rsplit("::").next().unwrap().to_owned());
-            if !is_public {
-                self.imported.push(path.clone());
-            }
-            self.names.insert(name, path);
-        }
-    }
-}
-
-/// The methods of each type in a file, without those of traits.
-fn methods_in(text: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut current = None;
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("impl") {
-            let named = without_generics(rest).trim();
-            let end = named.find(|c: char| !(c.is_alphanumeric() || "_:".contains(c))).unwrap_or(named.len());
-            let is_of_trait = named.contains(" for ");
-            current = (!is_of_trait && !named.is_empty()).then(|| named[..end].to_owned());
-            if let Some(name) = &current {
-                found.entry(name.clone()).or_default();
-            }
-        } else if line == "}" {
-            current = None;
-        } else if let (Some(name), true) = (&current, line.starts_with("    ")) {
-            let (_, item) = without_visibility(line.trim_start());
-            let item =
-                ["const ", "async "].iter().fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
-            let method = item.strip_prefix("fn ").filter(|_| !line.starts_with("     "));
-            let method = method.and_then(|item| item.split(['(', '<']).next());
-            found.entry(name.clone()).or_default().extend(method.map(str::to_owned));
-        }
-    }
-    found
-}
-
-/// What follows the `<…>` that an item starts with.
-fn without_generics(rest: &str) -> &str {
-    let mut depth = 0;
-    for (at, c) in rest.char_indices() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return rest[at..].trim_start_matches('>');
-        }
-    }
-    rest
-}
-
-/// Whether an item is public to anybody, and the item without that.
-fn without_visibility(item: &str) -> (bool, &str) {
-    let Some(rest) = item.strip_prefix("pub") else { return (false, item) };
-    let rest = if rest.starts_with('(') { rest.split_once(')').map_or(rest, |(_, rest)| rest) } else { rest };
-    (true, rest.trim_start())
-}
-
-type Modules = BTreeMap<String, Module>;
-
-/// The modules by name (`hooks::run`); the root of the crate is the empty one.
-fn modules(source: &Path) -> Modules {
-    fn walk(folder: &Path, source: &Path, found: &mut Modules) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(source).unwrap().with_extension("");
-            let name = name.to_str().unwrap().replace('/', "::");
-            if name.ends_with("tests") {
-                continue;
-            }
-            if path.is_dir() {
-                walk(&path, source, found);
-            } else if path.extension().is_some_and(|kind| kind == "rs") {
-                found.insert(name, Module::of(&std::fs::read_to_string(&path).unwrap()));
-            }
-        }
-    }
-    let mut found = Modules::new();
-    walk(source, source, &mut found);
-    let root = found.remove("lib").or_else(|| found.remove("main")).unwrap();
-    found.insert(String::new(), root);
-    found
-}
-
-/// The paths in a `use` line, each with the name that it gets: `a::{b, c::D as E}` is `a::b` and `a::c::D`.
-fn expand(prefix: String, rest: &str, found: &mut Vec<(String, Option<String>)>) {
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
-    let path = format!("{prefix}{}", &rest[..end]);
-    if !rest[end..].starts_with('{') {
-        let alias = rest[end..].trim().strip_prefix("as ").map(|name| name.trim().to_owned());
-        if !path.is_empty() {
-            found.push((path, alias));
-        }
-        return;
-    }
-    let (mut depth, mut start) = (0, end + 1);
-    for (at, c) in rest[end..].char_indices().map(|(at, c)| (at + end, c)) {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if (c == ',' && depth == 1) || depth == 0 {
-            if !rest[start..at].trim().is_empty() {
-                expand(path.clone(), rest[start..at].trim(), found);
-            }
-            start = at + 1;
-        }
-        if depth == 0 {
-            return;
-        }
-    }
-}
-
-/// The paths in code that have more than one part.
-fn paths_in(code: &str) -> BTreeSet<&str> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    let words = code.split(|c: char| !is_part(c)).map(|word| word.trim_matches(':'));
-    words.filter(|word| word.contains("::")).collect()
 }
 
 fn joined(module: &str, name: &str) -> String {
@@ -373,16 +195,19 @@ fn called_methods<'a>(modules: &'a Modules, name: &'a str) -> impl Iterator<Item
     })
 }
 
-fn uses(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let modules = modules(&source(folder));
-    modules.keys().map(|name| (name.clone(), used_by(&modules, name))).collect()
+/// The crate, read once for all tests.
+static CRATE: LazyLock<Modules> = LazyLock::new(|| modules(&source("src")));
+static USES: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(|| uses(&CRATE));
+
+fn uses(modules: &Modules) -> BTreeMap<String, BTreeSet<String>> {
+    modules.keys().map(|name| (name.clone(), used_by(modules, name))).collect()
 }
 
 #[test]
 fn a_module_uses_only_the_layers_above_it() {
     let mut wrong = Vec::new();
-    for (module, targets) in uses("src") {
-        for target in targets.iter().filter(|target| layer(target) > layer(&module)) {
+    for (module, targets) in USES.iter() {
+        for target in targets.iter().filter(|target| layer(target) > layer(module)) {
             wrong.push(format!("{module} uses {target}"));
         }
     }
@@ -403,9 +228,8 @@ fn is_reached_again(start: &String, uses: &BTreeMap<String, BTreeSet<String>>) -
 #[test]
 fn no_modules_use_each_other_in_a_circle() {
     let mut circles = Vec::new();
-    for folder in ["src", "benches/src"] {
-        let uses = uses(folder);
-        circles.extend(uses.keys().filter(|module| is_reached_again(module, &uses)).cloned());
+    for uses in [&*USES, &uses(&modules(&source("benches/src")))] {
+        circles.extend(uses.keys().filter(|module| is_reached_again(module, uses)).cloned());
     }
     assert_eq!(circles, Vec::<String>::new());
 }
@@ -415,11 +239,11 @@ const SCATTERED: &[&str] = &["export::otlp has methods of config::endpoint::Sign
 
 #[test]
 fn methods_are_written_beside_their_type() {
-    let modules = modules(&source("src"));
+    let modules = &*CRATE;
     let mut wrong = Vec::new();
-    for (name, module) in &modules {
+    for (name, module) in modules {
         for written in module.methods.keys() {
-            let defined = type_module(&modules, name, written);
+            let defined = type_module(modules, name, written);
             if let Some(defined) = defined.filter(|defined| !is_within(name, folder(defined))) {
                 wrong.push(format!("{name} has methods of {defined}::{written}"));
             }
@@ -463,10 +287,9 @@ const NAMED: &[&str] = &[
 
 #[test]
 fn an_event_that_only_has_commands_is_named_in_its_row_alone() {
-    let modules = modules(&source("src"));
     let is_named = |event: &&&str| {
         let name = format!("EventKind::{event}");
-        let mut others = modules.iter().filter(|(module, _)| *module != "dialect::claude::events");
+        let mut others = CRATE.iter().filter(|(module, _)| *module != "dialect::claude::events");
         others.any(|(_, module)| {
             module.code.split(&name).skip(1).any(|rest| !rest.starts_with(char::is_alphanumeric))
         })
@@ -479,7 +302,7 @@ fn an_event_that_only_has_commands_is_named_in_its_row_alone() {
 fn pure_modules_name_nothing_with_side_effects() {
     let last = layer(LAST_PURE);
     let mut wrong = Vec::new();
-    for (name, module) in modules(&source("src")).iter().filter(|(name, _)| layer(name) <= last) {
+    for (name, module) in CRATE.iter().filter(|(name, _)| layer(name) <= last) {
         let text = format!("{}\n{}", module.code, module.imported.join("\n"));
         wrong.extend(
             IMPURE.iter().filter(|impure| text.contains(**impure)).map(|impure| format!("{name}: {impure}")),

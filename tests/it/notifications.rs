@@ -151,6 +151,7 @@ fn a_bus_that_never_answers_does_not_hang_the_hook() {
     // It accepts connections, in its backlog, and says nothing.
     let _silent = std::os::unix::net::UnixListener::bind(&path).unwrap();
     let test = at_bus(&format!("unix:path={}", path.display())).without_env("CONCLAUDE_NOTIFY_WAIT_MS");
+    let test = test.env("TEST_LIMIT_OF_CONCLAUDE", "0");
     assert_snapshot!(logged(test), @"conclaude: debug: no notification: no answer within 100 ms");
 }
 

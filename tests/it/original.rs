@@ -393,20 +393,89 @@ fn a_list_of_commands_by_tool_runs_all_that_match() {
         .run();
     assert_eq!(done.read("got"), "A\nB\n");
     let test = Test::stop().config(config);
-    assert!(!test.shows(&["validate"]).contains("match: first"));
-    let shown = test.shows(&["init", "--import", "--yes"]);
-    assert!(!shown.contains("match: first"), "{shown}");
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: `tool` is a key of conclaude 0.2
+     --> [ROOT]/.conclaude.yaml:4:7
+      |
+    4 |     - tool: '*Search*'
+      |       ^^^^ read as what it is here
+      |
+      = help: write the key of its list: `commands: {TOOL: [{run: …}]}`
+
+    warning: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    valid: [ROOT]/.conclaude.yaml
+      postToolUse: 2 patterns, 2 commands
+    ");
+    assert_snapshot!(test.shows(&["init", "--import", "--yes"]), @"
+    exit 0
+    ----- stdout
+    [ROOT]/.conclaude.yaml is left as it is
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    note: `tool` is a key of conclaude 0.2: read as what it is here; write the key of its list: `commands: {TOOL: [{run: …}]}`
+    note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
 }
 
 #[test]
 fn scripts_that_need_bash_are_run_by_it_after_an_import() {
     let config = "skillStart:\n  commands:\n    '*':\n      - run: '[[ -n x ]] && echo yes > got'\n      - {run: 'a=(1 2); true'}\n      - run: echo plain\n";
     let test = Test::start().config(config);
-    let shown = test.shows(&["validate"]);
-    assert!(shown.contains("subagentStart: `/bin/sh` may not know `[[`"), "{shown}");
-    let shown = test.shows(&["init", "--import", "--yes"]);
-    assert!(shown.contains("added `shell: bash` to 2 commands"), "{shown}");
-    let text = std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap();
-    assert!(text.contains("      - shell: bash\n        run: '[[ -n x ]]"), "{text}");
-    assert!(text.contains("{shell: bash, run: 'a=(1 2); true'}"), "{text}");
+    assert_snapshot!(test.shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: `skillStart` is a key of conclaude 0.2
+     --> [ROOT]/.conclaude.yaml:1:1
+      |
+    1 | skillStart:
+      | ^^^^^^^^^^ read as what it is here
+      |
+      = help: write `subagentStart`
+
+    warning: subagentStart: `/bin/sh` may not know `[[`
+     --> [ROOT]/.conclaude.yaml:4:14
+      |
+    4 |       - run: '[[ -n x ]] && echo yes > got'
+      |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ conclaude 0.2 ran commands by bash
+      |
+      = help: add `shell: bash`
+
+    warning: subagentStart: `/bin/sh` may not know `an array`
+     --> [ROOT]/.conclaude.yaml:5:15
+      |
+    5 |       - {run: 'a=(1 2); true'}
+      |               ^^^^^^^^^^^^^^^ conclaude 0.2 ran commands by bash
+      |
+      = help: add `shell: bash`
+
+    warning: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    valid: [ROOT]/.conclaude.yaml
+      subagentStart: 1 pattern, 3 commands
+    ");
+    assert_snapshot!(test.shows(&["init", "--import", "--yes"]), @"
+    exit 0
+    ----- stdout
+    the config as it was is kept in [ROOT]/.conclaude.yaml.before-init
+    wrote [ROOT]/.conclaude.yaml
+    wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
+    added `shell: bash` to 2 commands: conclaude 0.2 ran commands by bash, and here `/bin/sh` does
+    note: `skillStart` is a key of conclaude 0.2: read as what it is here; write `subagentStart`
+    note: preToolUse: new files in the project's root are allowed: conclaude 0.2 prevented them by default; write `preventRootAdditions: true` for that, or `false`
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    registered conclaude in [ROOT]/.claude/settings.json
+    next: `conclaude doctor` checks the installation; new sessions of Claude Code in this project run what is configured
+    ");
+    assert_snapshot!(std::fs::read_to_string(test.root().join(".conclaude.yaml")).unwrap(), @"
+    skillStart:
+      commands:
+        '*':
+          - shell: bash
+            run: '[[ -n x ]] && echo yes > got'
+          - {shell: bash, run: 'a=(1 2); true'}
+          - run: echo plain
+    ");
 }

@@ -278,10 +278,10 @@ fn what_an_outer_layer_denies_by_default_no_inner_one_allows() {
 fn a_request_whose_input_cannot_be_read_is_left_to_the_user_where_a_rule_compares_it() {
     let config =
         "permissionRequest: {default: allow, deny: ['Bash(rm *)', 'Edit(//etc/**)', 'Agent(coder)']}";
-    let left = |tool: &str, input: Value| {
-        let answer = request(config, tool, input.clone()).run();
-        assert_eq!((answer.code, &*answer.stdout), (Some(0), ""), "{tool} {input}");
-        assert!(answer.stderr.contains("is missing or cannot be read"), "{tool} {input}: {}", answer.stderr);
+    let mut shown = String::new();
+    let mut left = |tool: &str, input: Value| {
+        let answer = request(config, tool, input.clone()).run().silent();
+        shown += &format!("{tool} {input}: {}\n", answer.stderr.lines().last().unwrap());
     };
     left("Bash", json!({"command": ["rm", "-rf", "x"]}));
     left("Bash", json!({}));
@@ -289,6 +289,14 @@ fn a_request_whose_input_cannot_be_read_is_left_to_the_user_where_a_rule_compare
     left("Write", json!({"file_path": ["/etc/passwd"]}));
     left("Write", json!({}));
     left("Agent", json!({"prompt": "do it"}));
+    insta::assert_snapshot!(shown, @r#"
+    Bash {"command":["rm","-rf","x"]}: conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so what it does is not known
+    Bash {}: conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so what it does is not known
+    Bash "rm -rf x": conclaude: info: permission for Bash: the user is asked, its `command` is missing or cannot be read, so what it does is not known
+    Write {"file_path":["/etc/passwd"]}: conclaude: info: permission for Write: the user is asked, its `file_path` is missing or cannot be read, so what it does is not known
+    Write {}: conclaude: info: permission for Write: the user is asked, its `file_path` is missing or cannot be read, so what it does is not known
+    Agent {"prompt":"do it"}: conclaude: info: permission for Agent: the user is asked, its `subagent_type` is missing or cannot be read, so what it does is not known
+    "#);
     allowed(&request(config, "WebSearch", json!({})).run());
     allowed(
         &request("permissionRequest: {default: allow, deny: ['WebFetch(domain:x.org)']}", "Bash", json!({}))

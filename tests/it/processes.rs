@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::common::wait::{endless, gone, running};
 use crate::common::{Test, binary};
 
 /// A hook that runs these commands and shows both streams of each.
@@ -32,24 +33,6 @@ fn printed(script: &str) -> String {
     let shown = shown(hook(json!([{"run": script}])));
     let lines: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("  ")).collect();
     lines.join("\n")
-}
-
-/// The living processes that have this word in their command line.
-fn running(word: &str) -> Vec<String> {
-    let has_word = |entry: &std::fs::DirEntry| {
-        let text = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let dead = std::fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| stat.contains(") Z "));
-        !dead && String::from_utf8_lossy(&text).contains(word)
-    };
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    entries.filter(has_word).map(|entry| entry.file_name().into_string().unwrap()).collect()
-}
-
-/// `sleep` takes fractions: a duration that no other test has is a name.
-fn unique(seconds: u32) -> String {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("{seconds}.{:05}{:03}", std::process::id() % 100_000, NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 #[test]
@@ -126,39 +109,37 @@ fn with_timeout(script: &str) -> Test {
 
 #[test]
 fn a_timeout_terminates_the_group() {
-    let sleep = unique(300);
+    let sleep = endless();
     let shown = shown(with_timeout(&format!("sleep {sleep} & sleep {sleep}; echo not reached")));
     assert_eq!(
         shown,
         format!("⚠ `sleep {sleep} & sleep {sleep}; echo not reached` timed out after 1 s and was terminated")
     );
-    assert_eq!(running(&sleep), Vec::<String>::new());
+    gone(&sleep);
 }
 
 #[test]
 fn a_timeout_kills_what_ignores_it() {
-    let sleep = unique(300);
-    let script = format!("trap '' TERM; echo before; while :; do sleep {sleep}; done");
-    // Time enough for `before` on a busy machine.
-    let shown = shown(hook(json!([{"run": script, "timeout": 3, "onTimeout": "warn"}])));
-    assert_eq!(shown, format!("⚠ `{script}` timed out after 3 s and was terminated\n  before"));
-    assert_eq!(running(&sleep), Vec::<String>::new());
+    let sleep = endless();
+    let script = format!("trap '' TERM; while :; do sleep {sleep}; done");
+    assert_eq!(shown(with_timeout(&script)), format!("⚠ `{script}` timed out after 1 s and was terminated"));
+    gone(&sleep);
 }
 
 #[test]
 fn a_timeout_finds_what_left_the_group_and_what_was_orphaned() {
-    let sleep = unique(300);
+    let sleep = endless();
     // A session of its own whose parent is gone, once with our id in its environment and once without.
     let script =
         format!("(setsid sleep {sleep} &) ; (env -i setsid sleep {sleep} &) ; kill -STOP $$; sleep {sleep}");
     let shown = shown(with_timeout(&script));
     assert!(shown.ends_with("…` timed out after 1 s and was terminated"), "{shown}");
-    assert_eq!(running(&sleep), Vec::<String>::new());
+    gone(&sleep);
 }
 
 #[test]
 fn children_left_behind_live_on_and_do_not_hold_us() {
-    let sleep = unique(600);
+    let sleep = endless();
     let script = format!("echo before; sleep {sleep} & echo after");
     let shown = shown(hook(json!([{"run": script}, {"run": "sleep 60", "timeout": 1, "onTimeout": "warn"}])));
     assert_eq!(
@@ -195,7 +176,7 @@ fn a_flood_on_both_streams_is_counted_to_the_last_byte() {
 
 #[test]
 fn a_child_that_never_stops_printing_does_not_hold_us() {
-    let shown = shown(hook(json!([{"run": format!("yes {} & echo done", unique(7))}])));
+    let shown = shown(hook(json!([{"run": format!("yes {} & echo done", endless())}])));
     assert!(shown.starts_with("✓ yes"), "{shown}");
 }
 
@@ -224,7 +205,7 @@ fn our_own_signal_mask_is_as_before_when_a_command_has_run() {
 
 #[test]
 fn a_timeout_finds_what_a_nested_conclaude_left_behind() {
-    let sleep = unique(300);
+    let sleep = endless();
     let inner = json!({"subagentStop": {"commands": {"*": [{"run": format!("setsid sleep {sleep} &")}]}}});
     // The inner hook has ended, and its child has come to the outer one, when the time is over.
     let script =
@@ -232,7 +213,7 @@ fn a_timeout_finds_what_a_nested_conclaude_left_behind() {
     let shown = shown(with_timeout(&script).file("inner/.conclaude.yaml", inner.to_string()));
     let first = shown.lines().next().unwrap();
     assert!(first.ends_with("…` timed out after 1 s and was terminated"), "{shown}");
-    assert_eq!(running(&sleep), Vec::<String>::new());
+    gone(&sleep);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn the_first_screen_shows_real_output() {
     std::fs::write(test.root().join("payload.json"), test.input()).unwrap();
     let line = console.lines().next().unwrap().strip_prefix("$ ").unwrap();
     let mut shell = test.program("sh");
-    shell.args(["-c", line]).current_dir(test.root()).env("PATH", path);
+    shell.args(["-c", line]).env("PATH", path);
     let done = test.run_as(shell).status(2);
     assert_eq!(console, format!("$ {line}\n{}$ echo $?\n2\n", done.stderr));
     assert!(done.read("answer.json").starts_with(r#"{"decision":"block","#));
@@ -43,7 +43,7 @@ fn the_example_of_trustworthy_steps_can_be_pasted() {
     let test = Test::stop();
     let folder = Path::new(env!("CARGO_BIN_EXE_conclaude")).parent().unwrap().display();
     let mut shell = test.program("sh");
-    shell.args(["-e", "-c", block]).current_dir(test.root()).env_remove("CLAUDE_PROJECT_DIR");
+    shell.args(["-e", "-c", block]).env_remove("CLAUDE_PROJECT_DIR");
     shell.env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()));
     let done = test.run_as(shell).status(0);
     assert_snapshot!(done.steady(&done.stdout), @r#"

@@ -243,7 +243,7 @@ fn a_name_that_says_not_what_to_write_is_refused() {
     insta::assert_snapshot!(shown_in(&test.root(), &["report", "-o", "r.pdf"]), @"
     exit 1
     ----- stderr
-    conclaude: r.pdf says not what to write: name it .html, .md or .json, or add --format html, md or json (a browser prints the page as PDF)
+    conclaude: r.pdf does not say what to write: name it .html, .md or .json, or add --format html, md or json (a browser prints the page as PDF)
     ");
     assert!(!test.root().join("r.pdf").exists());
     let (code, _, _) = run_in(&test.root(), &["report", "-o", "page.HTM"]);
@@ -353,10 +353,10 @@ fn a_command_that_only_warns_is_not_named_as_what_blocked() {
     let done = Test::stop().config(config).run().status(2).again();
     let (_, report, _) = run_in(&done.root(), &["report", "--format", "md"]);
     let row = report.lines().find(|line| line.contains("blocked") && line.contains("exited")).unwrap();
-    assert!(row.contains("| `'exit 4' exited with code 4` |"), "{row}");
+    insta::assert_snapshot!(row, @"| 1 | [TIME] | `SubagentStop` | `blocked` | `coder` | `'exit 4' exited with code 4` |");
     let (_, watched, _) = run_in(&done.root(), &["watch", "--once"]);
-    let blocked = watched.lines().find(|line| line.contains("SubagentStop blocked")).unwrap();
-    assert!(blocked.contains("exit 4"), "{blocked}");
+    let blocked = watched.split_once("SubagentStop blocked").unwrap().1.lines().next().unwrap();
+    insta::assert_snapshot!(blocked, @" (1 of 3): `exit 4` exited with code 4  ([DURATION])");
 }
 
 #[test]
@@ -433,8 +433,7 @@ fn markdown_has_every_reason_of_a_block_with_its_phase_and_message() {
     let test = answer.again();
     let shown = test.shows(&["report", "--format", "md"]);
     let row = shown.lines().find(|line| line.starts_with("| 1 | ")).unwrap();
-    assert!(row.contains("`INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran"), "{row}");
-    assert!(row.contains("; Linting failed: 'exit 3' exited with code 3`"), "{row}");
+    insta::assert_snapshot!(row, @"| 1 | [TIME] | `SubagentStop` | `blocked` | `coder` | `INCOMPLETE_PHASE COMMIT: it is NOT_EXECUTED while others ran; Linting failed: 'exit 3' exited with code 3` |");
 }
 
 #[test]

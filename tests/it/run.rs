@@ -8,7 +8,7 @@ use crate::common::{Test, conclaude_in, run_in};
 
 fn git(test: &Test, arguments: &[&str]) {
     let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];
-    let done = test.program("git").args(identity).args(arguments).current_dir(test.root()).output().unwrap();
+    let done = test.program("git").args(identity).args(arguments).output().unwrap();
     assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 

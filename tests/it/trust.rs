@@ -417,15 +417,15 @@ fn a_command_of_the_config_proves_no_phase_of_a_project_that_nobody_trusts() {
 fn what_makes_claude_go_on_is_shown_and_reported() {
     let config = "stop: {infinite: true, infiniteMessage: take the next item}\n";
     let test = Test::event("Stop").without("agent_id").without("agent_type").config(config);
-    let shown = test.shows(&["trust", "--yes"]);
-    assert!(
-        shown.contains(
-            "  Claude goes on after every stop, up to maxBlocks times, with:\n    take the next item\n"
-        ),
-        "{shown}"
-    );
+    insta::assert_snapshot!(test.shows(&["trust", "--yes"]), @"
+    exit 0
+    ----- stdout
+    [ROOT]/.conclaude.yaml runs:
+      Claude goes on after every stop, up to maxBlocks times, with:
+        take the next item
+    trusted, until the file changes; scripts that it calls are not watched
+    ");
     let test = Test::event("Stop").without("agent_id").without("agent_type").config(config);
     let answer = test.payload("stop_hook_active", false).flag("--if-trusted").run();
-    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
-    assert!(answer.stdout.contains("`stop.infinite` did not make Claude go on"), "{}", answer.stdout);
+    insta::assert_snapshot!(answer.message(), @"conclaude: ⚠ `stop.infinite` did not make Claude go on: [ROOT]/.conclaude.yaml is not trusted. Look at the file, then run `conclaude trust` in the project");
 }

@@ -308,7 +308,7 @@ fn of_a_long_trail_only_the_end_is_read_for_the_newest_record() {
     std::fs::write(&second, lines.replace("\"seq\":3", "\"seq\":2")).unwrap();
     assert_eq!(newest(&test).1, "record 3 does not follow the one before it: one of them was replaced");
     std::fs::write(&third, lines.replace("denied", "allowed")).unwrap();
-    assert_eq!(newest(&test).1, "record 3 was changed: its hash does not fit its content");
+    assert_eq!(newest(&test).1, "record 3 was changed: its hash does not match its content");
 }
 
 #[test]
@@ -337,10 +337,28 @@ fn what_the_config_says_of_a_failure_comes_first() {
     answer.blocked();
     assert_eq!(answer.audit()[0]["commands"][0]["message"], "Linting failed");
     let test = answer.again();
-    for arguments in [&["why"][..], &["audit", "show"], &["watch", "--once"], &["report", "--format", "md"]] {
-        let shown = test.shows(arguments).replace('\'', "`");
-        assert!(shown.contains("Linting failed: `exit 3` exited with code 3"), "{arguments:?}: {shown}");
-    }
+    let lines = |arguments: &[&str]| {
+        let shown = test.shows(arguments);
+        let lines = shown.lines().map(str::trim).filter(|line| line.contains("Linting failed"));
+        // The time of day comes first in the live view.
+        let lines = lines.map(|line| {
+            regex_lite::Regex::new(r"\d\d:\d\d:\d\d").unwrap().replace(line, "[TIME]").into_owned()
+        });
+        format!("# {}\n{}\n", arguments.join(" "), lines.collect::<Vec<_>>().join("\n"))
+    };
+    let all: [&[&str]; 4] =
+        [&["why"], &["audit", "show"], &["watch", "--once"], &["report", "--format", "md"]];
+    assert_snapshot!(all.map(lines).concat(), @"
+    # why
+    ✗ Linting failed: `exit 3` exited with code 3
+    # audit show
+    Linting failed: `exit 3` exited with code 3 ([DURATION])
+    # watch --once
+    ✗ [TIME] Stop blocked (1 of 3): Linting failed: `exit 3` exited with code 3  ([DURATION])
+    ✗ Linting failed: `exit 3` exited with code 3  ([DURATION])
+    # report --format md
+    | 1 | [TIME] | `Stop` | `blocked` | main thread | `Linting failed: 'exit 3' exited with code 3` |
+    ");
 }
 
 #[test]

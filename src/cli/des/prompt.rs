@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::project::Project;
 use crate::cli::out::{Literal, Out};
+use crate::des::boundaries::boundaries;
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
 use crate::text::clean_line;
@@ -32,7 +33,7 @@ pub(super) fn print(project: &Project, args: &PromptArgs, out: &mut Out<'_>) -> 
     task(&opened, &name, &args.agent, out)?;
     let des = project.config.des.clone().unwrap_or_default();
     let scope = Scope::of(opened.allowed.clone());
-    writeln!(out, "{}", gates::boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())
+    writeln!(out, "{}", boundaries(&opened, &scope, &project.phases(&opened.step), &des).trim_end())
 }
 
 fn markers(opened: &Opened, name: &str, args: &PromptArgs, out: &mut Out<'_>) -> io::Result<()> {

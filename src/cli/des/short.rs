@@ -29,7 +29,7 @@ pub(super) fn resolve(project: &Project, typed: &Path) -> io::Result<PathBuf> {
         // A path that is not there is reported as such by whoever reads it.
         [] if typed.extension().is_some() => Ok(typed.to_owned()),
         [] => Err(io::Error::other(format!(
-            "no step file {text}, and none whose name starts so; `conclaude des status` lists them"
+            "no step file {text}, and none whose name starts with that; `conclaude des status` lists them"
         ))),
         several => {
             let names: Vec<String> = several.iter().map(|(_, name)| clean_line(name)).collect();

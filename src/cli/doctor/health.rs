@@ -7,6 +7,7 @@ use super::check::Check;
 use super::installation::Installation;
 use crate::audit::{self, Trail};
 use crate::config::Bounded;
+use crate::deadline;
 use crate::des::gates::shell_quote;
 use crate::files;
 use crate::hooks::switch;
@@ -127,7 +128,7 @@ pub(super) fn client(installation: &Installation) -> Check {
         cwd: Path::new("/"),
         env: &[],
         stdin: b"",
-        timeout: Some(Duration::from_secs(15)),
+        timeout: Some(deadline::at_least(Duration::from_secs(15))),
         stdout: Keep::Shown(500),
         stderr: Keep::Nothing,
     };

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::check::Check;
 use super::installation::Installation;
+use crate::deadline;
 use crate::des::gates::shell_quote;
 use crate::event::EventKind;
 use crate::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
@@ -95,7 +96,7 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
         cwd: project,
         env: &env,
         stdin: input.as_bytes(),
-        timeout: Some(Duration::from_secs(30)),
+        timeout: Some(deadline::at_least(Duration::from_secs(30))),
         stdout: Keep::Shown(20_000),
         stderr: Keep::Shown(4_000),
     };

@@ -91,7 +91,7 @@ fn of_file(file: &Found, installation: &Installation) -> Vec<Check> {
 pub(super) fn agents(installation: &Installation) -> Vec<Check> {
     let check = |path: PathBuf| {
         let text = format!(
-            "{} has a hook of conclaude 0.2 (`conclaude {ORIGINAL}`), which the settings make needless",
+            "{} has a hook of conclaude 0.2 (`conclaude {ORIGINAL}`), which is not needed beside the settings",
             short(&path, &installation.project)
         );
         Check::warning("hooks", text, format!("${{EDITOR:-vi}} {}  # remove that hook", path.display()))

@@ -12,7 +12,7 @@ pub(super) const MAIN: &str = "main";
 pub(in crate::cli) struct Request {
     /// The event whose commands run, as `Stop` or `stop` [default: those of stop, and those of subagentStop that are for every agent]
     pub(super) event: Option<String>,
-    /// Run what this subagent would run into; without EVENT that is at its stop. `main` is the main thread
+    /// Run what would run for this subagent; without EVENT, at its stop. `main` is the main thread
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
     /// Pretend that these files have changed, by patterns as in .gitignore [default: those that have changed in git]

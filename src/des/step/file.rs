@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::Step;
 use crate::des::paths::real_path;
-use crate::files;
 use crate::finding::{Code, Finding};
+use crate::{deadline, files};
 
 /// No step file that someone writes is larger.
 const MAX_BYTES: u64 = 16 << 20;
@@ -59,7 +59,7 @@ pub fn update<T>(
     change: impl FnOnce(&mut Step) -> Result<T, String>,
 ) -> Result<T, String> {
     let described = |error: io::Error| format!("{}: {error}", path.display());
-    let held = files::lock(lock, LOCK_WAIT).map_err(described)?;
+    let held = files::lock(lock, deadline::at_least(LOCK_WAIT)).map_err(described)?;
     let _lock = held.ok_or_else(|| {
         format!("{}: another process has held its lock for {} s", path.display(), LOCK_WAIT.as_secs())
     })?;

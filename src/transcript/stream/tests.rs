@@ -80,7 +80,7 @@ fn what_of_a_line_is_not_understood_is_counted_with_its_first_line() {
     assert_eq!(
         counts.problems(),
         [
-            "1 line of kind `system` with a subtype that says not what it is (first: f:9)",
+            "1 line of kind `system` with a subtype that does not say what it is (first: f:9)",
             "1 line of kind `system` with a subtype that this version does not know: new_subtype (first: f:8)",
             "1 line of kind `user` whose content is neither text nor blocks (first: f:3)",
             "2 lines of kind `user` without a message (first: f:1)",

@@ -31,19 +31,20 @@ fn in_a_terminal(test: &str) -> (String, String, String) {
         output.expect("the tests of `conclaude watch` need `tmux`")
     };
     assert!(tmux(&["new-session", "-d", "-x", "80", "-y", "24", &script]).status.success());
-    wait_for(&folder.path().join("done"));
-    let screen = String::from_utf8_lossy(&tmux(&["capture-pane", "-p"]).stdout).into_owned();
+    let shown = || String::from_utf8_lossy(&tmux(&["capture-pane", "-p"]).stdout).into_owned();
+    let over = Instant::now() + Duration::from_mins(5);
+    // The program has ended before all that it printed is on the screen.
+    let screen = loop {
+        let screen = shown();
+        if folder.path().join("done").exists() && screen.contains(" measured") {
+            break screen;
+        }
+        assert!(Instant::now() < over, "it does not end:\n{screen}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
     let errors = read(&folder.path().join("err"));
     tmux(&["kill-server"]);
     (read(&folder.path().join("before")), read(&folder.path().join("after")), format!("{screen}{errors}"))
-}
-
-fn wait_for(path: &Path) {
-    let over = Instant::now() + Duration::from_mins(5);
-    while !path.exists() {
-        assert!(Instant::now() < over, "{} does not appear", path.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn read(path: &Path) -> String {

@@ -64,12 +64,12 @@ fn a_large_payload_is_refused_though_it_is_complete() {
 #[test]
 fn a_session_end_whose_payload_never_ends_is_answered() {
     let test = Test::event("SessionEnd").env("TEST_LIMIT_OF_CONCLAUDE", "0");
-    let mut child = test.command().spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    Write::write_all(&mut stdin, b"{\"session_id\": \"s").unwrap();
-    // Its stdin stays open: it would wait for ever.
-    assert!(child.wait().unwrap().success());
-    drop(stdin);
+    let (stdin, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"{\"session_id\": \"s").unwrap();
+    let output = test.command().stdin(stdin).output().unwrap();
+    // It was open until now: it would have waited for ever.
+    drop(writer);
+    assert!(output.status.success());
 }
 
 #[test]

@@ -1,39 +1,20 @@
 //! Signals, and machines on which something is missing or forbidden.
 
-use std::time::{Duration, Instant};
-
 use super::*;
-
-/// Whether any living process has this word in its command line.
 #[cfg(target_os = "linux")]
-fn is_running(word: &str) -> bool {
-    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let text = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let dead = std::fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| stat.contains(") Z "));
-        !dead && String::from_utf8_lossy(&text).contains(word)
-    })
-}
-
-#[cfg(target_os = "linux")]
-fn wait_for(what: &str, condition: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(started.elapsed() < Duration::from_mins(5), "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+use crate::common::wait::{endless, gone, running, until};
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_terminates_the_command_with_its_children_and_exits_1() {
     let mut shown = Vec::new();
-    for (number, signal) in ["TERM", "INT", "HUP"].iter().enumerate() {
-        let sleep = format!("300.{}{number}", std::process::id());
+    for signal in ["TERM", "INT", "HUP"] {
+        let sleep = endless();
         let script = format!("trap \"\" TERM; setsid sleep {sleep} & touch started; sleep {sleep}");
         let test = one(&format!("{{run: '{script}'}}\n      - {{run: touch second.txt}}"));
         let child = test.spawn();
-        wait_for("the command starts", || {
-            test.root().join("started").exists() && is_running(&format!("sleep\0{sleep}"))
+        until("the start of the command", || {
+            test.root().join("started").exists() && !running(&format!("sleep\0{sleep}")).is_empty()
         });
         let killed =
             std::process::Command::new("kill").arg(format!("-{signal}")).arg(child.id().to_string()).status();
@@ -41,7 +22,7 @@ fn a_signal_terminates_the_command_with_its_children_and_exits_1() {
         let output = child.wait_with_output().unwrap();
         let done = Outcome::new(test, output);
         shown.push(done.snapshot().replace(&sleep, "[SLEEP]").replace(&format!("SIG{signal}"), "[SIGNAL]"));
-        assert!(!is_running(&format!("sleep\0{sleep}")), "a child survived SIG{signal}");
+        gone(&format!("sleep\0{sleep}"));
         assert!(!done.has("second.txt"));
     }
     assert_snapshot!(same(&shown), @r#"
@@ -57,10 +38,10 @@ fn killed_itself_it_takes_the_shell_along() {
     let word = format!("shell-of-{}", std::process::id());
     let test = one(&format!("{{run: ': {word}; touch started; while :; do sleep 0.1; done'}}"));
     let mut child = test.spawn();
-    wait_for("the command starts", || test.root().join("started").exists());
+    until("the start of the command", || test.root().join("started").exists());
     child.kill().unwrap();
     child.wait().unwrap();
-    wait_for("the shell dies with the hook", || !is_running(&word));
+    gone(&word);
 }
 
 /// Whoever starts us may ignore SIGCHLD, which is inherited: the status of a command was then lost,

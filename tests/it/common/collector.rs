@@ -4,6 +4,8 @@ use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use serde_json::Value;
 
+#[cfg(unix)]
+pub(crate) use super::server::Closed;
 pub(crate) use super::server::{FINE, Reply, Request, Server as Collector};
 
 impl Request {

@@ -39,8 +39,11 @@ pub(crate) fn isolate(command: &mut Command) {
     }
     // A debug build on a loaded machine may take longer than a hook may take elsewhere.
     command.env("TEST_LIMIT_OF_CONCLAUDE", "600");
-    // Messages of programs in one language.
-    command.env("HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("home")).env("LC_ALL", "C");
+    // Messages of programs in one language, times in one zone.
+    command
+        .env("HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("home"))
+        .env("LC_ALL", "C")
+        .env("TZ", "UTC");
 }
 
 /// Where the state of a project lies that is a test's: beside its files, also for what runs in a folder of it later.

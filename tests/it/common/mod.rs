@@ -29,6 +29,7 @@ pub(crate) mod snapshot;
 pub(crate) mod tmux;
 pub(crate) mod trail;
 pub(crate) mod transcripts;
+pub(crate) mod wait;
 pub(crate) mod workflow;
 
 pub(crate) use environment::{binary, conclaude, conclaude_in, run_in, run_in_home, scratch, shown_in};
@@ -146,11 +147,12 @@ impl Test {
     /// The process, ready to be started.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.program(binary());
-        command.arg(&self.event).args(&self.flags);
+        // Elsewhere, since no answer may depend on it.
+        command.arg(&self.event).args(&self.flags).current_dir("/");
         command
     }
 
-    /// Another program in the environment of the call: a shell that limits it, say.
+    /// Another program in the project, in the environment of the call: a shell that limits it, say.
     pub(crate) fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         environment::isolate(&mut command);
@@ -160,7 +162,7 @@ impl Test {
                 None => command.env_remove(name),
             };
         }
-        command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.current_dir(self.root()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 

@@ -3,12 +3,10 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
 use serde_json::Value;
 
-/// Long enough for any machine.
-const PATIENCE: Duration = Duration::from_mins(5);
+use super::wait::LIMIT;
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -51,10 +49,12 @@ impl Server {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (sender, requests) = channel();
         std::thread::spawn(move || {
-            let mut held = Vec::new();
-            for (number, stream) in listener.incoming().flatten().enumerate() {
-                let request = read(&stream);
+            let (mut held, mut number) = (Vec::new(), 0);
+            for stream in listener.incoming().flatten() {
+                // Whoever gave up before all was sent has asked nothing.
+                let Some(request) = read(&stream) else { continue };
                 let answer = reply(number, &request);
+                number += 1;
                 if sender.send(request).is_err() {
                     return;
                 }
@@ -74,16 +74,54 @@ impl Server {
 
     /// The next request, which is on its way.
     pub(crate) fn next(&self) -> Request {
-        self.requests.recv_timeout(PATIENCE).expect("a request comes")
+        self.requests.recv_timeout(LIMIT).expect("a request comes")
     }
 }
 
-fn read(stream: &TcpStream) -> Request {
+/// An address at which nobody listens yet. Its port is taken all the while: one that was given back could be another process's by now.
+#[cfg(unix)]
+pub(crate) struct Closed {
+    pub url: String,
+    socket: TcpListener,
+}
+
+#[cfg(unix)]
+impl Closed {
+    #[allow(unsafe_code, reason = "std listens as soon as it has bound")]
+    pub(crate) fn new() -> Closed {
+        use std::os::fd::FromRawFd;
+        // SAFETY: all zeros are an address, of which the family and the host are set; it lives as long as the call that is given
+        // its size. The descriptor was opened a moment ago, and nobody else has it.
+        let socket = unsafe {
+            let mut address: libc::sockaddr_in = std::mem::zeroed();
+            address.sin_family = libc::AF_INET as libc::sa_family_t;
+            address.sin_addr.s_addr = u32::from_ne_bytes([127, 0, 0, 1]);
+            let socket = libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0);
+            libc::fcntl(socket, libc::F_SETFD, libc::FD_CLOEXEC);
+            let size = size_of_val(&address) as libc::socklen_t;
+            let bound = libc::bind(socket, (&raw const address).cast(), size);
+            assert_eq!(bound, 0, "{}", std::io::Error::last_os_error());
+            TcpListener::from_raw_fd(socket)
+        };
+        Closed { url: format!("http://{}", socket.local_addr().unwrap()), socket }
+    }
+
+    /// From now on somebody listens, and accepts everything.
+    #[allow(unsafe_code, reason = "std listens as soon as it has bound")]
+    pub(crate) fn open(self) -> Server {
+        use std::os::fd::AsRawFd;
+        // SAFETY: the descriptor is open.
+        assert_eq!(unsafe { libc::listen(self.socket.as_raw_fd(), 128) }, 0);
+        Server::on(self.socket, |_, _| FINE)
+    }
+}
+
+fn read(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     loop {
         let mut line = String::new();
-        if reader.read_line(&mut line).unwrap() <= 2 {
+        if reader.read_line(&mut line).ok()? <= 2 {
             break;
         }
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
@@ -92,9 +130,9 @@ fn read(stream: &TcpStream) -> Request {
         head.push_str(&line);
     }
     let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let path = head.split_whitespace().nth(1).unwrap().to_owned();
-    Request { path, head, body: serde_json::from_slice(&body).unwrap() }
+    reader.read_exact(&mut body).ok()?;
+    let path = head.split_whitespace().nth(1)?.to_owned();
+    Some(Request { path, head, body: serde_json::from_slice(&body).unwrap() })
 }
 
 fn write(mut stream: TcpStream, status: &str, headers: &str, body: &str) {

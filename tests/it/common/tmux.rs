@@ -5,9 +5,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use super::environment::{binary, isolate, scratch, state_home};
-
-/// How long something may take on a busy machine.
-const LIMIT: Duration = Duration::from_mins(5);
+use super::wait::LIMIT;
 
 /// A terminal that lives as long as this value.
 pub(crate) struct Tmux {
@@ -41,7 +39,7 @@ impl Tmux {
         isolate(&mut tmux);
         tmux.args(["-u", "-f", "/dev/null"]).args(arguments).env_remove("TMUX");
         tmux.env("HOME", self.root.join(".home")).env("XDG_STATE_HOME", state_home(&self.root));
-        tmux.env("TMUX_TMPDIR", self.folder.path()).env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
+        tmux.env("TMUX_TMPDIR", self.folder.path()).env("LC_ALL", "C.UTF-8");
         tmux.output().expect("the tests of `conclaude watch` need `tmux`")
     }
 

@@ -126,7 +126,7 @@ impl Test {
     pub(crate) fn git(self, arguments: &[&str]) -> Self {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
         let mut git = self.program("git");
-        let output = git.args(identity).args(arguments).current_dir(self.root()).output().unwrap();
+        let output = git.args(identity).args(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         self
     }

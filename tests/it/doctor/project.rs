@@ -45,7 +45,7 @@ fn a_trail_that_was_tampered_with_is_named() {
     let shown = checks(&test, "audit").replace(file.file_name().unwrap().to_str().unwrap(), "[FILE]");
     insta::assert_snapshot!(shown, @"
     exit 1
-    problem: [ROOT]/.conclaude/audit/[FILE]:1: record 1 was changed: its hash does not fit its content → conclaude audit reset  # quarantines it and starts a new one
+    problem: [ROOT]/.conclaude/audit/[FILE]:1: record 1 was changed: its hash does not match its content → conclaude audit reset  # quarantines it and starts a new one
     ");
 }
 

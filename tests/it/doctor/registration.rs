@@ -2,6 +2,12 @@
 
 use super::*;
 
+#[track_caller]
+fn assert_fixed_by_installing(test: &Test) {
+    run_in(&test.root(), &["install"]);
+    assert_eq!(checks(test, "settings"), "exit 0\ngood: 8 events registered in .claude/settings.json\n");
+}
+
 #[test]
 fn a_command_line_that_starts_nothing_is_named() {
     let test = healthy();
@@ -138,11 +144,7 @@ fn an_entry_of_ours_that_cannot_work_is_named_and_fixed_by_installing() {
     exit 1
     problem: the registration of SessionStart does not work: `async` makes Claude Code ignore its answer → conclaude install --project
     ");
-    run_in(&test.root(), &["install"]);
-    insta::assert_snapshot!(checks(&test, "settings"), @"
-    exit 0
-    good: 8 events registered in .claude/settings.json
-    ");
+    assert_fixed_by_installing(&test);
 }
 
 #[test]
@@ -166,11 +168,7 @@ fn a_registration_that_asks_for_trust_in_the_projects_own_settings_is_named() {
     exit 1
     problem: [ROOT]/.claude/settings.json registers conclaude with --if-trusted, which is for your own settings: where nobody has run `conclaude trust`, nothing of the config runs → conclaude install --project
     ");
-    run_in(&test.root(), &["install"]);
-    insta::assert_snapshot!(checks(&test, "settings"), @"
-    exit 0
-    good: 8 events registered in .claude/settings.json
-    ");
+    assert_fixed_by_installing(&test);
 }
 
 #[test]

@@ -151,15 +151,35 @@ fn what_was_written_and_cannot_be_read_is_checked_as_far_as_it_may_have_changed(
 #[test]
 fn names_of_files_are_never_run_as_code() {
     let name = "$(touch PWNED).ts";
+    let mut errors = String::new();
     for run in
         [r#"echo "{files}""#, "echo '{files}'", "cat <<EOF\n{files}\nEOF", "x={files}", "eval ls {files}"]
     {
         let config = json!({"postToolUse": {"commands": [{"run": run, "files": ["*.ts"]}]}}).to_string();
         let done = writes(Test::event("PostToolUse").config(&config), name).run();
-        assert_eq!(done.code, Some(1), "{run}: {}", done.stderr);
-        assert!(done.stderr.contains("`{files}` is already quoted"), "{run}: {}", done.stderr);
         assert!(!done.has("PWNED"), "{run}");
+        let done = done.status(1);
+        let lines: Vec<&str> = done.stderr.lines().collect();
+        // What is wrong, the line with the mark, and what to do.
+        errors += &format!("{}\n{}\n{}\n", lines[2], lines[6], lines[8]);
     }
+    assert_snapshot!(errors, @"
+    error: `{files}` is already quoted: write it without quotes, as words of a command
+      |                                    ^^^^^^^^^^^^^^^^^^ it is in quotes, a here-document, a comment, backticks or an assignment
+      = help: or use `$CONCLAUDE_FILES`, which has one file per line
+    error: `{files}` is already quoted: write it without quotes, as words of a command
+      |                                    ^^^^^^^^^^^^^^^^ it is in quotes, a here-document, a comment, backticks or an assignment
+      = help: or use `$CONCLAUDE_FILES`, which has one file per line
+    error: `{files}` is already quoted: write it without quotes, as words of a command
+      |                                    ^^^^^^^^^^^^^^^^^^^^^^^^^ it is in quotes, a here-document, a comment, backticks or an assignment
+      = help: or use `$CONCLAUDE_FILES`, which has one file per line
+    error: `{files}` is already quoted: write it without quotes, as words of a command
+      |                                    ^^^^^^^^^^^ it is in quotes, a here-document, a comment, backticks or an assignment
+      = help: or use `$CONCLAUDE_FILES`, which has one file per line
+    error: `{files}` is already quoted: write it without quotes, as words of a command
+      |                                    ^^^^^^^^^^^^^^^^^ it is in quotes, a here-document, a comment, backticks or an assignment
+      = help: or use `$CONCLAUDE_FILES`, which has one file per line
+    ");
     let config = r#"postToolUse: {commands: [{run: 'echo "$(ls -- {files})" > got', files: ['*.ts']}]}"#;
     let done = writes(Test::event("PostToolUse").config(config).file(name, ""), name).run().silent();
     assert_eq!((done.read("got"), done.has("PWNED")), (format!("{name}\n"), false));

@@ -136,17 +136,20 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     1,[TIME],Stop,blocked,session-1,,,,,,,,,,stop.infinite,,.conclaude.yaml,2,,,0,,
     ");
     let report = test.shows(&["report", "--format", "md"]);
-    let row = report.lines().find(|line| line.starts_with("| 1 | ")).unwrap();
-    assert!(row.contains("Claude is made to go on by stop.infinite"), "{row}");
+    assert_snapshot!(report.lines().find(|line| line.starts_with("| 1 | ")).unwrap(), @"| 1 | [TIME] | `Stop` | `blocked` | main thread | `Claude is made to go on by stop.infinite` |");
     let done = test.payload("stop_hook_active", true).run();
     assert_snapshot!(done.message(), @"conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now");
-    let done = done.again().run();
-    assert_eq!(
-        (done.code, done.stdout.contains("block")),
-        (Some(0), false),
-        "until the next prompt: {}",
-        done.stdout
-    );
+    // Until the next prompt.
+    assert_snapshot!(done.again().run().snapshot(), @r#"
+    exit 0
+    ----- stdout
+    {
+      "systemMessage": "conclaude: `stop.infinite` made Claude go on 1 time (maxBlocks): it may stop now"
+    }
+    ----- stderr
+    conclaude: info: Processing Stop hook: session_id=session-1
+    conclaude: warn: main thread may stop: it was blocked 1 time already
+    "#);
 }
 
 #[test]

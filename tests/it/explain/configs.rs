@@ -7,9 +7,35 @@ fn an_untrusted_config_shows_what_would_not_run() {
     let test = project();
     let (code, _, _) = run_in(&test.root(), &["install", "--user"]);
     assert_eq!(code, Some(0));
-    let shown = flat(&explained(&test, &["SubagentStop", "--agent", "coder", "--file", "src/main.rs"]));
-    assert!(shown.contains("⚠ nothing of it runs: [ROOT]/.conclaude.yaml is not trusted"), "{shown}");
-    assert!(shown.contains("⚠ npm run lint is not trusted"), "{shown}");
+    assert_snapshot!(explained(&test, &["SubagentStop", "--agent", "coder", "--file", "src/main.rs"]), @r#"
+    exit 0
+    ----- stdout
+    SubagentStop of the agent coder
+
+    Config
+      project  .conclaude.yaml
+               ⚠ nothing of it runs: [ROOT]/.conclaude.yaml is
+                 not trusted
+
+    Gates
+      none applies: no prompt with DES markers is known for this agent (a real
+      payload, with --payload, names its transcript)
+
+    Commands, in this order
+      none runs
+      ⚠ npm run lint is not trusted
+         subagentStop.commands "*" in .conclaude.yaml:17
+      · npm test
+         subagentStop.commands "test*" in .conclaude.yaml:19 does not match coder
+      · npm run e2e
+         subagentStop.commands "test*" in .conclaude.yaml:20 does not match coder
+
+    Answer
+      allowed (exit 0)
+        conclaude: SubagentStop of coder (a0000000000000000)
+        ⚠ `npm run lint` did not run: [ROOT]/.conclaude.yaml is
+        not trusted. Look at the file, then run `conclaude trust` in the project
+    "#);
 }
 
 #[test]
@@ -52,9 +78,52 @@ fn a_broken_config_is_explained_with_its_lines() {
 #[test]
 fn layers_are_listed_and_named() {
     let test = project().file(".conclaude.local.yaml", "preToolUse: {uneditableFiles: ['!*.lock']}\n");
-    let shown = flat(&explained(&test, &["PreToolUse", "--file", "Cargo.lock"]));
-    assert!(shown.contains("project .conclaude.yaml local .conclaude.local.yaml"), "{shown}");
-    assert!(shown.contains("cannot free it from `*.lock` of an outer layer"), "{shown}");
+    assert_snapshot!(explained(&test, &["PreToolUse", "--file", "Cargo.lock"]), @r#"
+    exit 0
+    ----- stdout
+    PreToolUse: Write on the main thread
+      file_path: Cargo.lock
+    ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+      local    .conclaude.local.yaml
+
+    What it does, as guards see it
+      writes Cargo.lock
+
+    Guards
+      ✗ uneditableFiles "*.lock" in .conclaude.yaml:4 covers Cargo.lock
+      · uneditableFiles "src/gen/" in .conclaude.yaml:5 is for other agents than
+        main
+      · uneditableFiles "!src/gen/keep.md" in .conclaude.yaml:6 does not cover
+        Cargo.lock
+      ○ uneditableFiles "!*.lock" in .conclaude.local.yaml:1 covers Cargo.lock, but
+        cannot free it from `*.lock` of an outer layer
+      · unreadableFiles ".env*" in .conclaude.yaml:7 is not compared: nothing is
+        read
+      · preventRootAdditions in .conclaude.yaml:8 leaves Cargo.lock free: it exists
+      · each of 2 toolUsageValidation in .conclaude.yaml:10-11 is for other tools
+        than Write
+          "Bash git push --force*", "Bash git *"
+      · worktreeFence is for agents in a worktree of their own
+
+    Gates
+      none applies: on the main thread only calls of agents have one
+
+    Commands, in this order
+      none runs
+      · ./audit-shell
+         preToolUse.commands "Bash" in .conclaude.yaml:13 does not match Write
+
+    Answer
+      denied (exit 2)
+        conclaude denies this tool:
+        ✗ GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in
+        .conclaude.yaml:4 → it may not be changed; do it another way, or ask the
+        user
+    "#);
 }
 
 #[test]
@@ -76,8 +145,35 @@ fn a_rule_of_a_pack_is_named_by_the_pack() {
 #[test]
 fn a_broken_config_is_explained_at_the_start_of_a_session_too() {
     let test = Test::stop().config("maxBlocks: 99\n");
-    let shown = flat(&explained(&test, &["SessionStart"]));
-    assert!(shown.contains("failed (exit 1)") && shown.contains("as far as they can be read"), "{shown}");
+    assert_snapshot!(explained(&test, &["SessionStart"]), @"
+    exit 0
+    ----- stdout
+    SessionStart on the main thread
+    ⚠ SessionStart is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+      ✗ invalid config [ROOT]/.conclaude.yaml: 1 problem;
+        `conclaude validate` shows every problem; its guards and permissions count
+        as far as they can be read
+        .conclaude.yaml:1: invalid value for `maxBlocks`: the number 99
+
+    Commands, in this order
+      none runs
+      • reports what will not work in the session; that is not looked at here
+
+    Answer
+      failed (exit 1)
+        conclaude: invalid config [ROOT]/.conclaude.yaml: 1
+        problem
+
+        error: invalid value for `maxBlocks`: the number 99
+         --> [ROOT]/.conclaude.yaml:1:12
+          |
+        1 | maxBlocks: 99
+          |            ^^ expected a whole number from 1 to 7
+    ");
 }
 
 #[test]

@@ -187,13 +187,35 @@ fn a_prompt_shows_the_context_that_is_added_and_what_is_not() {
       allowed (exit 0)
         Read docs/deploy.md first.
     "#);
-    let shown = flat(&explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "/ship it"}"#]));
-    assert!(
-        shown.contains(
-            "1. ./ship userPromptSubmit.slashCommands.commands \"ship\" in .conclaude.yaml:5 matches ship"
-        ),
-        "{shown}"
-    );
+    let shown = explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "/ship it"}"#]);
+    assert_snapshot!(shown.split_once("Commands, in this order\n").unwrap().1, @r#"
+      1. ./ship
+         userPromptSubmit.slashCommands.commands "ship" in .conclaude.yaml:5 matches
+         ship
+         in ., by /bin/sh; a failure warns; no timeout
+      · the context for "deploy"
+         userPromptSubmit.contextRules "deploy" in .conclaude.yaml:3 does not match
+         the prompt "/ship it"
+      · the context for "release"
+         userPromptSubmit.contextRules "release" in .conclaude.yaml:4 does not match
+         the prompt "/ship it"
+
+    Their environment
+      CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_COMMAND_NAME=ship
+      CONCLAUDE_COMMAND_ARGS=it
+      CONCLAUDE_SESSION_ID=explain
+      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl
+      CONCLAUDE_CWD=[ROOT]
+      CONCLAUDE_HOOK_EVENT=UserPromptSubmit
+      CONCLAUDE_PERMISSION_MODE=default
+      CONCLAUDE_USER_PROMPT=/ship it
+
+    Answer
+      if it succeeds: allowed (exit 0)
+      if `./ship` fails: allowed (exit 0)
+        conclaude: ⚠ `./ship` exited with code 1
+    "#);
 }
 
 #[test]
@@ -220,8 +242,12 @@ fn each_rule_for_permissions_that_does_not_match_says_why() {
     let test = Test::stop().config(config);
     let rules = |arguments: &[&str]| {
         let shown = explained(&test, &[&["PermissionRequest"], arguments].concat());
-        let from = shown.find("Rules for permissions").unwrap();
-        shown[from..shown.find("\nCommands, in").unwrap()].to_owned()
+        let (_, rules) = shown.split_once("Rules for permissions\n").unwrap();
+        let (rules, _) = rules.split_once("\nCommands, in").unwrap();
+        // What is for another tool says nothing else.
+        let rules = rules.replace("\n    ", " ");
+        let own = rules.lines().filter(|line| !line.contains(" is for another tool than "));
+        format!("{}\n{}\n", arguments.join(" "), own.collect::<Vec<_>>().join("\n"))
     };
     let all = [
         rules(&["--command", "git status && make > out"]),
@@ -230,80 +256,27 @@ fn each_rule_for_permissions_that_does_not_match_says_why() {
         rules(&["--tool", "Agent", "--input", r#"{"subagent_type": "reviewer"}"#]),
     ];
     assert_snapshot!(all.join("\n"), @r#"
-    Rules for permissions
-      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git
-        status && make > out`, nor a command in it
-      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 does not match: no
-        file is known to be read
-      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
-        Bash
-      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 does not allow it
-        alone: `make` writes to a file by a redirection
-      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for tools of
-        files, and not for what Bash does to them
-      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
-        for another tool than Bash
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
-        main
-      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
-        tool than Bash
+    --command git status && make > out
+      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 does not match `git status && make > out`, nor a command in it
+      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 does not match: no file is known to be read
+      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 does not allow it alone: `make` writes to a file by a redirection
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for tools of files, and not for what Bash does to them
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
       ? the user is asked: `make` writes to a file by a redirection
 
-    Rules for permissions
-      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
-        than Edit
-      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
-        tool than Edit
-      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
-        Edit
-      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
-        tool than Edit
-      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 does not cover
-        docs/a.md
-      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
-        for another tool than Edit
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
-        main
-      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
-        tool than Edit
+    --tool Edit --file docs/a.md
+      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 does not cover docs/a.md
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
       ? the user is asked: no rule matches
 
-    Rules for permissions
-      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
-        than WebFetch
-      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
-        tool than WebFetch
-      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
-        WebFetch
-      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
-        tool than WebFetch
-      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for another
-        tool than WebFetch
-      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 does
-        not match example.com
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
-        main
-      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 is for another
-        tool than WebFetch
+    --tool WebFetch --input {"url": "https://example.com/a"}
+      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 does not match example.com
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
       ? the user is asked: no rule matches
 
-    Rules for permissions
-      · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:3 is for another tool
-        than Agent
-      · permissionRequest.deny "Read(.env*)" in .conclaude.yaml:3 is for another
-        tool than Agent
-      · permissionRequest.deny "Write" in .conclaude.yaml:3 is for another tool than
-        Agent
-      · permissionRequest.allow "Bash(git *)" in .conclaude.yaml:2 is for another
-        tool than Agent
-      · permissionRequest.allow "Edit(src/**)" in .conclaude.yaml:2 is for another
-        tool than Agent
-      · permissionRequest.allow "WebFetch(domain:docs.rs)" in .conclaude.yaml:2 is
-        for another tool than Agent
-      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than
-        main
-      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 does not match
-        its `subagent_type`, "reviewer"
+    --tool Agent --input {"subagent_type": "reviewer"}
+      · permissionRequest.allow "Read" in .conclaude.yaml:2 is for other agents than main
+      · permissionRequest.allow "Agent(coder)" in .conclaude.yaml:2 does not match its `subagent_type`, "reviewer"
       ? the user is asked: no rule matches
     "#);
 }

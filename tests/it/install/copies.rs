@@ -50,7 +50,7 @@ fn no_copy_of_local_settings_is_left_where_git_takes_it() {
     assert_eq!(modes(&root), [0o600, 0o600], "as it was before conclaude, and before the last change");
     let test = test.git(&["add", "-A"]);
     let mut grep = test.program("git");
-    let staged = grep.args(["grep", "--cached", "-l", "secret"]).current_dir(&root).output().unwrap();
+    let staged = grep.args(["grep", "--cached", "-l", "secret"]).output().unwrap();
     assert_eq!(String::from_utf8(staged.stdout).unwrap(), "");
     run(&root, &["uninstall", "--local"]);
     assert_eq!(std::fs::read_to_string(root.join(LOCAL)).unwrap(), "{\"env\": {\"TOKEN\": \"secret\"}}");

@@ -10,7 +10,11 @@ fn what_is_registered_does_not_change_with_the_commands_of_the_config() {
     let before = settings(&root);
     for yaml in ["subagentStop: {commands: {coder: [{run: x}]}}", "maxBlocks: 3"] {
         std::fs::write(root.join(".conclaude.yaml"), yaml).unwrap();
-        assert!(run(&root, &["install"]).1.contains("has all that is needed already"));
+        insta::allow_duplicates! { insta::assert_snapshot!(transcript(&root, &["install"]), @"
+        exit 0
+        warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+        [ROOT]/.claude/settings.json has all that is needed already
+        "); }
         assert_eq!(settings(&root), before);
     }
 }

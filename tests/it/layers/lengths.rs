@@ -6,7 +6,7 @@ const MAX_LINES: usize = 60;
 
 /// The name of the function that starts in this line.
 fn started(line: &str) -> Option<&str> {
-    let mut item = super::without_visibility(line.trim_start()).1;
+    let mut item = super::source::without_visibility(line.trim_start()).1;
     for word in ["const ", "async ", "unsafe "] {
         item = item.strip_prefix(word).unwrap_or(item);
     }

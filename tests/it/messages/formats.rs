@@ -194,7 +194,7 @@ fn status_and_verify_print_json() {
     {
       "ok": false,
       "records": 0,
-      "problem": "[ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not fit its content",
+      "problem": "[ROOT]/.conclaude/audit/audit-0000000001.jsonl:1: record 1 was changed: its hash does not match its content",
       "warnings": [],
       "notes": [],
       "end_compared": true

@@ -94,7 +94,12 @@ fn install_replaces_it_and_uninstall_removes_it() {
     ");
     let settings = std::fs::read_to_string(root.join(FILE)).unwrap();
     assert!(!settings.contains("Hooks") && settings.contains("exec "), "{settings}");
-    assert!(run_in(&root, &["install"]).1.contains("has all that is needed already"));
+    assert_snapshot!(shown_in(&root, &["install"]), @"
+    exit 0
+    ----- stdout
+    warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
+    [ROOT]/.claude/settings.json has all that is needed already
+    ");
     std::fs::write(root.join(FILE), registered(&events)).unwrap();
     assert_eq!(run_in(&root, &["uninstall"]).0, Some(0));
     assert_snapshot!(std::fs::read_to_string(root.join(FILE)).unwrap(), @r#"{"model":"opus"}"#);
@@ -112,7 +117,7 @@ fn import_replaces_it_and_never_takes_it_over_as_a_command() {
     ----- stdout
     [ROOT]/.conclaude.yaml is left as it is
     wrote [ROOT]/.conclaude.test.yaml: cases for `conclaude test`
-    note: [ROOT]/.claude/agents/coder.md has a hook of conclaude 0.2 (`conclaude Hooks`): remove it there, the settings make it needless
+    note: [ROOT]/.claude/agents/coder.md has a hook of conclaude 0.2 (`conclaude Hooks`): remove it there, it is not needed beside the settings
     warning: `conclaude Hooks Stop || true` calls conclaude as well, and is left as it is: it may be called twice
     warning: [BIN] is a path of this machine, in a file that others share: put conclaude on the PATH, or use --local
     registered conclaude in [ROOT]/.claude/settings.json
@@ -133,6 +138,6 @@ fn doctor_names_it_and_the_agents_files_that_have_it() {
     let about = |line: &&str| line.contains("earlier version") || line.contains("conclaude 0.2");
     assert_snapshot!(shown.lines().filter(about).collect::<Vec<_>>().join("\n"), @"
     ✗ settings     [ROOT]/.claude/settings.json registers conclaude as an earlier version did: where the program is missing, each event is an error
-    ⚠ hooks        .claude/agents/coder.md has a hook of conclaude 0.2 (`conclaude Hooks`), which the settings make needless
+    ⚠ hooks        .claude/agents/coder.md has a hook of conclaude 0.2 (`conclaude Hooks`), which is not needed beside the settings
     ");
 }

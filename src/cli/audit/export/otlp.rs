@@ -7,6 +7,7 @@ use super::super::filter::FilterArgs;
 use crate::audit::Trail;
 use crate::cli::out::{Literal, Out};
 use crate::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
+use crate::deadline;
 use crate::exit::Exit;
 use crate::export::{Report, Sent, Target, Transfer, background, sleep};
 use crate::load::{self, Loaded};
@@ -105,7 +106,7 @@ fn endpoint_of(config: &ConclaudeConfig) -> &str {
 
 /// Nobody reads what it prints: what went wrong is noted, and shown by `doctor` and when a session starts.
 fn in_background(target: &Target, trail: &Trail) -> io::Result<Exit> {
-    let until = Instant::now() + background::LIMIT;
+    let until = Instant::now() + deadline::at_least(background::LIMIT);
     loop {
         let Some(transfer) = Transfer::start(trail, target, None, Duration::ZERO)? else {
             return Ok(Exit::Success);

@@ -241,7 +241,7 @@ pub(super) fn is_in(table: &[&str], kind: &str) -> bool {
 pub(super) fn unknown(what: &str, kind: Option<&str>) -> Cow<'static, str> {
     match kind {
         Some(kind) => format!("{what} that this version does not know: {kind}").into(),
-        None => format!("{what} that says not what it is").into(),
+        None => format!("{what} that does not say what it is").into(),
     }
 }
 

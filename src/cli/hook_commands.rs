@@ -1,0 +1,79 @@
+//! The events on the command line: hidden from the list of commands, known to help, completions and suggestions.
+
+use std::ffi::OsString;
+
+use anstyle::{AnsiColor, Style};
+
+use super::events;
+use super::failure::fail;
+use crate::event::{self, EventKind};
+use crate::exit::Exit;
+use crate::hooks;
+use crate::install::settings::{AGENT, ORIGINAL};
+
+pub(super) const HEADING: Style = AnsiColor::Green.on_default().bold();
+pub(super) const LITERAL: Style = AnsiColor::Cyan.on_default().bold();
+
+pub(super) fn add(command: clap::Command) -> clap::Command {
+    let mut command = command.after_help(about_events());
+    for name in event::names() {
+        let event = clap::Command::new(name)
+            .about(format!("Handle the hook event {name}: Claude Code calls it with the payload on stdin"))
+            .hide(true)
+            .arg(if_trusted())
+            .after_help("Exit codes: 0 allowed, 1 error, 2 blocked on purpose. CONCLAUDE_LOG=debug logs more on stderr.");
+        command = command.subcommand(event);
+    }
+    command.subcommand(original())
+}
+
+pub(super) fn call(event: EventKind, arguments: &clap::ArgMatches) -> Exit {
+    if arguments.get_flag("if-trusted") { hooks::call_if_trusted(event) } else { hooks::call(event) }
+}
+
+/// What conclaude 0.2 registered, with whatever arguments it had: a program that is replaced goes on with the settings that are there.
+fn original() -> clap::Command {
+    let arguments = clap::Arg::new("arguments")
+        .num_args(0..)
+        .trailing_var_arg(true)
+        .allow_hyphen_values(true)
+        .value_parser(clap::value_parser!(OsString))
+        .help("Those of conclaude 0.2, such as `--agent NAME`: the agent of the payload counts");
+    clap::Command::new(ORIGINAL)
+        .about("Handle a hook event as conclaude 0.2 was registered; `conclaude install` replaces such a registration")
+        .hide(true)
+        .arg(clap::Arg::new("event").value_name("EVENT").help("The event"))
+        .arg(arguments.value_name("ARGUMENTS"))
+}
+
+pub(super) fn call_as_original(matches: &clap::ArgMatches) -> Exit {
+    let Some(name) = matches.get_one::<String>("event") else {
+        return fail(&format!(
+            "`conclaude {ORIGINAL}` names no event: it is called as `conclaude {ORIGINAL} Stop`, as conclaude 0.2 was; \
+             `conclaude install` registers the events as `conclaude Stop`"
+        ));
+    };
+    let Some(event) = EventKind::named_or_future(name) else { return fail(&events::unknown(name)) };
+    let mut arguments = matches.get_many::<OsString>("arguments").into_iter().flatten();
+    let names_agent = arguments.any(|word| word.to_string_lossy().starts_with(AGENT));
+    hooks::call_as_original(event, names_agent)
+}
+
+fn if_trusted() -> clap::Arg {
+    clap::Arg::new("if-trusted")
+        .long("if-trusted")
+        .action(clap::ArgAction::SetTrue)
+        .help("Run commands and judge only if the user trusts the config (`conclaude trust`); for registrations with --user")
+}
+
+fn about_events() -> String {
+    format!(
+        "{HEADING}Events:{HEADING:#}\n  {LITERAL}conclaude <Event>{LITERAL:#} is what Claude Code calls, with the payload on stdin. Each runs the commands\n  \
+         of its section; {LITERAL}conclaude events{LITERAL:#} lists them.\n\n\
+         {HEADING}Exit codes:{HEADING:#}\n  0  success\n  1  error in the arguments, the payload or the config\n  2  blocked on purpose\n\n\
+         {HEADING}Environment:{HEADING:#}\n  CONCLAUDE                 0, off or false: every event is switched off, and the session's start says so\n  \
+         CONCLAUDE_LOG             error, warn, info (default), debug or off: log lines on stderr\n  \
+         CONCLAUDE_NOTIFY_WAIT_MS  how long a desktop notification may take (default 100)\n  \
+         CLAUDE_PROJECT_DIR        the folder from which the config is searched upward; set by Claude Code",
+    )
+}

@@ -1,0 +1,55 @@
+//! Arguments that make no sense: what was typed, and what to type instead.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::failure::fail;
+use super::out::Out;
+use crate::exit::Exit;
+use crate::install::settings::ORIGINAL;
+use crate::text::clean;
+
+/// Wrong arguments are exit 1: clap's own 2 would block.
+pub(super) fn refuse(error: &clap::Error, command: fn() -> clap::Command) -> Exit {
+    let (is_help, text) =
+        (matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion), error.render());
+    match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        _ if is_help => {
+            let _ = Out::stdout().document(&text.ansi().to_string());
+            return Exit::Success;
+        }
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) => {
+            return fail(&unknown_subcommand(typed, command()));
+        }
+        _ => {}
+    }
+    // It repeats what was typed, and where that has escapes of its own, nobody can tell them from those of clap.
+    let is_plain = std::env::args().all(|word| clean(&word) == word);
+    let _ = if is_plain {
+        Out::stderr().document(&text.ansi().to_string())
+    } else {
+        write!(Out::stderr(), "{text}")
+    };
+    Exit::Failure
+}
+
+/// What to type instead of a subcommand that does not exist.
+fn unknown_subcommand(typed: &str, mut command: clap::Command) -> String {
+    let mut path = String::from("conclaude");
+    // `conclaude audit shwo` is compared with the subcommands of `audit`.
+    for word in std::env::args().skip(1).filter(|word| !word.starts_with('-')) {
+        let Some(inner) = command.find_subcommand(&word).cloned() else { break };
+        path = format!("{path} {word}");
+        command = inner;
+    }
+    let is_nested = path != "conclaude";
+    let what = if is_nested { "subcommand" } else { "event or command" };
+    let names = command.get_subcommands().map(clap::Command::get_name).filter(|name| *name != ORIGINAL);
+    let hint = match crate::text::nearest(typed, names) {
+        _ if typed == "version" && !is_nested => "`conclaude --version` prints the version".into(),
+        Some(near) if is_nested => format!("did you mean `{path} {near}`?"),
+        Some(near) => format!("did you mean `{near}`?"),
+        None if is_nested => format!("`{path} --help` lists its subcommands"),
+        None => "`conclaude --help` lists the commands and events".into(),
+    };
+    format!("unknown {what} `{typed}`; {hint}")
+}

@@ -1,0 +1,194 @@
+//! Collectors that are down, slow, busy or picky.
+
+use super::*;
+
+#[test]
+fn a_collector_that_is_down_loses_nothing() {
+    let test = with_records(1);
+    let closed = Closed::new();
+    let url = closed.url.clone();
+    assert_snapshot!(export(&test, &url, &[]), @"
+    exit 1
+    ----- stderr
+    conclaude: logs: cannot reach http://127.0.0.1:[PORT]/v1/logs: curl exited with code 7: curl: (7) [WHY]
+    ");
+    let test = test.run().silent().again();
+    let collector = closed.open();
+    assert_snapshot!(export(&test, &url, &[]), @"
+    exit 0
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 2 records as logs; 2 records as traces
+    ");
+    assert_eq!(logged(&collector.received()), [[1, 2]]);
+}
+
+#[test]
+fn a_collector_that_never_answers_is_given_up() {
+    let collector = Collector::answering(|_, _| Reply::Nothing);
+    let test = with_records(1);
+    let mut export = conclaude_in(&test.root());
+    export.args(["audit", "export", "--otlp", &collector.url, "--retry-for", "0"]);
+    let output = export.env("TEST_LIMIT_OF_CONCLAUDE", "0").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap().replace(&collector.url, "[URL]");
+    assert_snapshot!(said, @"conclaude: logs: [URL]/v1/logs: no answer within 1 s");
+}
+
+/// What curl says of TLS is for those who call it: what to change is said by us.
+#[test]
+fn a_failure_of_tls_says_what_to_do() {
+    let curl = "#!/bin/sh\necho \"curl: ($CODE) $SAID\" >&2\necho 'More details here' >&2\nexit $CODE\n";
+    let test = with_records(1);
+    let folder = test.root().join("bin");
+    crate::common::program::script(folder.join("curl"), curl);
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let failures = [
+        ("60", "SSL certificate problem: self-signed certificate"),
+        ("35", "wrong version number"),
+        ("1", "Protocol \"https\" not supported"),
+    ];
+    let shown = failures.map(|(code, said)| {
+        let mut command = conclaude_in(&test.root());
+        command.env("PATH", &path).env("CODE", code).env("SAID", said);
+        let output =
+            command.args(["audit", "export", "--otlp", "https://otel.example.com"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "once, since it would fail again");
+        String::from_utf8(output.stderr).unwrap()
+    });
+    assert_snapshot!(shown.concat(), @r#"
+    conclaude: logs: cannot reach https://otel.example.com/v1/logs: curl exited with code 60: curl: (60) SSL certificate problem: self-signed certificate; where the certificate is of an authority of your own, CURL_CA_BUNDLE=FILE names that
+    conclaude: logs: cannot reach https://otel.example.com/v1/logs: curl exited with code 35: curl: (35) wrong version number; is there a server with TLS? Without it the URL starts with http://
+    conclaude: logs: cannot reach https://otel.example.com/v1/logs: curl exited with code 1: curl: (1) Protocol "https" not supported; this curl does not support the protocol of the URL
+    "#);
+}
+
+#[test]
+fn a_redirect_is_not_followed() {
+    let elsewhere = Collector::new();
+    let location: &'static str = format!("location: {}/v1/logs\r\n", elsewhere.url).leak();
+    let collector = Collector::answering(move |_, _| Reply::Says("307 Temporary Redirect", location, ""));
+    let shown = export(&with_records(1), &collector.url, &[]).replace(&elsewhere.url, "[ELSEWHERE]");
+    assert_snapshot!(shown, @"
+    exit 1
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 307; redirects are not followed: if http://127.0.0.1:[PORT]/v1/logs is right, use that
+    conclaude: traces: http://127.0.0.1:[PORT]/v1/traces answered 307; redirects are not followed: if http://127.0.0.1:[PORT]/v1/logs is right, use that
+    ");
+    assert!(elsewhere.received().is_empty());
+}
+
+#[test]
+fn a_busy_collector_is_asked_again_when_it_said() {
+    let busy = || Reply::Says("503 Service Unavailable", "retry-after: 0\r\n", "");
+    let collector = Collector::answering(move |number, _| if number < 2 { busy() } else { FINE });
+    let test = with_records(1);
+    let shown = test.shows(&["audit", "export", "--otlp", &collector.url]);
+    assert_snapshot!(shown, @"
+    exit 0
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces
+    ");
+    assert_eq!(logged(&collector.received()), [[1], [1], [1]]);
+}
+
+/// Logs and traces may go to different places behind one endpoint.
+#[test]
+fn a_signal_that_is_refused_keeps_no_other_from_being_sent() {
+    let collector = Collector::answering(|_, request| match request.path.as_str() {
+        "/v1/logs" => Reply::Says("503 Service Unavailable", "retry-after: 3600\r\n", "no logs today"),
+        _ => FINE,
+    });
+    let test = with_records(2);
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 1
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 2 records as traces
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 503: no logs today; it asks to be called again in [DURATION]
+    ");
+    let paths = |requests: Vec<Request>| requests.into_iter().map(|request| request.path).collect::<Vec<_>>();
+    assert_eq!(paths(collector.received()), ["/v1/logs", "/v1/traces"]);
+    let test = test.run().silent().again();
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 1
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs asked to be called again in [DURATION]
+    ");
+    assert_eq!(paths(collector.received()), ["/v1/traces"], "each has its own position and its own time");
+}
+
+#[test]
+fn a_collector_that_asks_for_an_hour_gets_it_also_from_the_next_process() {
+    let collector = Collector::answering(|_, _| {
+        Reply::Says("429 Too Many Requests", "retry-after: 3600\r\n", "slow down")
+    });
+    let test = with_records(1);
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 1
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 429: slow down; it asks to be called again in [DURATION]
+    conclaude: traces: http://127.0.0.1:[PORT]/v1/traces answered 429: slow down; it asks to be called again in [DURATION]
+    ");
+    assert_eq!(collector.received().len(), 2, "each signal asks once");
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 1
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs asked to be called again in [DURATION]
+    conclaude: traces: http://127.0.0.1:[PORT]/v1/traces asked to be called again in [DURATION]
+    ");
+    assert!(collector.received().is_empty());
+}
+
+#[test]
+fn what_a_collector_refuses_is_reported_and_not_tried_again() {
+    let collector = Collector::answering(|number, _| match number {
+        0 => Reply::Says("400 Bad Request", "", "{\"message\": \"no \\u001b[2Jsuch tenant\"}"),
+        _ => FINE,
+    });
+    let test = with_records(1);
+    let shown = test.shows(&["audit", "export", "--otlp", &collector.url]);
+    assert_snapshot!(shown, @r#"
+    exit 1
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 0 records as logs; 1 record as traces
+    ----- stderr
+    conclaude: logs: http://127.0.0.1:[PORT]/v1/logs answered 400: {"message": "no \u001b[2Jsuch tenant"}; nothing of it counts as sent (--since leaves older records out)
+    "#);
+    let paths: Vec<String> = collector.received().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, ["/v1/logs", "/v1/traces"], "the other signal has a chance of its own");
+    export(&test, &collector.url, &[]);
+    assert_eq!(logged(&collector.received()), [[1]], "it does not count as sent");
+}
+
+#[test]
+fn what_a_collector_rejects_of_a_request_is_reported_and_not_sent_again() {
+    let partial = r#"{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}"#;
+    let collector = Collector::answering(move |number, _| match number {
+        0 => Reply::Says("200 OK", "", partial),
+        _ => FINE,
+    });
+    let test = with_records(2);
+    assert_snapshot!(export(&test, &collector.url, &[]), @"
+    exit 1
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 2 records as logs, 1 rejected; 2 records as traces
+    ----- stderr
+    conclaude: warning: http://127.0.0.1:[PORT]/v1/logs: 1 rejected: too old
+    ");
+    collector.received();
+    export(&test, &collector.url, &[]);
+    assert!(collector.received().is_empty());
+}
+
+#[test]
+fn a_request_that_is_too_large_is_sent_in_parts() {
+    let collector = Collector::answering(|_, request| match request.numbers().len() {
+        0..=2 => FINE,
+        _ => Reply::Says("413 Content Too Large", "", ""),
+    });
+    let test = with_records(5);
+    export(&test, &collector.url, &[]);
+    assert_eq!(logged(&collector.received()), [vec![1, 2, 3, 4, 5], vec![1, 2], vec![3, 4], vec![5]]);
+}
