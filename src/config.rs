@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
@@ -111,7 +112,7 @@ pub struct ConclaudeConfig {
     pub sections: Vec<(EventKind, EventConfig)>,
     /// The guards of the section `preToolUse`; its commands are among the sections.
     #[schemars(skip)]
-    pub(crate) guards: PreToolUseConfig,
+    pub(crate) guards: Arc<PreToolUseConfig>,
     /// What `stop` has beside its commands, which are among the sections.
     #[schemars(skip)]
     pub stop: StopConfig,
@@ -167,7 +168,7 @@ impl<'de> de::Visitor<'de> for ByKey {
                     let mut guards = value.unwrap_or_default();
                     let (mode, commands) = (guards.mode.take(), guards.commands.take());
                     config.sections.push((EventKind::PreToolUse, EventConfig { mode, commands }));
-                    config.guards = guards;
+                    config.guards = guards.into();
                 }
                 "userPromptSubmit" => {
                     let value: Option<UserPromptSubmitConfig> = map.next_value()?;

@@ -11,6 +11,7 @@ mod partly;
 mod program;
 mod states;
 
+use literal::Starts;
 pub(crate) use partly::{Hole, Part};
 use program::Op;
 pub(crate) use program::{GlobError, Kind};
@@ -29,6 +30,7 @@ struct Checked {
     kind: Kind,
     /// How many bytes of the pattern every match starts with.
     head: usize,
+    starts: Starts,
     program: OnceLock<Vec<Op>>,
 }
 
@@ -48,7 +50,8 @@ impl Glob {
     pub(crate) fn new(pattern: &str, kind: Kind) -> Result<Glob, GlobError> {
         let head = literal::head(pattern);
         program::check(pattern, head, kind)?;
-        Ok(Glob(Arc::new(Checked { pattern: pattern.into(), kind, head, program: OnceLock::new() })))
+        let starts = Starts::of(pattern);
+        Ok(Glob(Arc::new(Checked { pattern: pattern.into(), kind, head, starts, program: OnceLock::new() })))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -90,14 +93,16 @@ impl Glob {
     /// Whether the literal parts of the pattern, which a match contains in their order, tell that the text is none.
     #[must_use]
     pub(crate) fn rules_out(&self, text: &str) -> bool {
-        literal::rules_out(&self.0.pattern, self.0.head, self.0.kind, text)
+        !self.0.starts.has_first_of(text)
+            || literal::rules_out(&self.0.pattern, self.0.head, self.0.kind, text)
     }
 
     /// Whether a text could start as the pattern does, or as one of the alternatives that it starts with. Of a partial text more
     /// may follow.
     #[must_use]
     pub(crate) fn could_start(&self, text: &str, is_partial: bool, ignores_case: bool) -> bool {
-        literal::could_start(&self.0.pattern, text, is_partial, ignores_case)
+        self.0.starts.has_first_of(text)
+            && literal::could_start(&self.0.pattern, text, is_partial, ignores_case)
     }
 
     /// Whether some text matches that differs from this one in its unknown parts.

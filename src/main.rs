@@ -8,8 +8,11 @@ use conclaude::install::settings::IF_TRUSTED;
 use conclaude::{cli, hooks, process};
 
 #[cfg(target_env = "musl")]
+mod heap;
+
+#[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static HEAP: heap::Heap = heap::Heap::new();
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);

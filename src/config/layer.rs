@@ -15,8 +15,6 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    pub(crate) const ALL: [Layer; 3] = [Layer::User, Layer::Project, Layer::Local];
-
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -123,7 +123,7 @@ impl<T, P: fmt::Display, F: Fn(&str) -> Result<T, P>> de::Visitor<'_> for Parse<
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        if text.trim().is_empty() {
+        if text.chars().all(char::is_whitespace) {
             return Err(de::Error::custom("expected text that is not blank"));
         }
         (self.0)(text).map_err(|error| de::Error::custom(format!("invalid pattern `{text}`: {error}")))

@@ -14,6 +14,50 @@ pub(super) fn head(pattern: &str) -> usize {
     pattern.bytes().position(|byte| is_special(byte) || byte == b'}').unwrap_or(pattern.len())
 }
 
+/// The characters that a match can start with: one bit for each of ASCII, and all where that is not known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Starts(u128);
+
+impl Starts {
+    const ANY: Starts = Starts(u128::MAX);
+
+    pub(super) fn of(pattern: &str) -> Starts {
+        let mut bytes = pattern.bytes();
+        let mut first = bytes.next();
+        if first != Some(b'{') {
+            return Starts(0).with(first);
+        }
+        let mut starts = Starts(0);
+        loop {
+            first = bytes.next();
+            starts = starts.with(first.filter(|byte| !matches!(byte, b',' | b'}')));
+            // The next alternative; what is nested is not looked into.
+            match bytes.find(|byte| matches!(byte, b',' | b'}' | b'{' | b'[' | b'\\')) {
+                Some(b',') => {}
+                Some(b'}') => return starts,
+                _ => return Starts::ANY,
+            }
+        }
+    }
+
+    /// In both cases, since some rules ignore it.
+    fn with(self, first: Option<u8>) -> Starts {
+        let bit = |byte: u8| 1 << byte;
+        match first {
+            Some(byte) if byte.is_ascii() && !is_special(byte) && byte != b'}' => {
+                Starts(self.0 | bit(byte.to_ascii_lowercase()) | bit(byte.to_ascii_uppercase()))
+            }
+            _ => Starts::ANY,
+        }
+    }
+
+    /// Whether a text can start so; an empty one can.
+    pub(super) fn has_first_of(self, text: &str) -> bool {
+        let first = text.as_bytes().first();
+        first.is_none_or(|byte| !byte.is_ascii() || self.0 >> byte & 1 == 1)
+    }
+}
+
 /// Whether the literal parts of the pattern, which a match contains in their order, tell that the text is none.
 pub(super) fn rules_out(pattern: &str, head: usize, kind: Kind, text: &str) -> bool {
     if head == 0 && !could_start(pattern, text, false, false) {

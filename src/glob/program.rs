@@ -73,11 +73,35 @@ pub(super) fn check(pattern: &str, head: usize, kind: Kind) -> Result<(), GlobEr
     if pattern.len() > MAX_CHARS && pattern.chars().count() > MAX_CHARS {
         return Err(GlobError("it is longer than 1,024 characters"));
     }
-    // Nothing can be wrong without these, nor with the literal start.
-    if !pattern.bytes().any(|byte| matches!(byte, b'[' | b'{' | b'}' | b'\\')) {
+    // Nothing can be wrong with the literal start.
+    if is_plainly_valid(pattern.as_bytes().get(head..).unwrap_or_default()) {
         return Ok(());
     }
     Compiler { at: head, ..Compiler::new(pattern, kind, None) }.run().map(drop)
+}
+
+/// Whether a glance at the bytes tells that a pattern is valid: it escapes nothing, has no class with a range, and each brace
+/// has its counterpart. So are most, and of a config all are checked at every event.
+fn is_plainly_valid(pattern: &[u8]) -> bool {
+    let (mut depth, mut is_in_class, mut before) = (0, false, 0);
+    let is_plain = |byte: &u8| {
+        let opens_class = is_in_class && before == b'[';
+        before = *byte;
+        match byte {
+            b'\\' => return false,
+            b']' | b'!' | b'^' | b'[' if opens_class => return false,
+            b'-' if is_in_class => return false,
+            b']' => is_in_class = false,
+            _ if is_in_class => {}
+            b'[' => is_in_class = true,
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return false,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        depth <= MAX_DEPTH
+    };
+    pattern.iter().all(is_plain) && depth == 0 && !is_in_class
 }
 
 fn char_at(pattern: &str, at: usize) -> Option<char> {

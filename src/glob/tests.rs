@@ -60,6 +60,42 @@ fn broken_globs_are_errors() {
     }
 }
 
+/// All texts of these characters, up to a length.
+fn texts_of(characters: &str, length: usize) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut from = 0;
+    for _ in 0..length {
+        let longer: Vec<String> = all[from..]
+            .iter()
+            .flat_map(|text| characters.chars().map(move |c| format!("{text}{c}")))
+            .collect();
+        from = all.len();
+        all.extend(longer);
+    }
+    all
+}
+
+#[test]
+fn a_pattern_is_valid_where_it_can_be_compiled() {
+    for pattern in texts_of("a-![]{},\\", 5) {
+        let is_compiled = !program::compile(&pattern, Kind::Name).is_empty();
+        assert_eq!(Glob::check(&pattern, Kind::Name).is_ok(), is_compiled, "{pattern}");
+    }
+}
+
+#[test]
+fn no_match_is_ruled_out_by_how_it_starts() {
+    let texts = texts_of("aBä,", 2);
+    for glob in texts_of("aB*{},", 5).iter().filter_map(|pattern| Glob::new(pattern, Kind::Name).ok()) {
+        for text in texts.iter().filter(|text| states::run(glob.program(), text)) {
+            assert!(!glob.rules_out(text), "{} {text}", glob.as_str());
+            assert!(glob.could_start(text, false, false), "{} {text}", glob.as_str());
+            let small = text.to_ascii_lowercase();
+            assert!(glob.could_start(&small, false, true), "{} {small}", glob.as_str());
+        }
+    }
+}
+
 #[test]
 fn no_pattern_takes_long() {
     let stars = "*a".repeat(500);

@@ -8,8 +8,8 @@ use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule};
 use super::unit::{Kind, Touches, Unit, is_for, touches};
 use super::watch::Watch;
-use crate::config::Layer;
 use crate::dialect::claude::mcp;
+use crate::order;
 use crate::shell::{Access, Simple};
 use crate::text::clean_line;
 
@@ -19,7 +19,7 @@ const SHORT_SCRIPT: usize = 32;
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     // Whoever watches is shown every rule.
     let applies = |rule: &&ToolRule| call.watch.is_watched() || is_for(rule, call).is_ok();
-    let rules: &[&ToolRule] = &rules.tools.iter().filter(applies).collect::<Vec<_>>();
+    let rules: &[&ToolRule] = &outer_first(rules.tools.iter().filter(applies));
     if rules.is_empty() {
         return;
     }
@@ -91,7 +91,7 @@ fn joined(rules: &[&ToolRule], call: &Call<'_>, effects: &Effects, found: &mut V
 /// Whether a rule allows a pipeline of this command, or the whole text.
 pub(super) fn allows(rules: &Rules, call: &Call<'_>, effects: &Effects, command: usize) -> bool {
     let is_for_it = |rule: &&ToolRule| is_for(rule, call).is_ok() && rule.is_for_joined();
-    let rules: Vec<&ToolRule> = rules.tools.iter().filter(is_for_it).collect();
+    let rules = outer_first(rules.tools.iter().filter(is_for_it));
     let is_allowed =
         |unit: &Unit<'_>| deciding(&rules, call, unit).is_some_and(|decided| decided.action == Action::Allow);
     let mut pipelines = effects.pipelines.iter().filter(|pipeline| pipeline.contains(&command));
@@ -154,10 +154,14 @@ fn judged(rules: &[&ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Findi
 /// The rule that decides: the first that matches in each layer, and of these the strictest. What an outer layer decided an inner
 /// one relaxes only where that is `overridable`.
 fn deciding<'a>(rules: &[&'a ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Decided<'a>> {
-    Layer::ALL.into_iter().fold(None, |outer, layer| {
-        let of_layer = rules.iter().copied().filter(|rule| rule.origin.layer == layer);
+    rules.chunk_by(|one, other| one.origin.layer == other.origin.layer).fold(None, |outer, of_layer| {
         first_match(of_layer, outer, call, unit).map(|inner| prevailing(outer, inner)).or(outer)
     })
+}
+
+/// The rules of outer layers before those of inner ones.
+fn outer_first<'a>(rules: impl Iterator<Item = &'a ToolRule>) -> Vec<&'a ToolRule> {
+    order::sorted(rules.collect(), |one, other| one.origin.layer.cmp(&other.origin.layer))
 }
 
 fn prevailing<'a>(outer: Option<Decided<'a>>, inner: Decided<'a>) -> Decided<'a> {
@@ -166,7 +170,7 @@ fn prevailing<'a>(outer: Option<Decided<'a>>, inner: Decided<'a>) -> Decided<'a>
 
 /// The first rule that matches; before it one that could match, unless the first denies as well.
 fn first_match<'a>(
-    rules: impl Iterator<Item = &'a ToolRule>,
+    rules: &[&'a ToolRule],
     outer: Option<Decided<'a>>,
     call: &Call<'_>,
     unit: &Unit<'_>,
@@ -174,7 +178,7 @@ fn first_match<'a>(
     let subject = unit.subject(call);
     let mut first: Option<&ToolRule> = None;
     let mut perhaps: Option<&ToolRule> = None;
-    for rule in rules {
+    for rule in rules.iter().copied() {
         let named = (&rule.origin, rule.written.as_str());
         if first.is_some() && !call.watch.is_watched() {
             break;

@@ -15,7 +15,7 @@ pub(super) fn rules(facts: &Facts<'_>) -> Vec<Step> {
 }
 
 fn guards(facts: &Facts<'_>) -> Action {
-    Action::Guards(Box::new(facts.config.guards.clone()))
+    Action::Guards(facts.config.guards.clone())
 }
 
 /// Where a guard asks, Claude Code asks the user in this way as well: no rule may answer for the user then. A file that nobody

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{JudgeConfig, PermissionRequestConfig, PreToolUseConfig, Reaction, Show};
@@ -97,7 +98,7 @@ impl fmt::Display for Reason {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
-    Guards(Box<PreToolUseConfig>),
+    Guards(Arc<PreToolUseConfig>),
     Permissions(Box<PermissionRequestConfig>),
     /// Context for a prompt.
     Context(Context),

@@ -66,6 +66,7 @@ const LAYERS: &[&str] = &[
     "hooks",
     "replay",
     "cli",
+    "heap",
     "main",
 ];
 
