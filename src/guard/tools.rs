@@ -8,6 +8,7 @@ use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule};
 use super::unit::{Kind, Touches, Unit, is_for, touches};
 use super::watch::Watch;
+use crate::config::Layer;
 use crate::dialect::claude::mcp;
 use crate::order;
 use crate::shell::{Access, Simple};
