@@ -20,11 +20,11 @@ const SHORT_SCRIPT: usize = 32;
 pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     // Whoever watches is shown every rule.
     let applies = |rule: &&ToolRule| call.watch.is_watched() || is_for(rule, call).is_ok();
-    let rules: &[&ToolRule] = &outer_first(rules.tools.iter().filter(applies));
-    if rules.is_empty() {
+    let rules = &OuterFirst::of(rules.tools.iter().filter(applies));
+    if rules.0.is_empty() {
         return;
     }
-    let compares_files = rules.iter().any(|rule| rule.compares_files());
+    let compares_files = rules.0.iter().any(|rule| rule.compares_files());
     let named: Vec<Touch> = if compares_files { named_files(call) } else { Vec::new() };
     let mut touches = if compares_files { touches(effects) } else { Touches::new() };
     if !named.is_empty() {
@@ -46,16 +46,16 @@ pub(super) fn tools(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &m
     if is_only {
         return;
     }
-    let rules: Vec<&ToolRule> = rules.iter().copied().filter(|rule| rule.is_for_joined()).collect();
-    if rules.iter().any(|rule| rule.action != Action::Allow) {
+    let rules = OuterFirst::of(rules.0.iter().copied().filter(|rule| rule.is_for_joined()));
+    if rules.0.iter().any(|rule| rule.action != Action::Allow) {
         joined(&rules, call, effects, found);
     }
 }
 
 /// The layer whose rule allows a call that runs no command.
 pub(super) fn allowing_layer(rules: &Rules, call: &Call<'_>) -> Option<Layer> {
-    let rules: Vec<&ToolRule> = rules.tools.iter().filter(|rule| is_for(rule, call).is_ok()).collect();
-    if !rules.iter().any(|rule| rule.action == Action::Allow) {
+    let rules = OuterFirst::of(rules.tools.iter().filter(|rule| is_for(rule, call).is_ok()));
+    if !rules.0.iter().any(|rule| rule.action == Action::Allow) {
         return None;
     }
     let named = named_files(call);
@@ -75,7 +75,7 @@ fn named_files(call: &Call<'_>) -> Vec<Touch> {
 }
 
 /// Pipelines, and the whole text.
-fn joined(rules: &[&ToolRule], call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
+fn joined(rules: &OuterFirst<'_>, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
     let before = found.len();
     for pipeline in &effects.pipelines {
         let commands: Vec<&Simple> =
@@ -92,7 +92,7 @@ fn joined(rules: &[&ToolRule], call: &Call<'_>, effects: &Effects, found: &mut V
 /// Whether a rule allows a pipeline of this command, or the whole text.
 pub(super) fn allows(rules: &Rules, call: &Call<'_>, effects: &Effects, command: usize) -> bool {
     let is_for_it = |rule: &&ToolRule| is_for(rule, call).is_ok() && rule.is_for_joined();
-    let rules = outer_first(rules.tools.iter().filter(is_for_it));
+    let rules = OuterFirst::of(rules.tools.iter().filter(is_for_it));
     let is_allowed =
         |unit: &Unit<'_>| deciding(&rules, call, unit).is_some_and(|decided| decided.action == Action::Allow);
     let mut pipelines = effects.pipelines.iter().filter(|pipeline| pipeline.contains(&command));
@@ -102,6 +102,19 @@ pub(super) fn allows(rules: &Rules, call: &Call<'_>, effects: &Effects, command:
         is_allowed(&Unit::pipeline(&commands, call.ground.home))
     };
     pipelines.any(of_pipeline) || call.command.is_some_and(|text| is_allowed(&Unit::whole(text)))
+}
+
+/// Rules, those of outer layers before those of inner ones.
+struct OuterFirst<'a>(Vec<&'a ToolRule>);
+
+impl<'a> OuterFirst<'a> {
+    fn of(rules: impl Iterator<Item = &'a ToolRule>) -> OuterFirst<'a> {
+        OuterFirst(order::sorted(rules.collect(), |one, other| one.origin.layer.cmp(&other.origin.layer)))
+    }
+
+    fn layers(&self) -> impl Iterator<Item = &[&'a ToolRule]> {
+        self.0.chunk_by(|one, other| one.origin.layer == other.origin.layer)
+    }
 }
 
 /// What a rule decided, and for certain or not.
@@ -123,7 +136,7 @@ impl<'a> Decided<'a> {
     }
 }
 
-fn judged(rules: &[&ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
+fn judged(rules: &OuterFirst<'_>, call: &Call<'_>, unit: &Unit<'_>) -> Option<Finding> {
     let Decided { rule, action, is_certain } = deciding(rules, call, unit)?;
     let subject = unit.subject(call);
     if action == Action::Allow {
@@ -154,15 +167,10 @@ fn judged(rules: &[&ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Findi
 
 /// The rule that decides: the first that matches in each layer, and of these the strictest. What an outer layer decided an inner
 /// one relaxes only where that is `overridable`.
-fn deciding<'a>(rules: &[&'a ToolRule], call: &Call<'_>, unit: &Unit<'_>) -> Option<Decided<'a>> {
-    rules.chunk_by(|one, other| one.origin.layer == other.origin.layer).fold(None, |outer, of_layer| {
+fn deciding<'a>(rules: &OuterFirst<'a>, call: &Call<'_>, unit: &Unit<'_>) -> Option<Decided<'a>> {
+    rules.layers().fold(None, |outer, of_layer| {
         first_match(of_layer, outer, call, unit).map(|inner| prevailing(outer, inner)).or(outer)
     })
-}
-
-/// The rules of outer layers before those of inner ones.
-fn outer_first<'a>(rules: impl Iterator<Item = &'a ToolRule>) -> Vec<&'a ToolRule> {
-    order::sorted(rules.collect(), |one, other| one.origin.layer.cmp(&other.origin.layer))
 }
 
 fn prevailing<'a>(outer: Option<Decided<'a>>, inner: Decided<'a>) -> Decided<'a> {
