@@ -14,6 +14,6 @@ mod transfer;
 
 pub(crate) use csv::Csv;
 pub(crate) use send::sleep;
-pub(crate) use state::{State, all as states};
+pub(crate) use state::{State, all as states, note_failure};
 pub(crate) use target::Target;
 pub(crate) use transfer::{Report, Sent, Transfer};

@@ -6,8 +6,8 @@ mod clean;
 
 pub use clean::clean;
 pub(crate) use clean::{
-    clean_line, escaped_json, is_invisible, is_plain, on_one_line, pictured, printable, printable_line,
-    revealed, visible,
+    MARKER, SECTION_MARKER, STEP_FILE_MARKER, clean_line, escaped_json, is_invisible, is_plain, on_one_line,
+    pictured, printable, printable_line, revealed, visible,
 };
 
 /// Claude Code cuts strings at 10,000 characters; we stay below, and report ourselves what is left out.

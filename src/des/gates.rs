@@ -12,6 +12,7 @@ use super::step::{self, Step};
 use crate::config::DesConfig;
 use crate::finding::{Code, Finding};
 use crate::rule::Rule;
+use crate::text::SECTION_MARKER;
 
 /// A step that was found and read.
 #[derive(Clone, Debug)]
@@ -73,7 +74,7 @@ pub fn of_prompt(calling: &Calling<'_>) -> Vec<Finding> {
         found.push(mismatch(agent, subagent_type, "call that agent, or change the marker"));
     }
     for section in des.required_sections().into_iter().filter(|section| !has_section(prompt, section)) {
-        let fix = format!("add a heading `## {section}` or `<!-- DES-SECTION: {section} -->`");
+        let fix = format!("add a heading `## {section}`, or a marker `{SECTION_MARKER}` with this name");
         let what = format!("the prompt has no section {section}");
         found.push(Finding::new(Code::SectionMissing, what, fix).matching(section));
     }

@@ -1,6 +1,7 @@
 //! Markers in the prompt of an Agent call: `<!-- DES-KEY: value -->`. One grammar for all gates.
 
 use crate::finding::{Code, Finding};
+use crate::text::{MARKER, STEP_FILE_MARKER};
 
 mod near;
 mod syntax;
@@ -94,11 +95,15 @@ impl Markers {
         if !self.apply() {
             return Vec::new();
         }
-        let fix = "write each marker once, on one line, as `<!-- DES-KEY: value -->`";
-        let mut found: Vec<Finding> =
-            self.problems.iter().map(|what| Finding::new(Code::MarkerInvalid, what.clone(), fix)).collect();
+        let fix = format!("write each marker once, on one line, as `{MARKER}`");
+        let mut found: Vec<Finding> = self
+            .problems
+            .iter()
+            .map(|what| Finding::new(Code::MarkerInvalid, what.clone(), fix.clone()))
+            .collect();
         if self.step_file.is_none() && self.validation == Validation::Required {
-            let fix = "add `<!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers";
+            let fix =
+                format!("add `{STEP_FILE_MARKER}` to the prompt; `conclaude des prompt` prints all markers");
             found.push(Finding::new(
                 Code::MarkerMissing,
                 "DES-VALIDATION is required, but DES-STEP-FILE is missing",

@@ -41,6 +41,8 @@ pub(crate) struct Failed {
     pub(crate) what: String,
     /// Waiting does not help.
     pub(crate) is_permanent: bool,
+    /// Nobody was asked: the config cannot be used with the environment that there was.
+    pub(crate) by_config: bool,
     pub(crate) since: String,
     last: String,
     attempts: u32,
@@ -63,7 +65,8 @@ impl State {
     pub(super) fn fail(&mut self, signal: Signal, refused: &Refused) {
         let now = Timestamp::now();
         let before = self.failures.remove(&signal);
-        let before = before.unwrap_or_else(|| Failed { since: now.to_string(), ..Failed::default() });
+        let before = before
+            .unwrap_or_else(|| Failed { since: now.strftime("%FT%TZ").to_string(), ..Failed::default() });
         let attempts = before.attempts.saturating_add(1);
         let wait = refused.retry_after.map(|wait| wait.min(MAX_RETRY_AFTER));
         let until = wait.and_then(|wait| now.checked_add(wait).ok());
@@ -73,6 +76,7 @@ impl State {
             last: now.to_string(),
             attempts,
             retry_after: until.map(|time| time.to_string()),
+            by_config: false,
             ..before
         };
         self.failures.insert(signal, failed);
@@ -157,6 +161,17 @@ impl StateFile {
     fn make_folder(&self) -> io::Result<()> {
         self.path.parent().map_or(Ok(()), store::make_outside_folder)
     }
+}
+
+/// Nothing can be sent, which is found out where nobody reads it: noted for `doctor` and the start of a session.
+pub(crate) fn note_failure(trail: &Trail, target: &Target, why: &str) -> io::Result<()> {
+    let file = StateFile::of(trail, target)?;
+    let Some(_lock) = file.lock(Duration::ZERO)? else { return Ok(()) };
+    let mut state = file.read();
+    let refused = Refused { what: why.to_owned(), ..Refused::default() };
+    target.signals.iter().for_each(|signal| state.fail(*signal, &refused));
+    state.failures.values_mut().for_each(|failed| failed.by_config = true);
+    file.write(&state)
 }
 
 /// The state of every endpoint that this trail was sent to.

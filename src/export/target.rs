@@ -43,6 +43,12 @@ impl Target {
         Ok(Target { base: endpoint.as_str().to_owned(), headers, signals: config.signals() })
     }
 
+    /// The same endpoint where its headers are not needed, or not known.
+    pub(crate) fn without_headers(config: &TelemetryConfig) -> Option<Target> {
+        let base = config.endpoint.as_ref()?.as_str().to_owned();
+        Some(Target { base, headers: Vec::new(), signals: config.signals() })
+    }
+
     pub(super) fn url(&self, signal: Signal) -> String {
         format!("{}{}", self.base, signal.path())
     }

@@ -2,12 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::config::Config;
 use super::context::Context;
 use crate::audit::{Record, Trail};
 use crate::config::Layer;
 use crate::des::call::Call;
 use crate::des::unfinished::{self, Unfinished};
-use crate::export;
+use crate::export::{self, Target};
 use crate::files::expand_home;
 use crate::finding::{Code, Finding};
 use crate::install::registration::{self, Problem};
@@ -49,11 +50,20 @@ const MAX_SILENCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What went wrong in the background, where nobody sees it.
 fn not_sent(context: &Context<'_>) -> Option<String> {
-    let endpoint = context.config.settings.endpoint()?;
+    let Config { settings, origins, .. } = &context.config;
+    let (telemetry, endpoint) = (settings.telemetry.as_ref()?, settings.endpoint()?);
+    // The process that would send has our environment.
+    let is_sent = context.is_audited() && origins.untrusted(&["telemetry"]).is_none();
+    if let Err(why) = Target::of_config(telemetry)
+        && is_sent
+    {
+        let to = "Nothing is lost: set it where Claude Code is started";
+        return Some(format!("⚠ decisions are not sent: {}\n{to}", clean_line(&why)));
+    }
     let state = export::states(&Trail::of(&context.root.folder, None))
         .into_iter()
         .find(|state| state.endpoint == endpoint.as_str())?;
-    let failure = state.failure()?;
+    let failure = state.failure().filter(|failure| !failure.by_config)?;
     let is_old = failure
         .since
         .parse::<Timestamp>()

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::stream::{Sink, Stream};
-use crate::text::{clean, count};
+use crate::text::{clean, count, printable};
 
 /// What is kept of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,6 +209,16 @@ impl Captured {
     /// missing and where it is. Nothing for a stream that is empty or not shown.
     #[must_use]
     pub(crate) fn excerpt(&self, max_lines: Option<u32>) -> Option<String> {
+        self.excerpt_with(max_lines, clean)
+    }
+
+    /// The same for a user, to whom tags mean nothing.
+    #[must_use]
+    pub(crate) fn printable(&self) -> Option<String> {
+        self.excerpt_with(None, printable)
+    }
+
+    fn excerpt_with(&self, max_lines: Option<u32>, clean: fn(&str) -> String) -> Option<String> {
         if self.bytes == 0 || self.limit == 0 {
             return None;
         }

@@ -8,6 +8,12 @@ use std::str::Chars;
 /// What stands for the `<` of a tag.
 const NOT_A_TAG: char = '‹';
 
+/// Markers as our own advice writes them: whoever reads it copies them. They are examples, which mean nothing in text of others either.
+pub(crate) const MARKER: &str = "<!-- DES-KEY: value -->";
+pub(crate) const STEP_FILE_MARKER: &str = "<!-- DES-STEP-FILE: path/of/step.json -->";
+pub(crate) const SECTION_MARKER: &str = "<!-- DES-SECTION: NAME -->";
+const OWN_MARKERS: [&str; 3] = [MARKER, STEP_FILE_MARKER, SECTION_MARKER];
+
 /// Removes what could control a terminal, hide text or imitate markup of Claude Code: escape sequences, control, format and
 /// zero-width characters, and the `<` of anything that looks like a tag.
 #[must_use]
@@ -146,13 +152,15 @@ fn neutralised(text: String) -> String {
             || matches!(c, '/' | '!' | '?' | '_' | ':' | '\\')
             || (!c.is_ascii() && c != NOT_A_TAG)
     };
-    let mut chars = text.chars().peekable();
+    let is_ours = |rest: &str| OWN_MARKERS.iter().any(|marker| rest.starts_with(marker));
+    let mut chars = text.chars();
     let mut out = String::with_capacity(text.len());
-    while let Some(c) = chars.next() {
-        let is_tag = c == '<' && chars.peek().copied().is_some_and(starts_a_name);
+    loop {
+        let rest = chars.as_str();
+        let Some(c) = chars.next() else { return out };
+        let is_tag = c == '<' && chars.clone().next().is_some_and(starts_a_name) && !is_ours(rest);
         out.push(if is_tag { NOT_A_TAG } else { c });
     }
-    out
 }
 
 /// Characters that leave no mark of their own: controls, formats, fillers, and selectors of variants. Those format characters

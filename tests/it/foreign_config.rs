@@ -76,7 +76,7 @@ fn the_gates_run_with_their_defaults_meanwhile() {
         .denied();
     insta::assert_snapshot!(denied, @"
     conclaude denies this call of an agent:
-    ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `‹!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
+    ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `<!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
     (the gates run with their defaults until the user fixes the config: the config [ROOT]/.conclaude.yaml is not used: it is above the repository [ROOT]/project. Look at the file, then run `conclaude trust` in the project)
     ");
 }

@@ -72,13 +72,13 @@ fn a_marker_with_a_key_that_is_nearly_right_is_reported() {
         ["DES_VALIDATION", "DES\u{2011}VALIDATION", "DES-\u{200b}VALIDATION", "DESVALIDATION"].map(denied);
     assert_snapshot!(shown.join("\n"), @r"
     conclaude denies this call of an agent:
-    ✗ MARKER_INVALID: `DES_VALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: `DES_VALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     conclaude denies this call of an agent:
-    ✗ MARKER_INVALID: `DES\u{2011}VALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: `DES\u{2011}VALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     conclaude denies this call of an agent:
-    ✗ MARKER_INVALID: `DES-\u{200b}VALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: `DES-\u{200b}VALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     conclaude denies this call of an agent:
-    ✗ MARKER_INVALID: `DESVALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: `DESVALIDATION` is not a marker, `DES-VALIDATION` is → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     ");
     Test::stop().step(&todo()).call_agent("<!-- the DES validation of steps: see docs -->").run().silent();
 }

@@ -382,13 +382,13 @@ fn no_subcommand_shows_text_of_others_as_it_is() {
     assert_harmless(&project, CALLS);
 }
 
-/// A diff, a CSV file and a report are of what was written; all else that a model may read through a pipe has no tags.
+/// A diff, a CSV file and a report are of what was written, and `run` shows what a command printed; all else that a model may read through a pipe has no tags.
 #[test]
 fn what_goes_through_a_pipe_has_no_tags_of_others() {
     let project = Hostile::new();
     play(&project);
     let is_exact =
-        |call: &&&[&str]| matches!(call[0], "test" | "report" | "watch") || call.contains(&"--csv");
+        |call: &&&[&str]| matches!(call[0], "test" | "report" | "watch" | "run") || call.contains(&"--csv");
     let mut tagged = 0;
     for call in CALLS.iter().filter(|call| !is_exact(call) && call[0] != "demo") {
         let arguments = filled(call);

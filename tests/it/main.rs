@@ -29,6 +29,7 @@ mod explain;
 mod export;
 #[cfg(unix)]
 mod export_sending;
+mod export_unsent;
 mod fleet;
 mod foreign_config;
 mod foreign_tools;

@@ -217,7 +217,7 @@ fn a_finding_of_a_gate_names_the_field_of_the_step_or_of_the_config() {
           "code": "SECTION_MISSING",
           "weight": "block",
           "what": "the prompt has no section Goal",
-          "fix": "add a heading `## Goal` or `<!-- DES-SECTION: Goal -->`",
+          "fix": "add a heading `## Goal`, or a marker `<!-- DES-SECTION: NAME -->` with this name",
           "rule": {
             "key": "des.requiredSections",
             "file": ".conclaude.yaml",

@@ -38,6 +38,18 @@ subagentStop:
 ";
 
 #[test]
+fn brackets_in_what_a_command_printed_stay_in_a_pipe() {
+    let test = repository(r"stop: {commands: [{run: 'printf ''\033[31mexpected <b>x</b>\n''; exit 1'}]}");
+    assert_snapshot!(test.shows(&["run", "stop"]), @r"
+    exit 1
+    ----- stdout
+    ✗ `printf '\033[31mexpected ‹b>x‹/b>\n'; exit 1` exited with code 1 ([DURATION])
+      expected <b>x</b>
+    1 command: 1 failed
+    ");
+}
+
+#[test]
 fn a_line_for_each_command_and_the_output_of_failures() {
     let test = repository(CONFIG);
     assert_snapshot!(test.shows(&["run"]), @"

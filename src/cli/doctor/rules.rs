@@ -9,7 +9,7 @@ use crate::cli::validate;
 use crate::config::{ConfigError, Layer, Located, Remark};
 use crate::dialect::claude::names::AGENTS as BUILT_IN;
 use crate::event;
-use crate::export::{self, State};
+use crate::export::{self, State, Target};
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
 use crate::install::scope::Scope;
@@ -162,7 +162,14 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     }
     let trail = Trail::of(&installation.root.folder, None);
     let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
+    let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
     Some(match state.as_ref().map(State::failure) {
+        // What Claude Code's environment has is known once something was sent.
+        None if unusable.is_some() => {
+            let why = unusable.unwrap_or_default();
+            let text = format!("nothing was sent to {} yet; {why} here", endpoint.as_str());
+            Check::warning("telemetry", text, "set it where Claude Code is started")
+        }
         None => Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str())),
         Some(None) => Check::good("telemetry", format!("decisions are sent to {}", endpoint.as_str())),
         Some(Some(failure)) => {

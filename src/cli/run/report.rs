@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::planned::{OneCommand, Planned};
-use crate::cli::out::{Out, Paint};
+use crate::cli::out::{Exact, Out, Paint};
 use crate::config::{Reaction, Show};
 use crate::exit::Exit;
 use crate::hooks;
@@ -104,8 +104,9 @@ impl Report {
     }
 
     fn output(&mut self, stream: &Captured) -> io::Result<()> {
-        match stream.excerpt(None) {
-            Some(text) => writeln!(self.out, "{}", indent(&text, "  ")),
+        match stream.printable() {
+            // As the command itself prints it: a log or another program may read it.
+            Some(text) => writeln!(self.out, "{}", Exact(&indent(&text, "  "))),
             None => Ok(()),
         }
     }

@@ -33,6 +33,16 @@ fn tags_are_neutralised_and_comparisons_stay() {
 }
 
 #[test]
+fn markers_of_our_own_advice_can_be_copied() {
+    let advice = format!("`{MARKER}` `{STEP_FILE_MARKER}` `{SECTION_MARKER}`");
+    assert_eq!(clean(&advice), advice);
+    assert_eq!(
+        clean("<!-- DES-STEP-FILE: path/of/step.json -- >"),
+        "‹!-- DES-STEP-FILE: path/of/step.json -- >"
+    );
+}
+
+#[test]
 fn emoji_keep_their_look_and_selectors_carry_no_text() {
     assert_eq!(clean("⚠\u{fe0f} and ✔\u{fe0e}"), "⚠\u{fe0f} and ✔\u{fe0e}");
     assert_eq!(clean("😀\u{fe0f}\u{fe0f}\u{e0101}\u{e0172}!"), "😀\u{fe0f}!");

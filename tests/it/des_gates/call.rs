@@ -79,17 +79,17 @@ fn marker_missing_and_marker_invalid_deny_the_call() {
     let reason = called(&todo(), "<!-- DES-VALIDATION: required -->").denied();
     assert_snapshot!(reason, @"
     conclaude denies this call of an agent:
-    ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `‹!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
+    ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `<!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
     ");
     let reason = called(&todo(), &MARKERS.replace("required", "requird")).denied();
     assert_snapshot!(reason, @"
     conclaude denies this call of an agent:
-    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     ");
     let reason = called(&todo(), &format!("{MARKERS}\n<!-- DES-STEP-FILE: other.json -->")).denied();
     assert_snapshot!(reason, @"
     conclaude denies this call of an agent:
-    ✗ MARKER_INVALID: DES-STEP-FILE has two values, `steps/01-01.json` and `other.json` → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: DES-STEP-FILE has two values, `steps/01-01.json` and `other.json` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     ");
 }
 
@@ -179,7 +179,7 @@ fn required_sections_are_headings_or_markers() {
     let reason = call(&format!("{MARKERS}\n## Goal\nx")).denied();
     assert_snapshot!(reason, @"
     conclaude denies this call of an agent:
-    ✗ SECTION_MISSING: the prompt has no section BOUNDARIES → add a heading `## BOUNDARIES` or `‹!-- DES-SECTION: BOUNDARIES -->`
+    ✗ SECTION_MISSING: the prompt has no section BOUNDARIES → add a heading `## BOUNDARIES`, or a marker `<!-- DES-SECTION: NAME -->` with this name
     ");
     call(&format!("{MARKERS}\n# GOAL\n<!-- DES-SECTION: BOUNDARIES -->\n")).updated_input();
 }

@@ -99,13 +99,13 @@ fn markers_and_step_files_that_went_wrong_meanwhile_block() {
     let stop = |prompt: &str| Test::stop().step(&done()).agent_files(prompt).stops();
     assert_snapshot!(stop(&MARKERS.replace("required", "requird")).run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `‹!-- DES-KEY: value -->`
+    ✗ MARKER_INVALID: DES-VALIDATION is `requird`, not `required`, `optional` or `none` → write each marker once, on one line, as `<!-- DES-KEY: value -->`
     ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop("<!-- DES-VALIDATION: required -->").run().blocked(), @"
     conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
-    ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `‹!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
+    ✗ MARKER_MISSING: DES-VALIDATION is required, but DES-STEP-FILE is missing → add `<!-- DES-STEP-FILE: path/of/step.json -->` to the prompt; `conclaude des prompt` prints all markers
     Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
     ");
     assert_snapshot!(stop(&MARKERS.replace("DES-AGENT: coder", "DES-AGENT: x")).run().blocked(), @"

@@ -9,7 +9,7 @@ use crate::cli::out::{Literal, Out};
 use crate::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
 use crate::deadline;
 use crate::exit::Exit;
-use crate::export::{Report, Sent, Target, Transfer, background, sleep};
+use crate::export::{self, Report, Sent, Target, Transfer, background, sleep};
 use crate::load::{self, Loaded};
 use crate::process;
 use crate::root::Root;
@@ -54,7 +54,15 @@ pub(super) fn run(
         ));
     }
     let url = collector.otlp.as_deref().filter(|url| !url.is_empty());
-    let target = target(url, root, collector.background).map_err(io::Error::other)?;
+    let target = match target(url, root, collector.background) {
+        Ok(target) => target,
+        Err(why) => {
+            if collector.background {
+                note_failure(root, trail, &why)?;
+            }
+            return Err(io::Error::other(why));
+        }
+    };
     if collector.background {
         return in_background(&target, trail);
     }
@@ -102,6 +110,13 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, St
 
 fn endpoint_of(config: &ConclaudeConfig) -> &str {
     config.endpoint().map(Endpoint::as_str).unwrap_or_default()
+}
+
+/// The endpoint cannot be used as it is configured: a variable of its headers is not set.
+fn note_failure(root: &Root, trail: &Trail, why: &str) -> io::Result<()> {
+    let config = load::all(root, Patterns::All).config;
+    let target = config.telemetry.as_ref().and_then(Target::without_headers);
+    target.map_or(Ok(()), |target| export::note_failure(trail, &target, why))
 }
 
 /// Nobody reads what it prints: what went wrong is noted, and shown by `doctor` and when a session starts.
