@@ -15,12 +15,13 @@ use crate::agent::Agent;
 use crate::files;
 use crate::hooks::replay::Replayer;
 use crate::order::sorted;
-use crate::root::{Root, claude_folder, project_of};
+use crate::root::{Root, claude_folder};
 use crate::text;
 use crate::transcript::sessions::{self, AgentFile, SessionFiles};
 use crate::transcript::stream::Stream;
 
 mod judge;
+mod project;
 pub(crate) mod seen;
 mod state;
 mod stops;
@@ -28,6 +29,7 @@ mod walk;
 mod wire;
 mod workers;
 
+pub(crate) use project::{Elsewhere, Projects};
 use seen::Seen;
 pub(crate) use state::Thread;
 use state::Walk;
@@ -62,14 +64,13 @@ pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFile
     Ok((sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))), links))
 }
 
-/// How many sessions these are without those that are older: the same one may be named twice, in other words.
-pub(crate) fn count(found: &[SessionFiles], since: Option<Timestamp>) -> u64 {
+/// How many sessions these are: the same one may be named twice, in other words.
+pub(crate) fn count(found: &[SessionFiles]) -> u64 {
     let file = |session: &SessionFiles| {
         let main = session.main.as_deref().unwrap_or(Path::new(&session.id));
         main.canonicalize().unwrap_or_else(|_| main.to_owned())
     };
-    let is_read = |session: &&SessionFiles| session.paths().any(|path| !is_older(path, since));
-    found.iter().filter(is_read).map(file).collect::<HashSet<_>>().len() as u64
+    found.iter().map(file).collect::<HashSet<_>>().len() as u64
 }
 
 fn of_source(
@@ -109,22 +110,25 @@ fn of_source(
 }
 
 /// The transcripts of sessions, each once.
-pub(crate) fn threads(sessions: &[SessionFiles], root: &Root) -> Vec<Thread> {
+pub(crate) fn threads(
+    sessions: &[SessionFiles],
+    since: Option<Timestamp>,
+    projects: &mut Projects<'_>,
+) -> Vec<Thread> {
     let mut known = HashSet::new();
-    let mut found: Vec<Thread> = sessions.iter().flat_map(|session| of_session(session, root)).collect();
+    let mut found: Vec<Thread> =
+        sessions.iter().flat_map(|session| of_session(session, since, projects)).collect();
     found.retain(|thread| known.insert(thread.path.canonicalize().unwrap_or(thread.path.clone())));
     found.iter_mut().enumerate().for_each(|(number, thread)| thread.number = number);
     found
 }
 
-fn of_session(session: &SessionFiles, root: &Root) -> Vec<Thread> {
+fn of_session(session: &SessionFiles, since: Option<Timestamp>, projects: &mut Projects<'_>) -> Vec<Thread> {
     let main = session.main.as_deref().or_else(|| session.paths().next()).unwrap_or(Path::new(""));
     let start = session.start();
+    let is_read = session.paths().any(|path| !is_older(path, since));
     // What was started in another project is judged as if the config were there.
-    let project = start.cwd.as_deref().map(|cwd| match cwd.starts_with(&root.folder) {
-        true => root.folder.clone(),
-        false => project_of(cwd).to_owned(),
-    });
+    let project = start.cwd.as_deref().map(|cwd| projects.root_of(cwd, is_read));
     let thread = |path: &Path, agent: Option<Agent>| Thread {
         number: 0,
         session: session.id.clone(),

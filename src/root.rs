@@ -106,6 +106,11 @@ pub(crate) fn worktree_of(cwd: &Path) -> Option<PathBuf> {
     split_worktree(cwd).1
 }
 
+/// The top level of any worktree of Claude Code around a folder, also of one that a whole session worked in.
+pub(crate) fn session_worktree_of(cwd: &Path) -> Option<&Path> {
+    cwd.ancestors().find(|folder| folder.parent().is_some_and(|parent| parent.ends_with(WORKTREES)))
+}
+
 /// The project around a folder, which may be in an agent's worktree.
 pub(crate) fn project_of(cwd: &Path) -> &Path {
     split_worktree(cwd).0

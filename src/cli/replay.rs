@@ -14,7 +14,7 @@ use crate::config::{ConfigError, Patterns};
 use crate::exit::Exit;
 use crate::hooks::replay::{Replayer, Would};
 use crate::load::{self, Loaded};
-use crate::replay::{self, Reading};
+use crate::replay::{self, Elsewhere, Projects, Reading};
 use crate::root::Root;
 
 mod json;
@@ -74,7 +74,8 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         return Ok(Exit::Success);
     }
     let (sessions, links) = replay::find(&request.sources, &root)?;
-    let threads = replay::threads(&sessions, &root);
+    let mut projects = Projects::of(&root);
+    let threads = replay::threads(&sessions, request.since, &mut projects);
     let started = Instant::now();
     let progress = progress::Progress::new(replay::size(&threads));
     let reading = Reading {
@@ -88,9 +89,15 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let replayed = Replayed {
         replayer: &replayer,
         seen: &seen,
-        sessions: replay::count(&sessions, request.since).saturating_sub(seen.unreadable_sessions),
+        sessions: match request.since {
+            Some(_) => seen.sessions.len() as u64,
+            None => replay::count(&sessions).saturating_sub(seen.unreadable_sessions),
+        },
         transcripts: (threads.len() as u64).saturating_sub(seen.not_replayed.old_files),
         links,
+        // Whoever names a file wants it compared with all of them.
+        other_configs: if request.config.is_none() { projects.other_configs } else { Elsewhere::default() },
+        gone: projects.gone,
         seconds: started.elapsed().as_secs_f64(),
         untrusted,
     };

@@ -154,8 +154,10 @@ impl StateFile {
 
     /// Only one process at a time sends to an endpoint; none if another does for longer than this.
     pub(super) fn lock(&self, wait: Duration) -> io::Result<Option<File>> {
-        self.make_folder()?;
-        files::lock(&self.lock, wait)
+        self.make_folder().and_then(|()| files::lock(&self.lock, wait)).map_err(|error| {
+            let what = format!("cannot note in {} what was sent: {error}", self.path.display());
+            io::Error::new(error.kind(), what)
+        })
     }
 
     fn make_folder(&self) -> io::Result<()> {

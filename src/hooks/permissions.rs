@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::config::Config;
 use super::context::Context;
 use super::guards;
 use crate::config::{Layer, PermissionRequestConfig};
@@ -14,6 +15,7 @@ use crate::guard::{Ground, Sources};
 use crate::log;
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::permission::{self, Answer, Permitted, Request, Rules, Said};
+use crate::rule::Rule;
 use crate::text::clean;
 use crate::types::Event;
 
@@ -52,7 +54,21 @@ pub(super) fn outcomes(said: Option<Result<Answer, GlobError>>) -> Vec<Outcome> 
 }
 
 pub(super) fn inspect(config: &PermissionRequestConfig, context: &Context<'_>) -> Option<Permitted> {
-    in_context(config, context, permission::explained)?.ok()
+    let mut permitted = in_context(config, context, permission::explained)?.ok()?;
+    permitted.rules.extend(
+        untrusted(context).into_iter().map(|rule| (rule, Some("is off: its file is not trusted".into()))),
+    );
+    Some(permitted)
+}
+
+/// The rules that would allow something if their files were trusted.
+fn untrusted(context: &Context<'_>) -> Vec<Rule> {
+    let Config { settings, origins, .. } = &context.config;
+    let off = settings.permissions.trusted(|source| origins.untrusted_source(source).is_some());
+    let sources = guards::sources(context);
+    let rules = Rules::of(&off, &Sources(&sources), files::home().as_deref());
+    let rules = rules.map(|rules| rules.all()).unwrap_or_default().into_iter();
+    rules.filter(|rule| rule.key.ends_with(".allow")).collect()
 }
 
 fn in_context<T>(

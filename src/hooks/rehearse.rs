@@ -29,6 +29,8 @@ use super::not_run::not_run;
 pub(crate) enum End {
     Exits(i32),
     TimesOut,
+    /// As before, when it blocked: that counts once.
+    TimesOutAgain,
 }
 
 /// What a command might print.
@@ -178,7 +180,7 @@ impl Rehearsal {
 fn played(command: &Command, (end, printed): (End, Printed<'_>)) -> Outcome {
     let status = match end {
         End::Exits(code) => Status::Exited(code),
-        End::TimesOut => Status::TimedOut(command.timeout.unwrap_or_default()),
+        End::TimesOut | End::TimesOutAgain => Status::TimedOut(command.timeout.unwrap_or_default()),
     };
     let is_success = status.is_success();
     let excerpt = |name, text: &str, is_shown: bool| {
@@ -188,7 +190,7 @@ fn played(command: &Command, (end, printed): (End, Printed<'_>)) -> Outcome {
     let run = CommandRun {
         command: command.clone(),
         is_success,
-        is_timeout: end == End::TimesOut,
+        is_timeout: matches!(end, End::TimesOut | End::TimesOutAgain),
         status: status.describe(),
         exit_code: status.code(),
         started: jiff::Timestamp::UNIX_EPOCH,
@@ -197,7 +199,7 @@ fn played(command: &Command, (end, printed): (End, Printed<'_>)) -> Outcome {
         stderr: excerpt("stderr", printed.stderr, command.show_stderr.applies(is_success)),
         answer: excerpt("stdout", printed.stdout, command.answers && is_success),
     };
-    let verdict = commands::verdict(&run, || false);
+    let verdict = commands::verdict(&run, || end == End::TimesOutAgain);
     let message = messages::of_command(&run, verdict);
     Outcome { verdict, message, evidence: Evidence::Command(run) }
 }

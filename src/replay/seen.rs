@@ -1,6 +1,6 @@
 //! What a replay saw: counts, and the events about which the config has something to say.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::event::EventKind;
 use crate::hooks::replay::{Because, Planned, Would};
@@ -159,6 +159,8 @@ pub(crate) struct Seen {
     /// How often each command would run.
     pub(crate) commands: HashMap<Planned, u64>,
     pub(crate) not_replayed: NotReplayed,
+    /// The main transcripts of sessions with something of the time that is asked for.
+    pub(crate) sessions: BTreeSet<String>,
     /// Events that could not be judged.
     pub(crate) unjudged: u64,
     /// Transcripts that could not be read.
@@ -243,6 +245,7 @@ impl Seen {
         let names =
             Counts { unread: other.counts.unread, versions: other.counts.versions, ..Counts::default() };
         self.counts.add(&names);
+        self.sessions.append(&mut other.sessions);
         other.problems.into_iter().for_each(|problem| self.problem(problem));
     }
 }

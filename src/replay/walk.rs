@@ -60,6 +60,10 @@ impl Walk<'_> {
 
     /// The end of the transcript.
     pub(super) fn finish(mut self) -> Seen {
+        // A file may have been written to without an event of the time that is asked for.
+        if self.since.is_some() && !self.is_early {
+            self.seen.sessions.insert(self.thread.main.to_string_lossy().into_owned());
+        }
         // Whether an answer was the last, what cannot be read may have said.
         let is_known = |stop: &Pending| stop.ending.is_certain || !self.ends_in_gap;
         if let Some(stop) = self.stop.take().filter(is_known) {

@@ -85,7 +85,8 @@ pub(super) fn of_seen(mut seen: Seen) -> impl Iterator<Item = Value> {
     let versions = seen.counts.versions.into_iter().map(|(version, n)| json!(["version", version, n]));
     let problems = seen.problems.into_iter().map(|problem| json!(["problem", problem]));
     let counted = would.chain(rules).chain(commands).chain(unread).chain(versions);
-    hits.chain(counted).chain(problems).chain([json!(["numbers", numbers])])
+    let sessions = seen.sessions.into_iter().map(|session| json!(["session", session]));
+    hits.chain(counted).chain(problems).chain(sessions).chain([json!(["numbers", numbers])])
 }
 
 fn of_hit(file: usize, number: u64, hit: &Hit) -> Value {
@@ -149,6 +150,7 @@ pub(super) fn line(text: &[u8]) -> Option<Line> {
             seen.counts.unread.insert(what, Unread { lines, first });
         }
         "version" => drop(seen.counts.versions.insert(values.text()?, values.number()?)),
+        "session" => drop(seen.sessions.insert(values.text()?)),
         "problem" => seen.problems.push(values.text()?),
         "numbers" => Values::of(values.0.next()?)?.fill(seen.numbers())?,
         _ => return None,

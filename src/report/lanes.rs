@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+
+use jiff::Timestamp;
 
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
-use super::threads::{Summary, is_recent};
+use super::threads::Summary;
 use super::usage::cost;
 use crate::config::PriceTable;
 use crate::order::{in_order, order_of, sorted};
 use crate::store;
 use crate::transcript::counts::Counts;
-use crate::transcript::fate::{Fate, Sign};
+use crate::transcript::fate::{self, Fate, Sign};
 
 /// More calls than these are only counted: a page shows them as bars.
 const MAX_CALLS: usize = 200_000;
@@ -30,8 +31,9 @@ pub(super) struct Lanes {
     counts: Counts,
     errors: Vec<String>,
     left_out: u64,
-    /// Lanes that have a transcript.
-    read: HashSet<usize>,
+    /// The newest sign of each agent's lane, and those of which there is a recent one.
+    signs: HashMap<usize, (i64, Sign)>,
+    recent: HashSet<usize>,
 }
 
 impl Lanes {
@@ -79,11 +81,9 @@ impl Lanes {
         }
         let session = self.session(report, session);
         let index = self.lane(report, Some(session), summary.agent.as_ref().map(|(id, _)| id.as_str()));
-        self.read.insert(index);
         let notified = summary.notified.iter();
         self.notified
             .extend(notified.map(|(time, agent, sign)| ((session, agent.clone()), (*time, sign.clone()))));
-        let has_ended = report.sessions.get(session).is_some_and(|session| session.has_ended);
         if let Some(session) = report.sessions.get_mut(session) {
             session.prompts += if summary.agent.is_none() { summary.prompts } else { 0 };
             session.cost_of_client = summary.cost_of_client.or(session.cost_of_client);
@@ -93,9 +93,10 @@ impl Lanes {
         self.left_out += summary.calls.len().saturating_sub(room) as u64;
         if let Some(lane) = report.lanes.get_mut(index) {
             self.describe(lane, &summary, prices);
-            if let Some((id, _)) = &summary.agent {
-                let sign = self.sign(session, id, &summary);
-                (lane.state, lane.why) = state(sign.fate(has_ended, summary.is_recent));
+            let (time, sign) = summary.sign();
+            self.take(index, time, sign);
+            if summary.is_recent {
+                self.recent.insert(index);
             }
         }
         report.calls.extend(
@@ -142,12 +143,8 @@ impl Lanes {
         lane.files = summary.files.iter().map(|(path, writes)| (path.clone(), *writes)).collect();
     }
 
-    /// The newest sign of an agent: the end of its transcript, or what the main thread was notified of.
-    fn sign(&self, session: usize, agent: &str, summary: &Summary) -> Sign {
-        match self.notified.get(&(session, agent.to_owned())) {
-            Some((time, sign)) if Some(*time) >= summary.ended => sign.clone(),
-            _ => summary.sign(),
-        }
+    fn take(&mut self, lane: usize, time: i64, sign: Sign) {
+        fate::take(self.signs.entry(lane).or_default(), time, sign);
     }
 
     /// Widens a lane to a record of it.
@@ -160,7 +157,7 @@ impl Lanes {
 
     /// What is known when everything was read: states, times of sessions, the order of lanes.
     pub(super) fn finish(mut self, report: &mut Report) {
-        self.states_by_records(report);
+        self.states(report);
         report.lanes.iter_mut().for_each(|lane| lane.outcome = lane.in_words());
         for lane in &report.lanes {
             let Some(session) = lane.session.and_then(|at| report.sessions.get_mut(at)) else { continue };
@@ -183,60 +180,30 @@ impl Lanes {
         }
     }
 
-    /// Where there is no transcript, the trail says what became of an agent.
-    fn states_by_records(&self, report: &mut Report) {
-        let mut known: HashMap<usize, Known> = HashMap::new();
+    /// What became of the agents, by what transcripts, notifications and the trail say.
+    fn states(&mut self, report: &mut Report) {
+        for ((session, agent), (time, sign)) in std::mem::take(&mut self.notified) {
+            let lane = self.lanes.get(&Some(session)).and_then(|agents| agents.get(&agent));
+            if let Some(lane) = lane.copied() {
+                self.take(lane, time, sign);
+            }
+        }
+        let recent = Timestamp::now().as_millisecond()
+            - i64::try_from(fate::STILL_RUNNING.as_millis()).unwrap_or_default();
         for record in &report.records {
-            let known = known.entry(record.lane).or_default();
-            known.last = known.last.max(record.time);
-            if record.event == "SubagentStop" {
-                known.stop_was_blocked = Some(record.decision == "blocked");
+            if let Some(sign) = Sign::of_record(&record.event, &record.decision, record.reason.as_deref()) {
+                self.take(record.lane, record.time, sign);
             }
-            if record.decision == "unfinished" {
-                let reason = record.reason.clone();
-                known.unfinished = Some(reason.unwrap_or_else(|| "the audit trail says so".into()));
+            if record.time > recent {
+                self.recent.insert(record.lane);
             }
         }
-        for (index, known) in known {
-            let is_read = self.read.contains(&index);
-            let Some(lane) = report.lanes.get_mut(index).filter(|lane| lane.id.is_some()) else { continue };
-            match known.unfinished {
-                Some(why) if lane.state != State::Stopped => {
-                    (lane.state, lane.why) = (State::NeverStopped, Some(why));
-                }
-                _ if !is_read => {
-                    let session = lane.session.and_then(|at| report.sessions.get(at));
-                    (lane.state, lane.why) = known.state(session.is_some_and(|session| session.has_ended));
-                }
-                _ => {}
-            }
+        let has_ended: Vec<bool> = report.sessions.iter().map(|session| session.has_ended).collect();
+        for (index, lane) in report.lanes.iter_mut().enumerate().filter(|(_, lane)| lane.id.is_some()) {
+            let has_ended = lane.session.and_then(|at| has_ended.get(at)).copied().unwrap_or_default();
+            let (_, sign) = self.signs.remove(&index).unwrap_or_default();
+            (lane.state, lane.why) = state(sign.fate(has_ended, self.recent.contains(&index)));
         }
-    }
-}
-
-/// What the trail says about an agent.
-#[derive(Default)]
-struct Known {
-    /// Of the last stop that it has.
-    stop_was_blocked: Option<bool>,
-    unfinished: Option<String>,
-    /// The time of the last record, in milliseconds.
-    last: i64,
-}
-
-impl Known {
-    fn state(&self, session_has_ended: bool) -> (State, Option<String>) {
-        let is_recent = is_recent(UNIX_EPOCH + Duration::from_millis(self.last.max(0).unsigned_abs()));
-        let sign = match self.stop_was_blocked {
-            Some(false) => Sign::Stopped,
-            Some(true) => Sign::Working(Some(
-                "its last stop was blocked, and the audit trail has no other; there is no transcript",
-            )),
-            None => {
-                Sign::Working(Some("the audit trail has its start and no stop, and there is no transcript"))
-            }
-        };
-        state(sign.fate(session_has_ended, is_recent))
     }
 }
 

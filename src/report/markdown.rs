@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
 use crate::audit::reasons;
+use crate::finding::Code;
 use crate::order::sorted;
 use crate::text::{count, printable_line};
 
@@ -170,7 +171,9 @@ fn decisions(out: &mut String, report: &Report) {
         return;
     }
     heading(out, "Blocked, denied and asked", &["record", "time", "event", "decision", "agent", "why"]);
-    rows(out, &records, |record| {
+    // The newest of them.
+    let older = records.len().saturating_sub(MAX_ROWS);
+    rows(out, records.get(older..).unwrap_or_default(), |record| {
         let counting = reasons::counting(record.findings().iter(), record.commands().iter());
         let applied = record.applied();
         let applied = applied.iter().map(reasons::of_applied);
@@ -184,6 +187,9 @@ fn decisions(out: &mut String, report: &Report) {
             code_within(&why.join("; "), MAX_REASON),
         ]
     });
+    if older > 0 {
+        let _ = writeln!(out, "\n… and {older} before these");
+    }
 }
 
 /// Records that are not as they were written.
@@ -216,7 +222,9 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 
 fn findings(out: &mut String, report: &Report) {
     let mut kinds: BTreeMap<String, (u64, BTreeSet<String>)> = BTreeMap::new();
-    for finding in report.records.iter().flat_map(Record::findings) {
+    // What a rule allowed is no finding.
+    let is_against = |finding: &Value| text(finding, "code") != Code::PermissionAllowed.as_str();
+    for finding in report.records.iter().flat_map(Record::findings).filter(is_against) {
         let (count, phases) = kinds.entry(text(&finding, "code").to_owned()).or_default();
         *count += 1;
         phases.extend(finding.get("phase").and_then(Value::as_str).map(str::to_owned));

@@ -46,6 +46,7 @@ pub(super) struct Summary {
     pub(super) calls: Vec<ToolCall>,
     pub(super) hooks: Vec<FailedHook>,
     last: Last,
+    last_message: Option<i64>,
     /// What Claude Code said of agents in the background, and when.
     pub(super) notified: Vec<(i64, String, Sign)>,
     /// It was written to a moment ago.
@@ -88,7 +89,10 @@ enum Last {
     Prompt,
     Interruption,
     Answer,
+    /// It goes on.
+    Announcement,
     ApiError,
+    BlockedStop,
     Call,
     Result,
     /// It was being written when the agent was seen last.
@@ -182,31 +186,40 @@ impl Summary {
         self.started = Some(self.started.map_or(time, |known| known.min(time)));
         self.ended = Some(self.ended.map_or(time, |known| known.max(time)));
         if let Some(attachment) = &entry.attachment {
+            if fate::is_blocked_stop(attachment) {
+                self.says(Last::BlockedStop, time);
+            }
             self.hooks.extend(failed_hook(attachment, time));
         }
         if let Some(prompt) = entry.prompt() {
             self.prompts += u64::from(entry.asks());
-            self.last = if entry.is_interruption() { Last::Interruption } else { Last::Prompt };
+            self.says(if entry.is_interruption() { Last::Interruption } else { Last::Prompt }, time);
             self.notified.extend(fate::notified(&prompt).map(|(agent, sign)| (time, agent.to_owned(), sign)));
         }
         let mut unread = None;
         if entry.is("assistant") {
             unread = self.answers.take(entry);
-            self.last = match entry.is_api_error_message.is_true() {
+            let last = match entry.is_api_error_message.is_true() {
                 true => Last::ApiError,
                 false if entry.may_call() => Last::Unread,
-                false => Last::Answer,
+                false if Sign::of_answer(entry) == Sign::Stopped => Last::Answer,
+                false => Last::Announcement,
             };
+            self.says(last, time);
         }
         for (id, name, input) in entry.calls() {
-            self.last = Last::Call;
+            self.says(Last::Call, time);
             self.call(time, id, name, input);
         }
         for result in entry.results() {
-            self.last = Last::Result;
+            self.says(Last::Result, time);
             self.result(time, result);
         }
         unread
+    }
+
+    fn says(&mut self, last: Last, time: i64) {
+        (self.last, self.last_message) = (last, Some(time));
     }
 
     fn call(&mut self, time: i64, id: &str, name: &str, input: &str) {
@@ -257,10 +270,19 @@ impl Summary {
         self.tools.saturating_sub(self.calls.len() as u64)
     }
 
-    /// What its last message says.
-    pub(super) fn sign(&self) -> Sign {
+    /// What its last message says, and when.
+    pub(super) fn sign(&self) -> (i64, Sign) {
+        // What cannot be read has no time, and comes after what can.
+        let is_unread = matches!(self.last, Last::HalfWritten | Last::Unread);
+        let time = self.last_message.filter(|_| !is_unread).or(self.ended);
+        (time.unwrap_or_default(), self.last_sign())
+    }
+
+    fn last_sign(&self) -> Sign {
         Sign::Working(Some(match self.last {
             Last::Answer => return Sign::Stopped,
+            Last::Announcement => fate::NOTHING_FOLLOWS,
+            Last::BlockedStop => fate::STOP_WAS_BLOCKED,
             Last::HalfWritten => return Sign::HalfWritten,
             Last::Unread => return Sign::Unread,
             Last::ApiError => return Sign::Unfinished(fate::API_ERROR.into()),

@@ -118,7 +118,8 @@ impl Model {
         if let Some(step) = step.filter(|_| agent.is_some() || text("event").is_some_and(is_des)) {
             thread.step = Some(cut(step, MAX_TEXT));
         }
-        thread.take_decision(text("event").unwrap_or_default(), text("decision").unwrap_or_default(), time);
+        let (event, decision) = (text("event").unwrap_or_default(), text("decision").unwrap_or_default());
+        thread.take_decision(event, decision, text("reason"), time);
         let line = records::line(number, time, (line, record), doubt);
         thread.add(line, lines);
         self.bound_lines();

@@ -139,6 +139,9 @@ impl Model {
             Fate::Stopped => (Mark::Quiet, "idle".into(), Some(thread.since)),
             _ if session.id.is_empty() => (Mark::None, String::new(), None),
             Fate::Silent(_) => (Mark::Quiet, "quiet".into(), Some(thread.last())),
+            Fate::Unknown if session.unread.lines == 0 || !thread.is_blank() => {
+                (Mark::Quiet, "quiet".into(), Some(thread.last()))
+            }
             Fate::Running | Fate::Unknown if session.unread.lines > 0 && thread.is_blank() => {
                 (Mark::Warning, "nothing of it can be read".into(), None)
             }

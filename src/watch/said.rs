@@ -36,9 +36,9 @@ impl Thread {
         };
         let mut said = Said::default();
         if let Some(attachment) = &entry.attachment {
-            let is_block = attachment.kind.text() == Some("hook_blocking_error") && is_stop(attachment);
+            let is_block = fate::is_blocked_stop(attachment);
             if is_block {
-                self.change(Sign::default(), time);
+                self.change(Sign::Working(None), time);
             }
             said.line =
                 if is_block { block_of_others(attachment, &line) } else { failed_hook(attachment, &line) };
@@ -53,11 +53,11 @@ impl Thread {
             let detail = detail_of(name, &serde_json::from_str(input).unwrap_or_default(), entry.cwd.text());
             let tool = cut(name, MAX_TEXT);
             self.open_call(OpenCall { id: id.to_owned(), tool, detail, since: time });
-            self.change(Sign::default(), time);
+            self.change(Sign::Working(None), time);
         }
         for result in entry.results() {
             said.line = self.take_result(result, &line).or(said.line);
-            self.change(Sign::default(), time);
+            self.change(Sign::Working(None), time);
         }
         said
     }
@@ -71,7 +71,7 @@ impl Thread {
     ) {
         if let Some((agent, sign)) = fate::notified(text) {
             said.of_agent = Some((agent.to_owned(), sign));
-            self.change(Sign::default(), time);
+            self.change(Sign::Working(None), time);
             return;
         }
         if prompt::is_local_command(text) {
@@ -87,7 +87,7 @@ impl Thread {
             said.line = Some(line(Mark::Warning, "interrupted by the user".into()));
             return;
         }
-        self.change(Sign::default(), time);
+        self.change(Sign::Working(None), time);
         if self.id.is_some() {
             // An agent's first prompt is its task.
             self.prompt.get_or_insert_with(|| cut_lines(text, MAX_DETAIL));
@@ -113,12 +113,7 @@ impl Thread {
                 ..line(Mark::Bad, format!("error of the API: {}", cut(&text, MAX_TEXT)))
             });
         }
-        let reason = entry.message.as_ref().and_then(|message| message.stop_reason.text());
-        let sign = match reason {
-            None | Some("tool_use" | "pause_turn") => Sign::default(),
-            Some(_) => Sign::Stopped,
-        };
-        self.change(sign, time);
+        self.change(Sign::of_answer(entry), time);
         None
     }
 
@@ -135,10 +130,6 @@ impl Thread {
         let details = Details::Known(vec![("tool", what), ("reason", cut_lines(&why, MAX_DETAIL))]);
         Some(Line { details, call: Some(id.to_owned()), ..line(Mark::Bad, cut(&text, MAX_TEXT)) })
     }
-}
-
-fn is_stop(attachment: &Attachment<'_>) -> bool {
-    matches!(attachment.hook_event.text(), Some("Stop" | "SubagentStop"))
 }
 
 fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> String {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::line::{Line, MAX_TEXT, cut};
-use crate::transcript::fate::Sign;
+use crate::transcript::fate::{self, Sign};
 
 /// Tools that run at the same time in one thread.
 const MAX_OPEN_CALLS: usize = 50;
@@ -65,23 +65,23 @@ impl Thread {
 
     /// The newest sign of what it does counts.
     pub(super) fn change(&mut self, sign: Sign, time: Timestamp) {
-        if time >= self.since {
-            (self.sign, self.since) = (sign, time);
-        }
+        let mut newest = (self.since, std::mem::take(&mut self.sign));
+        fate::take(&mut newest, time, sign);
+        (self.since, self.sign) = newest;
     }
 
-    pub(super) fn take_decision(&mut self, event: &str, decision: &str, time: Timestamp) {
+    pub(super) fn take_decision(
+        &mut self,
+        event: &str,
+        decision: &str,
+        reason: Option<&str>,
+        time: Timestamp,
+    ) {
         self.blocks += u64::from(decision == "blocked");
         self.denials += u64::from(decision == "denied");
-        let sign = match (event, decision) {
-            (_, "unfinished") => Sign::Unfinished("the audit trail says so".into()),
-            ("Stop" | "SubagentStop", "blocked") => Sign::default(),
-            ("Stop" | "SubagentStop", "interrupted") => return,
-            ("Stop" | "SubagentStop", _) => Sign::Stopped,
-            ("SubagentStart" | "UserPromptSubmit", _) => Sign::default(),
-            _ => return,
-        };
-        self.change(sign, time);
+        if let Some(sign) = Sign::of_record(event, decision, reason) {
+            self.change(sign, time);
+        }
     }
 
     pub(super) fn add(&mut self, line: Line, max: usize) {

@@ -134,7 +134,11 @@ fn a_page_is_clicked_filtered_searched_and_printed() {
     // Printed, all rows are there.
     browser.evaluate("window.dispatchEvent(new Event('beforeprint'))");
     assert_eq!(browser.count("#printed tbody tr"), 3);
+    assert_eq!(browser.text("#filtered"), "");
     browser.evaluate("window.dispatchEvent(new Event('afterprint'))");
+    browser.evaluate("$('search').value = 'Cargo'; search(); window.dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(browser.text("#filtered"), "Only what this filter shows: search “Cargo”");
+    browser.evaluate("window.dispatchEvent(new Event('afterprint')); clear()");
     let pdf = browser.call("Page.printToPDF", json!({}));
     let pdf = base64(pdf["data"].as_str().unwrap());
     assert!(pdf.starts_with(b"%PDF"));

@@ -331,6 +331,8 @@ fn another_config_and_a_time_can_be_named() {
     let all: Value = serde_json::from_str(&stdout).unwrap();
     let counts = (&all["tool_calls"], &all["stops"], &all["not_replayed"]["old_transcripts"]);
     assert_eq!(counts, (&json!(0), &json!(0), &json!(1)), "{stdout}");
+    // The file of the main thread was written to, but nothing in it is of that time.
+    assert_eq!(all["sessions"], 0, "{stdout}");
 }
 
 #[test]

@@ -377,8 +377,52 @@ fn an_agent_whose_last_stop_was_blocked_has_not_stopped() {
     let first = trail.lines().next().unwrap();
     let time = serde_json::from_str::<Value>(first).unwrap()["time"].as_str().unwrap().to_owned();
     std::fs::write(&path, first.replace(&time, "2020-01-31T12:00:00.000Z") + "\n").unwrap();
-    let why = "its last stop was blocked, and the audit trail has no other; there is no transcript";
+    let why = "its last stop was blocked, and nothing follows";
     assert_eq!(state(&test), (json!("never_stopped"), json!(why)));
+}
+
+/// The newest sign counts, wherever it comes from, and in both views.
+#[test]
+fn the_trail_and_a_transcript_together_say_what_became_of_an_agent() {
+    let config = "subagentStop: {commands: {coder: [{run: test -e ok, onFailure: block}]}}";
+    let test = Test::stop().config(config);
+    let root = test.root();
+    let views = || {
+        let (_, watched, _) = run_in(&root, &["watch", "--once"]);
+        let row = watched.lines().find(|line| line.contains("coder")).unwrap().trim_end();
+        let row = row.rsplit_once("  ").map_or(row, |(row, _)| row).trim().to_owned();
+        (lane(&data(&root, &[]), "a1b2c3")["state"].as_str().unwrap().to_owned(), row)
+    };
+    let mut all = Transcripts::of(&root, "session-1");
+    all.prompt(None, "go")
+        .meta("a1b2c3", "coder", "Code")
+        .prompt(Some("a1b2c3"), "p")
+        .says(Some("a1b2c3"), "Done.");
+    assert_eq!(views(), ("stopped".into(), "✓ coder \"Code\" · stopped".into()));
+    let test = test.run().status(2).again();
+    assert_eq!(views(), ("running".into(), "● coder \"Code\" · at work · 1 block".into()));
+    let _project = test.file("ok", "").run().status(0);
+    // It was resumed.
+    let later = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(1);
+    all.at(later).calls(Some("a1b2c3"), "t1", "Read", json!({"file_path": "ok"}));
+    assert_eq!(views(), ("running".into(), "● coder \"Code\" · Read ok · 1 block".into()));
+}
+
+/// Guards record what they deny, and nobody records that an agent starts and stops.
+#[test]
+fn an_agent_that_only_guards_have_seen_is_not_said_to_have_never_stopped() {
+    let test = Test::event("PreToolUse").config("preToolUse: {uneditableFiles: ['*.lock']}");
+    let test =
+        test.payload("agent_id", "a1b2c3").payload("agent_type", "coder").payload("tool_name", "Write");
+    let test =
+        test.payload("tool_input", json!({"file_path": "a.lock", "content": ""})).run().status(2).again();
+    let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    let trail = std::fs::read_to_string(&path).unwrap();
+    let time = serde_json::from_str::<Value>(&trail).unwrap()["time"].as_str().unwrap().to_owned();
+    std::fs::write(&path, trail.replace(&time, "2020-01-31T12:00:00.000Z")).unwrap();
+    assert_eq!(lane(&data(&test.root(), &[]), "a1b2c3")["state"], "unknown");
+    let report = test.shows(&["report", "--format", "md"]);
+    assert!(!report.contains("never stopped"), "{report}");
 }
 
 /// It is the same in both views, and at once.

@@ -433,3 +433,31 @@ fn a_command_for_files_is_judged_again_with_those_that_are_recorded() {
       all of it: conclaude explain SubagentStop --agent coder --file b.ts --file src/a.ts
     "#);
 }
+
+#[test]
+fn a_timeout_that_had_blocked_before_does_not_block_today_either() {
+    let config = "stop: {commands: [{run: slow, timeout: 1s, onTimeout: block}]}";
+    let test = Test::event("Stop").config("stop: {commands: [{run: slow, onFailure: warn}]}").run().status(0);
+    let test = test.again().config(config);
+    let path = test.root().join(".conclaude/audit/audit-0000000001.jsonl");
+    let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    record["commands"][0]["timed_out"] = json!(true);
+    let today = |record: &Value| {
+        std::fs::write(&path, format!("{record}\n")).unwrap();
+        let shown: Value = serde_json::from_str(&run_in(&test.root(), &["why", "--json"]).1).unwrap();
+        shown["today"]["decision"].clone()
+    };
+    assert_eq!(today(&record), record["decision"]);
+    record["commands"][0]["verdict"] = json!("block");
+    assert_eq!(today(&record), "blocked");
+}
+
+#[test]
+fn a_command_of_a_config_that_is_not_trusted_any_more_is_off() {
+    let test = Test::event("Stop").config("stop: {commands: [{run: exit 1}]}").run().status(2).again();
+    assert_eq!(run_in(&test.root(), &["install", "--user"]).0, Some(0));
+    let shown = test.shows(&["why"]);
+    let today = shown.split_once("Today\n").unwrap().1;
+    let today = today.split_once("\nConfig").unwrap().0;
+    assert_snapshot!(today, @"");
+}

@@ -16,5 +16,6 @@ pub(super) fn named(typed: &str) -> io::Result<EventKind> {
     }
     // A newer Claude Code may have it; its commands run.
     EventKind::named_or_future(typed)
+        .or_else(|| EventKind::of_section_or_future(typed))
         .ok_or_else(|| io::Error::other(format!("unknown event `{typed}`; `conclaude events` lists them")))
 }

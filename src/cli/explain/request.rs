@@ -197,6 +197,12 @@ fn is_stop(event: EventKind) -> bool {
 
 fn tool(event: EventKind, request: &Request) -> io::Result<(String, Map<String, Value>)> {
     let named = request.tool.clone();
+    let differs =
+        |tool: &&str| named.as_ref().is_some_and(|named| tool.eq_ignore_ascii_case(named) && tool != named);
+    if let Some(near) = tools::KNOWN.iter().copied().find(differs) {
+        let typed = named.unwrap_or_default();
+        return Err(error(format!("Claude Code has no tool `{typed}`; did you mean `{near}`?")));
+    }
     if let Some(command) = &request.command {
         let tool = named.unwrap_or_else(|| tools::SHELL.into());
         if !tools::WITH_COMMAND.contains(&tool.as_str()) {

@@ -86,7 +86,8 @@ fn print_group(out: &mut Out<'_>, group: &[Considered<'_>]) -> io::Result<()> {
     if group.len() > 1 {
         let key = short(&first.rule.key);
         let position = first.rule.position().unwrap_or_default();
-        let until = last.rule.line.map(|line| format!("-{line}")).unwrap_or_default();
+        let until = last.rule.line.filter(|_| last.rule.line != first.rule.line);
+        let until = until.map(|line| format!("-{line}")).unwrap_or_default();
         let count = group.len();
         let title = format!("each of {count} {key} in {position}{until} {}", first.why.join("; "));
         marked(out, 2, mark, &title)?;

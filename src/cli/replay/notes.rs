@@ -17,6 +17,7 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Vec<String> {
         .iter()
         .map(|why| format!("hooks do not use all of this config, and nothing of it was run here: {why}"))
         .collect();
+    found.extend(elsewhere(replayed));
     found.extend(gates(replayed));
     found.extend(of_disk(replayed));
     let left_out = replayed.seen.not_replayed;
@@ -42,6 +43,28 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Vec<String> {
         ));
     }
     found
+}
+
+/// Sessions that hooks would not have judged with this config, or not in this folder.
+fn elsewhere(replayed: &Replayed<'_>) -> Vec<String> {
+    let kinds = [
+        (
+            &replayed.other_configs,
+            "started in a folder with a config of its own, which was not used",
+            "replay them there",
+        ),
+        (
+            &replayed.gone,
+            "started in a folder that is gone",
+            "its config and files of that time are not known",
+        ),
+    ];
+    let seen = kinds.into_iter().filter(|(of, ..)| of.sessions > 0);
+    seen.map(|(of, what, why)| {
+        let which = if of.sessions == 1 { "" } else { "the first: " };
+        format!("{} {what} ({which}{}): {why}", count(of.sessions, "session"), of.first.display())
+    })
+    .collect()
 }
 
 /// Step files and trees of that time are gone.

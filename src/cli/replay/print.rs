@@ -58,8 +58,8 @@ fn hits(out: &mut Out<'_>, replayed: &Replayed<'_>) -> io::Result<()> {
     if hits.is_empty() {
         return Ok(());
     }
-    let heading =
-        ["TIME", "SESSION", "AGENT", "EVENT", "WOULD BE", "HAPPENED", "WHAT", "RULE"].map(str::to_owned);
+    let heading = ["TIME (UTC)", "SESSION", "AGENT", "EVENT", "WOULD BE", "HAPPENED", "WHAT", "RULE"]
+        .map(str::to_owned);
     let rows: Vec<_> =
         std::iter::once(heading).chain(hits.iter().take(MAX_ROWS).map(|hit| row(hit))).collect();
     table(out, &rows, BOLD)?;

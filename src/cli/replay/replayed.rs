@@ -1,6 +1,7 @@
 //! What all transcripts came to.
 
 use crate::hooks::replay::Replayer;
+use crate::replay::Elsewhere;
 use crate::replay::seen::Seen;
 
 pub(super) struct Replayed<'a> {
@@ -13,4 +14,7 @@ pub(super) struct Replayed<'a> {
     pub(super) untrusted: Vec<String>,
     /// Links in the folders that are meant, which were not followed.
     pub(super) links: u64,
+    /// Sessions that had another config, or whose folder is gone.
+    pub(super) other_configs: Elsewhere,
+    pub(super) gone: Elsewhere,
 }

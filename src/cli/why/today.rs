@@ -272,10 +272,12 @@ impl<'a> Ends<'a> {
             let code =
                 command.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
             let is_timeout = command.get("timed_out").and_then(Value::as_bool) == Some(true);
-            Some((
-                text(command, "run")?,
-                if is_timeout { End::TimesOut } else { End::Exits(code.unwrap_or(1)) },
-            ))
+            let end = match is_timeout {
+                true if text(command, "verdict") == Some("warn") => End::TimesOutAgain,
+                true => End::TimesOut,
+                false => End::Exits(code.unwrap_or(1)),
+            };
+            Some((text(command, "run")?, end))
         };
         Ends(commands.filter_map(end).collect())
     }
@@ -306,8 +308,13 @@ impl<'a> Ends<'a> {
         let gone = self.0.iter().filter(|(run, _)| !is_planned(run));
         gone.map(|(run, _)| {
             let left = rehearsal.not_run.iter().find(|one| one.script == *run);
-            let why = left
-                .map_or("it is not in the config any more".into(), |one| format!("{} {}", one.rule, one.why));
+            let untrusted = rehearsal.plan.untrusted.as_ref();
+            let untrusted = untrusted.filter(|off| off.commands().any(|command| command.run == *run));
+            let why = match (left, untrusted) {
+                (Some(one), _) => format!("{} {}", one.rule, one.why),
+                (None, Some(off)) => format!("it is off, {}", off.why),
+                (None, None) => "it is not in the config any more".into(),
+            };
             format!("`{}` would not run: {why}", crate::messages::short(run))
         })
         .collect()

@@ -90,6 +90,9 @@ function legend() {
 
 const MAX_PRINTED = 1000, PAPER = 720;
 window.addEventListener('beforeprint', () => {
+  const chosen = ['session', 'agent'].map(id => $(id)).filter(list => list.value !== '').map(list => `${list.getAttribute('aria-label').toLowerCase()} ${list.selectedOptions[0].textContent}`);
+  const parts = [filter.text.trim() && `search “${clean(filter.text.trim())}”`, ...chosen, filter.decisions.size && `decisions ${[...filter.decisions].map(clean).join(', ')}`].filter(Boolean);
+  $('filtered').textContent = parts.length ? `Only what this filter shows: ${parts.join('; ')}` : '';
   const heads = [...document.querySelectorAll('.head.row span')].map(cell => el('th', {}, cell.textContent));
   fill($('printed'), shown.length ? el('table', {}, el('thead', {}, el('tr', {}, heads)), el('tbody', {}, shown.slice(0, MAX_PRINTED).map(printedRow))) : none($('rows').textContent),
     shown.length > MAX_PRINTED ? el('p', {}, `and ${number(shown.length - MAX_PRINTED)} more: filter them before printing`) : []);
@@ -103,6 +106,7 @@ window.addEventListener('afterprint', () => {
   const root = document.documentElement;
   if (root.dataset.was) root.dataset.theme = root.dataset.was; else delete root.dataset.theme;
   $('printed').replaceChildren();
+  $('filtered').textContent = '';
   timeline.style.width = '';
   sizeTimeline(); legend();
 });

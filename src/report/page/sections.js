@@ -79,7 +79,8 @@ function gather() {
     const r = records[index];
     decisions[r.decision] = (decisions[r.decision] ?? 0) + 1;
     if (r.step) named.add(r.step);
-    if (r.findings) for (const f of findingsOf(r)) {
+    // What a rule allowed is no finding.
+    if (r.findings) for (const f of findingsOf(r)) if (f.code !== 'PERMISSION_ALLOWED') {
       let found = kinds.get(f.code);
       if (!found) kinds.set(f.code, found = { code: f.code, count: 0, phases: new Set(), agents: new Set(), example: f.what });
       if (f.phase) found.phases.add(clean(f.phase));

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 /// The transcripts of one session of a project.
 pub(crate) struct Transcripts {
     root: PathBuf,
+    /// The folder that has the home of the test.
+    home: PathBuf,
     session: String,
     start: Timestamp,
     seconds: i64,
@@ -16,7 +18,19 @@ pub(crate) struct Transcripts {
 impl Transcripts {
     pub(crate) fn of(root: &Path, session: &str) -> Transcripts {
         let start = "2026-01-31T12:00:00Z".parse().unwrap();
-        Transcripts { root: root.to_owned(), session: session.to_owned(), start, seconds: 0 }
+        Transcripts {
+            root: root.to_owned(),
+            home: root.to_owned(),
+            session: session.to_owned(),
+            start,
+            seconds: 0,
+        }
+    }
+
+    /// For a session that was started below this folder, which has the home.
+    pub(crate) fn below(mut self, home: &Path) -> Transcripts {
+        home.clone_into(&mut self.home);
+        self
     }
 
     /// Lines are of this time on.
@@ -33,7 +47,7 @@ impl Transcripts {
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
-        self.root.join(".home/.claude/projects").join(name)
+        self.home.join(".home/.claude/projects").join(name)
     }
 
     /// The file of the main thread, or of a subagent.

@@ -39,6 +39,15 @@ fn an_untrusted_config_shows_what_would_not_run() {
 }
 
 #[test]
+fn rules_for_permissions_that_are_off_for_want_of_trust_are_listed() {
+    let test = Test::stop().config("permissionRequest: {allow: ['Bash(ls *)'], deny: ['Bash(rm *)']}\n");
+    assert_eq!(run_in(&test.root(), &["install", "--user"]).0, Some(0));
+    let shown = explained(&test, &["PermissionRequest", "--command", "ls src"]);
+    let rules = shown.split("Rules for permissions\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert_snapshot!(rules, @"");
+}
+
+#[test]
 fn a_broken_config_is_explained_with_its_lines() {
     let test = Test::stop().config("maxBlocks: 99\nsubagentStop: {commands: {'*': [{run: 'true'}]}}\n");
     assert_snapshot!(explained(&test, &["SubagentStop", "--agent", "Plan"]), @"

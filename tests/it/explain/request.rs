@@ -78,6 +78,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
         refused(&["SessionStart", "--file", "x"]),
         refused(&["PreToolUse", "--tool", "WebFetch", "--file", "x"]),
         refused(&["PreToolUse", "--tool", "Write", "--command", "ls"]),
+        refused(&["PreToolUse", "--tool", "write", "--file", "x"]),
         refused(&["PreToolUse", "--input", "[1]"]),
         refused(&["PreToolUse", "--input", "{"]),
         refused(&["PreToolUse", "--input", "{}"]),
@@ -188,4 +189,21 @@ fn an_event_happens_in_the_folder_that_is_named() {
     conclaude: --cwd none: No such file or directory (os error 2)
     conclaude: --cwd text is no folder
     ");
+}
+
+#[test]
+fn a_section_of_an_event_that_this_version_does_not_know_names_it() {
+    let test = Test::stop().config("futureEvent: {commands: [{run: 'true'}, {run: 'false'}]}\n");
+    let first = |name: &str| test.shows(&["explain", name]).lines().nth(2).unwrap().to_owned();
+    assert_eq!(
+        (first("futureEvent"), first("FutureEvent")),
+        ("FutureEvent on the main thread".into(), "FutureEvent on the main thread".into())
+    );
+}
+
+#[test]
+fn rules_in_one_line_of_the_config_have_one_line() {
+    let test = Test::stop().config("preToolUse: {uneditableFiles: ['*.a', '*.b']}\n");
+    let shown = test.shows(&["explain", "PreToolUse", "--file", "x"]);
+    assert!(shown.contains("each of 2 uneditableFiles in .conclaude.yaml:1 does"), "{shown}");
 }

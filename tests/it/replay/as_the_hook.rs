@@ -257,3 +257,35 @@ fn gates_are_replayed_as_far_as_the_prompt_says_and_the_rest_is_counted() {
     note: Gate 3 and the judge were not replayed for 2 stops of agents with a step: the step and the files of that time are not known
     ");
 }
+
+/// A worktree for a whole session has the project's files, a package may have a config of its own.
+#[test]
+fn a_session_below_the_root_has_the_root_that_its_hooks_found() {
+    let config = "preToolUse: {uneditableFiles: [src/*.gen], preventRootAdditions: true}\n";
+    let test = Test::event("PreToolUse").config(config).payload("tool_name", "Write");
+    let mut test = test.file(".claude/worktrees/feat/.conclaude.yaml", config).file("pk/b/README.md", "");
+    test = test.file("pk/a/.conclaude.yaml", "preToolUse: {uneditableFiles: ['*.sub']}\n");
+    let root = test.root();
+    let folders = ["", ".claude/worktrees/feat", "pk/b"].map(|folder| root.join(folder));
+    let mut expected = Vec::new();
+    for (number, folder) in folders.iter().enumerate() {
+        let mut transcripts = Transcripts::of(folder, &format!("session-{number}")).below(&root);
+        for name in ["src/a.gen", "new.txt", "src/q.sub"] {
+            let input = json!({"file_path": folder.join(name), "content": "x"});
+            transcripts.calls(None, &format!("t{number}{name}"), "Write", input.clone());
+            test = test.env("CLAUDE_PROJECT_DIR", folder.to_str().unwrap());
+            let outcome = test.payload("cwd", folder.to_str().unwrap()).payload("tool_input", input).run();
+            if decision(&outcome.stdout) == "denied" {
+                expected.push(format!("{number} {name}"));
+            }
+            test = outcome.again();
+        }
+    }
+    let mut others = Transcripts::of(&root.join("pk/a"), "session-7").below(&root);
+    others.calls(None, "t7", "Write", json!({"file_path": root.join("pk/a/src/q.sub"), "content": "x"}));
+    let mut gone = Transcripts::of(&root.join(".claude/worktrees/old"), "session-8").below(&root);
+    let name = root.join(".claude/worktrees/old/src/a.gen");
+    gone.calls(None, "t8", "Write", json!({"file_path": name, "content": "x"}));
+    assert_snapshot!(expected.join(", "), @"");
+    assert_snapshot!(test.without_env("CLAUDE_PROJECT_DIR").shows(&["replay"]), @"");
+}

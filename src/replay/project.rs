@@ -1,0 +1,84 @@
+//! The project of a session of the past: the root as a hook would have found it from the folder in which the session was started.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::root::{self, Root};
+
+/// Sessions that are judged otherwise than a hook would have.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    pub(crate) sessions: u64,
+    /// The folder of the first of them.
+    pub(crate) first: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Same,
+    /// It has a config that is not the one that is replayed.
+    OtherConfig,
+    Gone,
+}
+
+pub(crate) struct Projects<'a> {
+    root: &'a Root,
+    known: HashMap<PathBuf, (PathBuf, Kind)>,
+    pub(crate) other_configs: Elsewhere,
+    pub(crate) gone: Elsewhere,
+}
+
+impl Projects<'_> {
+    /// For the config of this root.
+    pub(crate) fn of(root: &Root) -> Projects<'_> {
+        Projects {
+            root,
+            known: HashMap::new(),
+            other_configs: Elsewhere::default(),
+            gone: Elsewhere::default(),
+        }
+    }
+
+    /// The root of a session that was started in this folder. One that counts for nothing is not noted.
+    pub(super) fn root_of(&mut self, cwd: &Path, counts: bool) -> PathBuf {
+        let cwd = root::project_of(cwd);
+        let known = self.known.get(cwd).cloned();
+        let (folder, kind) = known.unwrap_or_else(|| {
+            let found = self.find(cwd);
+            self.known.insert(cwd.to_owned(), found.clone());
+            found
+        });
+        let noted = match kind {
+            Kind::OtherConfig => Some(&mut self.other_configs),
+            Kind::Gone => Some(&mut self.gone),
+            Kind::Same => None,
+        };
+        if let Some(noted) = noted.filter(|_| counts) {
+            if noted.sessions == 0 {
+                noted.first = cwd.to_owned();
+            }
+            noted.sessions += 1;
+        }
+        folder
+    }
+
+    fn find(&self, cwd: &Path) -> (PathBuf, Kind) {
+        if !cwd.is_dir() {
+            // A worktree had the project's files, and its config with them.
+            let worktree = root::session_worktree_of(cwd);
+            let project = || if cwd.starts_with(&self.root.folder) { &self.root.folder } else { cwd };
+            return (worktree.unwrap_or_else(project).to_owned(), Kind::Gone);
+        }
+        let found = Root::find(Some(cwd), cwd);
+        let is_same = match (&found.config, &self.root.config) {
+            (Some(found), Some(own)) => found == own || is_copy(found, own),
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        (found.folder, if is_same { Kind::Same } else { Kind::OtherConfig })
+    }
+}
+
+fn is_copy(one: &Path, other: &Path) -> bool {
+    matches!((root::read(one), root::read(other)), (Ok(one), Ok(other)) if one == other)
+}
