@@ -96,7 +96,7 @@ fn a_session_is_shown_with_what_would_be_decided_and_what_happened() {
     assert_snapshot!(test.shows(&["replay"]), @r#"
     exit 0
     ----- stdout
-    TIME                 SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                             RULE
+    TIME (UTC)           SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                             RULE
     2026-01-31T12:00:02  session-  main   PreToolUse         denied     ran *                   Write Cargo.lock                 preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
     2026-01-31T12:00:04  session-  main   PreToolUse         denied     denied by a hook        Bash cd sub && git push --force  preToolUse.toolUsageValidation "Bash git push --force*" in .conclaude.yaml:5
     2026-01-31T12:00:06  session-  main   PreToolUse         asked      ran *                   Bash git stash                   preToolUse.toolUsageValidation "Bash git stash*" in .conclaude.yaml:6
@@ -281,7 +281,7 @@ fn what_claude_code_really_writes_is_understood() {
     assert_snapshot!(shown, @r#"
     exit 0
     ----- stdout
-    TIME                 SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                               RULE
+    TIME (UTC)           SESSION   AGENT  EVENT              WOULD BE   HAPPENED                WHAT                               RULE
     2026-11-17T02:43:26  282518e9  main   PreToolUse         denied     denied by a hook        Bash git push --force origin main  preToolUse.toolUsageValidation "Bash *push*" in .conclaude.yaml:1
     2026-11-17T02:43:26  282518e9  main   PreToolUse         asked      not permitted           Bash rm -rf build                  preToolUse.toolUsageValidation "Bash rm *" in .conclaude.yaml:1
     2026-11-17T02:43:27  282518e9  main   PermissionRequest  denied     not permitted           Bash exit 3                        permissionRequest.deny "Bash(exit*)" in .conclaude.yaml:2
@@ -301,6 +301,7 @@ fn what_claude_code_really_writes_is_understood() {
           1 denied  preToolUse.toolUsageValidation "Bash *push*" in .conclaude.yaml:1
            1 asked  preToolUse.toolUsageValidation "Bash rm *" in .conclaude.yaml:1
 
+    note: 1 session started in a folder that is gone (/home/user/project): its config and files of that time are not known
     note: links, directories and globs of shell commands are resolved on today's disk
     "#);
 }
@@ -314,7 +315,7 @@ fn another_config_and_a_time_can_be_named() {
     assert_snapshot!(shown, @r#"
     exit 0
     ----- stdout
-    TIME                 SESSION   AGENT  EVENT       WOULD BE  HAPPENED          WHAT            RULE
+    TIME (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED          WHAT            RULE
     2026-01-31T12:00:14  session-  main   PreToolUse  denied    denied by a hook  Write src/a.rs  preToolUse.uneditableFiles "src/" in strict.yaml:1
 
     3 tool calls (0 asked about), 0 prompts and 2 stops in 1 session (2 transcripts, 0.0 MB in [DURATION])

@@ -459,5 +459,10 @@ fn a_command_of_a_config_that_is_not_trusted_any_more_is_off() {
     let shown = test.shows(&["why"]);
     let today = shown.split_once("Today\n").unwrap().1;
     let today = today.split_once("\nConfig").unwrap().0;
-    assert_snapshot!(today, @"");
+    assert_snapshot!(today, @"
+    the config would decide otherwise: allowed
+    · `exit 1` would not run: it is off,
+      [ROOT]/.conclaude.yaml is not trusted
+    all of it: conclaude explain Stop
+    ");
 }

@@ -51,7 +51,7 @@ fn elsewhere(replayed: &Replayed<'_>) -> Vec<String> {
         (
             &replayed.other_configs,
             "started in a folder with a config of its own, which was not used",
-            "replay them there",
+            "`conclaude replay` there uses it",
         ),
         (
             &replayed.gone,

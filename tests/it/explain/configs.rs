@@ -44,7 +44,13 @@ fn rules_for_permissions_that_are_off_for_want_of_trust_are_listed() {
     assert_eq!(run_in(&test.root(), &["install", "--user"]).0, Some(0));
     let shown = explained(&test, &["PermissionRequest", "--command", "ls src"]);
     let rules = shown.split("Rules for permissions\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    assert_snapshot!(rules, @"");
+    assert_snapshot!(rules, @r#"
+    · permissionRequest.deny "Bash(rm *)" in .conclaude.yaml:1 does not match `ls
+      src`, nor a command in it
+    · permissionRequest.allow "Bash(ls *)" in .conclaude.yaml:1 is off: its file
+      is not trusted
+    ? the user is asked: no rule allows `ls src`
+    "#);
 }
 
 #[test]

@@ -103,6 +103,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write() {
     conclaude: SessionStart is not about a file: --file has no meaning there
     conclaude: WebFetch has no file: use --command, or --input
     conclaude: --command is the command of Bash, Monitor or PowerShell, and the tool is Write: use --input
+    conclaude: Claude Code has no tool `write`; did you mean `Write`?
     conclaude: --input is JSON, but not an object: {…} is expected
     conclaude: --input is not JSON: EOF while parsing an object at line 1 column 1
     conclaude: --input needs --tool NAME

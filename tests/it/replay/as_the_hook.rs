@@ -159,7 +159,7 @@ fn stops_and_prompts_are_decided_as_in_the_hook() {
     assert_snapshot!(test.shows(&["replay"]), @r#"
     exit 0
     ----- stdout
-    TIME                 SESSION   AGENT  EVENT  WOULD BE  HAPPENED           WHAT  RULE
+    TIME (UTC)           SESSION   AGENT  EVENT  WOULD BE  HAPPENED           WHAT  RULE
     2026-01-31T12:00:02  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
     2026-01-31T12:00:05  session-  main   Stop   blocked   blocked by a hook        stop.infinite in .conclaude.yaml:1
 
@@ -240,7 +240,7 @@ fn gates_are_replayed_as_far_as_the_prompt_says_and_the_rest_is_counted() {
     assert_snapshot!(test.shows(&["replay"]), @"
     exit 0
     ----- stdout
-    TIME                 SESSION   AGENT  EVENT         WOULD BE           HAPPENED           WHAT                RULE
+    TIME (UTC)           SESSION   AGENT  EVENT         WOULD BE           HAPPENED           WHAT                RULE
     2026-01-31T12:00:02  session-  main   PreToolUse    denied             ran *              Agent coder: Do it  des.requiredSections in .conclaude.yaml:1
     2026-01-31T12:00:10  session-  coder  SubagentStop  not known: a gate  blocked by a hook
     * something else than would be decided now
@@ -286,6 +286,27 @@ fn a_session_below_the_root_has_the_root_that_its_hooks_found() {
     let mut gone = Transcripts::of(&root.join(".claude/worktrees/old"), "session-8").below(&root);
     let name = root.join(".claude/worktrees/old/src/a.gen");
     gone.calls(None, "t8", "Write", json!({"file_path": name, "content": "x"}));
-    assert_snapshot!(expected.join(", "), @"");
-    assert_snapshot!(test.without_env("CLAUDE_PROJECT_DIR").shows(&["replay"]), @"");
+    assert_snapshot!(expected.join(", "), @"0 src/a.gen, 0 new.txt, 1 src/a.gen, 1 new.txt");
+    assert_snapshot!(test.without_env("CLAUDE_PROJECT_DIR").shows(&["replay"]), @r#"
+    exit 0
+    ----- stdout
+    TIME (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED   WHAT             RULE
+    2026-01-31T12:00:01  session-  main   PreToolUse  denied    no result  Write src/a.gen  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
+    2026-01-31T12:00:01  session-  main   PreToolUse  denied    no result  Write src/a.gen  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
+    2026-01-31T12:00:01  session-  main   PreToolUse  denied    no result  Write src/a.gen  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
+    2026-01-31T12:00:02  session-  main   PreToolUse  denied    no result  Write new.txt    preToolUse.preventRootAdditions in .conclaude.yaml:1
+    2026-01-31T12:00:02  session-  main   PreToolUse  denied    no result  Write new.txt    preToolUse.preventRootAdditions in .conclaude.yaml:1
+
+    11 tool calls (0 asked about), 0 prompts and 0 stops in 5 sessions (5 transcripts, 0.0 MB in [DURATION])
+    would be: 5 denied, 0 asked, 0 blocked, 0 permitted; 0 differ from what happened
+
+    rules that matched
+          3 denied  preToolUse.uneditableFiles "src/*.gen" in .conclaude.yaml:1
+          2 denied  preToolUse.preventRootAdditions in .conclaude.yaml:1
+
+    note: 1 session started in a folder with a config of its own, which was not used ([ROOT]/pk/a): `conclaude replay` there uses it
+    note: 1 session started in a folder that is gone ([ROOT]/.claude/worktrees/old): its config and files of that time are not known
+    note: `preToolUse.preventRootAdditions`: whether a file existed is looked up among today's files, not those of that time
+    note: links, directories and globs of shell commands are resolved on today's disk
+    "#);
 }

@@ -62,7 +62,7 @@ fn broken_lines_of_transcripts_are_counted_and_reported() {
     assert_snapshot!(matched_only(&test.shows(&["replay"])), @r#"
     exit 0
     ----- stdout
-    TIME                 SESSION   AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
+    TIME (UTC)           SESSION   AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
     2026-01-31T12:00:04  session-  main   PreToolUse  denied    no result  Write Cargo.lock  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
 
     2 tool calls (0 asked about), 1 prompt and 0 stops in 1 session (1 transcript, 34.6 MB in [DURATION])
@@ -215,7 +215,7 @@ fn links_to_transcripts_are_followed_and_others_are_counted() {
     assert_snapshot!(matched_only(&test.shows(&["replay", "linked"])), @r#"
     exit 0
     ----- stdout
-    TIME                 SESSION  AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
+    TIME (UTC)           SESSION  AGENT  EVENT       WOULD BE  HAPPENED   WHAT              RULE
     2026-01-31T12:00:02  one      main   PreToolUse  denied    no result  Write Cargo.lock  preToolUse.uneditableFiles "*.lock" in .conclaude.yaml:2
 
     1 tool call (0 asked about), 1 prompt and 0 stops in 1 session (1 transcript, 0.0 MB in [DURATION])
