@@ -111,7 +111,7 @@ fn broken_lines_of_transcripts_are_counted_in_the_view() {
     ----- stdout
     ○ session session- · Fix the parser.
       ⚠ 6 lines not read: 1 line half-written at the end of a file, not read (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:8); 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/session-1.jsonl:2); 1 lin…
-      ○ main thread · waits for a prompt
+      ○ main thread · idle
         · 12:00:01 prompt: Fix the parser.
     ● session broken-2 · (no prompt could be read)
       ⚠ 1 line not read: 1 line not JSON (first: [ROOT]/.home/.claude/projects/[PROJECT]/broken-2.jsonl:1)
