@@ -321,6 +321,7 @@ impl ConclaudeConfig {
             section.warnings(*event, &mut found);
         }
         self.prompts.warnings(&mut found);
+        self.stop.warnings(&mut found);
         let is_audited = self.audit.as_ref().and_then(|audit| audit.enabled).unwrap_or(true);
         if let Some(telemetry) = &self.telemetry {
             telemetry.warnings(is_audited, &mut found);

@@ -86,7 +86,9 @@ impl UserPromptSubmitConfig {
 
     pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
         for (number, rule) in self.rules() {
-            if rule.value.found_in("") == Ok(Some("")) {
+            // `^$` is found in no other text.
+            let is_everywhere = |text| rule.value.found_in(text) == Ok(Some(""));
+            if is_everywhere("") && is_everywhere("\u{2020}") {
                 let keys = ["userPromptSubmit", "contextRules", &number.to_string(), "pattern"];
                 let what = "userPromptSubmit: this pattern of `contextRules` matches every prompt";
                 found.push(Remark::new(keys, what));

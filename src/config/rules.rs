@@ -238,7 +238,8 @@ impl<'a> Walk<'a> {
         let is_of_event = is_config && (is_root || known.contains(&"commands"));
         let elsewhere = is_of_event.then(|| self.section_with(key)).flatten();
         let elsewhere = elsewhere.map(|section| format!("write it in `{section}`"));
-        older.or(elsewhere).unwrap_or_else(|| match nearest(key, known.iter().copied()) {
+        let of_events = (is_config && is_root).then(|| words::of_events(key)).flatten();
+        older.or(of_events).or(elsewhere).unwrap_or_else(|| match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if is_root && is_config => words::sections(&known),
             None => format!("allowed here: {}", quoted(&known)),

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::NonBlank;
 use super::section::{CommandMap, EventConfig};
+use super::{NonBlank, Remark};
 use crate::pattern::MatchMode;
 
 /// What happens when Claude itself stops: commands, and whether it is asked to continue.
@@ -27,6 +27,15 @@ impl StopConfig {
     /// The part that every event has.
     pub(super) fn take_section(&mut self) -> EventConfig {
         EventConfig { mode: self.mode.take(), commands: self.commands.take() }
+    }
+
+    pub(super) fn warnings(&self, found: &mut Vec<Remark>) {
+        if self.infinite_message.is_some() && self.infinite().is_none() {
+            let remark = Remark::new(["stop", "infiniteMessage"], "stop: `infiniteMessage` has no effect");
+            found.push(
+                remark.because("`infinite` is not `true`").help("write `infinite: true`, or remove it"),
+            );
+        }
     }
 
     /// What Claude is asked to do instead of stopping.

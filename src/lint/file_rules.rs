@@ -70,6 +70,15 @@ impl List<'_> {
 
     fn dead(&self, index: usize) -> Option<Remark> {
         let rule = self.rules.get(index)?;
+        let plain = pattern(rule).trim_start_matches('!');
+        let is_of_project = plain.trim_end_matches('/').contains('/') && !plain.starts_with(['/', '~']);
+        if rule.value.0.outside == Some(true) && is_of_project {
+            let remark = self.remark(index, format!("{}: `{}` covers nothing", self.key, pattern(rule)));
+            let why = "a pattern with `/` is one of the project, and `outside` leaves that out";
+            return Some(
+                remark.because(why).help("remove `outside`, or start the pattern with `//` or `~/`"),
+            );
+        }
         match freed(rule) {
             Some(free) => self.frees_nothing(index, rule, free),
             None => self.is_freed(index, rule),

@@ -19,7 +19,7 @@ pub(super) fn of_sections(config: &ConclaudeConfig, world: &World, found: &mut V
         for (pattern, _) in section.entries() {
             let (name, pattern) = (event.row().section, pattern.as_str());
             let wrong = match event.row().subject {
-                Subject::Field("tool_name") => tool(pattern),
+                Subject::Field("tool_name") => tool(pattern).or_else(|| server(pattern)),
                 Subject::Field(_) => value(*event, pattern),
                 Subject::Agent => agent(pattern, world, false),
                 _ => None,
@@ -111,6 +111,16 @@ pub(super) fn tool(pattern: &str) -> Option<Wrong> {
         );
         wrong("no tool of Claude Code is called so".into(), help)
     })
+}
+
+/// A server instead of its tools. In rules it stands for them, and keys of commands compare the tool's name.
+fn server(pattern: &str) -> Option<Wrong> {
+    let is_server = |name: &String| {
+        is_literal(name) && name.strip_prefix(MCP).is_some_and(|server| !server.contains("__"))
+    };
+    let name = alternatives(pattern).into_iter().find(is_server)?;
+    let help = format!("write `{name}__*`");
+    Some(Wrong { name, why: "it is a server, and its tools are compared".into(), help })
 }
 
 fn matches(glob: &str, name: &str) -> bool {

@@ -24,6 +24,7 @@ pub(super) fn check(loaded: &Loaded, found: &mut Vec<Remark>) {
     let rules = rules(loaded);
     for rule in &rules {
         let remark = denied_by_default(rule, loaded)
+            .or_else(|| allowed_by_default(rule, loaded))
             .or_else(|| denied(rule, &rules))
             .or_else(|| repeated(rule, &rules, loaded));
         found.extend(remark);
@@ -82,6 +83,16 @@ fn denied_by_default(rule: &Rule<'_>, loaded: &Loaded) -> Option<Remark> {
         let why = format!("`default` is `deny` in {}:{}, an outer file", source.path.display(), default.line);
         let help = "remove it, or write `default: {answer: deny, overridable: true}` there";
         rule.remark(format!("{SECTION}: `{}` can never allow anything", rule.written)).because(why).help(help)
+    })
+}
+
+/// Where all is allowed by default, a rule of the same file that allows something says nothing.
+fn allowed_by_default(rule: &Rule<'_>, loaded: &Loaded) -> Option<Remark> {
+    let default = loaded.config.permissions.default.as_ref()?;
+    let is_allowing = default.value.0.answer == PermissionDefault::Allow && default.source == rule.source;
+    (rule.list == "allow" && is_allowing).then(|| {
+        let why = format!("`default: allow` in line {} allows it anyway", default.line);
+        rule.remark(format!("{SECTION}: `{}` says nothing new", rule.written)).because(why).help("remove it")
     })
 }
 

@@ -477,7 +477,7 @@ fn a_section_of_a_new_event_names_the_key_that_is_unknown() {
 #[test]
 fn a_key_in_the_wrong_section_is_shown_where_it_belongs() {
     let config = "uneditableFiles: [a]\npostToolUse: {unreadableFiles: [a]}\nfancyNewEvent: {preventAdditions: [a]}\n\
-                  preToolUse: {infinite: true}\nguards: {toolUsageValidation: []}\n";
+                  preToolUse: {infinite: true}\nguards: {toolUsageValidation: []}\nhooks: {PreToolUse: []}\ncommands: []\n";
     assert_snapshot!(Test::stop().config(config).shows(&["validate"]), @"
     exit 1
     ----- stdout
@@ -521,7 +521,23 @@ fn a_key_in_the_wrong_section_is_shown_where_it_belongs() {
       |
       = help: write it in `preToolUse`
 
-    error: invalid config [ROOT]/.conclaude.yaml: 5 problems
+    error: unknown key `hooks` in the config
+     --> [ROOT]/.conclaude.yaml:6:1
+      |
+    6 | hooks: {PreToolUse: []}
+      | ^^^^^ not a key of this section
+      |
+      = help: each event is a section: `preToolUse: {commands: {Bash: [{run: …}]}}`; `conclaude init --import` takes over what the settings of Claude Code have
+
+    error: unknown key `commands` in the config
+     --> [ROOT]/.conclaude.yaml:7:1
+      |
+    7 | commands: []
+      | ^^^^^^^^ not a key of this section
+      |
+      = help: write it in the section of an event, such as `subagentStop`
+
+    error: invalid config [ROOT]/.conclaude.yaml: 7 problems
     ");
 }
 

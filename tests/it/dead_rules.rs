@@ -66,6 +66,71 @@ fn an_exception_to_nothing_is_dead() {
 }
 
 #[test]
+fn a_pattern_of_the_project_that_is_for_what_is_outside_is_dead() {
+    let config = "preToolUse:\n  uneditableFiles: [{pattern: src/gen, outside: true}, {pattern: //usr/, outside: true}, {pattern: '*.pem', outside: true}]\n";
+    assert_snapshot!(project(config).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: uneditableFiles: `src/gen` covers nothing
+     --> [ROOT]/.conclaude.yaml:2:22
+      |
+    2 |   uneditableFiles: [{pattern: src/gen, outside: true}, {pattern: //usr/, outside: true}, {pattern: '*.pem', outside: true}]
+      |                      ^^^^^^^ a pattern with `/` is one of the project, and `outside` leaves that out
+      |
+      = help: remove `outside`, or start the pattern with `//` or `~/`
+
+    valid: [ROOT]/.conclaude.yaml
+      preToolUse: 3 guards
+    ");
+}
+
+#[test]
+fn rules_that_the_rest_of_their_section_makes_superfluous_are_dead() {
+    let config = "permissionRequest: {default: allow, allow: [Read], deny: [Bash]}\nstop: {infiniteMessage: go on}\n\
+                  postToolUse: {commands: {mcp__github: [{run: x}], mcp__github__get: [{run: x}]}}\n\
+                  userPromptSubmit: {contextRules: [{pattern: ^$, prompt: x}, {pattern: 'x*', prompt: y}]}\n";
+    assert_snapshot!(project(config).shows(&["validate"]), @"
+    exit 0
+    ----- stdout
+    warning: permissionRequest: `Read` says nothing new
+     --> [ROOT]/.conclaude.yaml:1:45
+      |
+    1 | permissionRequest: {default: allow, allow: [Read], deny: [Bash]}
+      |                                             ^^^^ `default: allow` in line 1 allows it anyway
+      |
+      = help: remove it
+
+    warning: stop: `infiniteMessage` has no effect
+     --> [ROOT]/.conclaude.yaml:2:25
+      |
+    2 | stop: {infiniteMessage: go on}
+      |                         ^^^^^ `infinite` is not `true`
+      |
+      = help: write `infinite: true`, or remove it
+
+    warning: postToolUse: `mcp__github` matches nothing
+     --> [ROOT]/.conclaude.yaml:3:26
+      |
+    3 | postToolUse: {commands: {mcp__github: [{run: x}], mcp__github__get: [{run: x}]}}
+      |                          ^^^^^^^^^^^ it is a server, and its tools are compared
+      |
+      = help: write `mcp__github__*`
+
+    warning: userPromptSubmit: this pattern of `contextRules` matches every prompt
+     --> [ROOT]/.conclaude.yaml:4:71
+      |
+    4 | userPromptSubmit: {contextRules: [{pattern: ^$, prompt: x}, {pattern: 'x*', prompt: y}]}
+      |                                                                       ^^^^
+
+    valid: [ROOT]/.conclaude.yaml
+      permissionRequest: 3 rules
+      stop: 0 patterns, 0 commands
+      postToolUse: 2 patterns, 2 commands
+      userPromptSubmit: 2 context rules
+    ");
+}
+
+#[test]
 fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
     assert_snapshot!(project(DEAD).shows(&["validate"]), @r#"
     exit 0

@@ -295,6 +295,17 @@ pub(super) fn sections(known: &[&str]) -> String {
     format!("allowed here: {}, and events in camelCase, such as `subagentStop`", quoted(&others))
 }
 
+/// What to write instead of a key that each event has a place for, or of Claude Code's own one for them.
+pub(super) fn of_events(key: &str) -> Option<String> {
+    Some(match key {
+        "commands" | "match" => "write it in the section of an event, such as `subagentStop`".into(),
+        "hooks" => "each event is a section: `preToolUse: {commands: {Bash: [{run: …}]}}`; `conclaude init --import` takes over what \
+                    the settings of Claude Code have"
+            .into(),
+        _ => return None,
+    })
+}
+
 /// What to write instead of a pattern that is none. Claude Code's own matchers separate alternatives by `|`.
 pub(super) fn pattern_help(pattern: &str) -> String {
     let is_plain = pattern.contains('|') && !pattern.contains(['{', '}', '[', ']', '\\', ',']);
