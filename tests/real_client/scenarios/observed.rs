@@ -14,11 +14,11 @@ pub(super) fn file_changed(client: &Client) {
     let config = r#"
 fileChanged:
   commands:
-    ".envrc": [{run: "echo \"$CONCLAUDE_EVENT $CONCLAUDE_FILE_PATH\" >> changed"}]
+    "local.cfg": [{run: "echo \"$CONCLAUDE_EVENT $CONCLAUDE_FILE_PATH\" >> changed"}]
     "docs/*.md": [{run: "echo \"$CONCLAUDE_FILE_PATH\" >> documented"}]
 "#;
     let project = Project::new().file("docs/old.md", "x\n").config(config).installed();
-    let writes = format!("echo 'export X=1' > .envrc; touch other; {}", until("changed"));
+    let writes = format!("echo x > local.cfg; touch other; {}", until("changed"));
     let seen = client.play(
         &project,
         Script::main([
@@ -28,7 +28,7 @@ fileChanged:
         ]),
     );
     assert_eq!(seen.turns(MAIN), 3);
-    assert_eq!(project.read("changed"), Some(format!("add {}\n", project.path(".envrc"))));
+    assert_eq!(project.read("changed"), Some(format!("add {}\n", project.path("local.cfg"))));
     assert_eq!(project.read("documented"), Some(format!("{}\n", project.path("docs/new.md"))));
 }
 
