@@ -22,19 +22,14 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
             continue;
         }
         if deadline::is_over() {
-            found.push(Finding {
-                action: Action::Block,
-                what: format!("using {}", call.tool),
-                rule: format!("the guards could not look at all that it touches: {}", deadline::exceeded()),
-                advice: "do it in smaller steps, or let the user shorten the guards".into(),
-                origin: Rule::built_in("out of time"),
-                matched: touch.shown().to_owned(),
-            });
+            found.push(out_of_time(call, touch.shown()));
             return found;
         }
         touched::all(rules, call, touch, &mut found);
     }
-    perhaps(rules, call, effects, &mut found);
+    if !perhaps(rules, call, effects, &mut found) {
+        return found;
+    }
     own_commands(call, effects, &mut found);
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
@@ -45,17 +40,34 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
     found
 }
 
+/// Nobody waits for an answer that took too long.
+fn out_of_time(call: &Call<'_>, matched: &str) -> Finding {
+    Finding {
+        action: Action::Block,
+        what: format!("using {}", call.tool),
+        rule: format!("the guards could not look at all that it touches: {}", deadline::exceeded()),
+        advice: "do it in smaller steps, or let the user shorten the guards".into(),
+        origin: Rule::built_in("out of time"),
+        matched: matched.to_owned(),
+    }
+}
+
 /// What is against a file that another tool is given: only its server knows what is done to it, so the user is asked. A rule that
-/// allows the tool is an answer to that, unless the rule for the file is of an outer layer.
-fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) {
+/// allows the tool is an answer to that, unless the rule for the file is of an outer layer. Whether there was time for all of them.
+fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Finding>) -> bool {
     let mut named = effects.unclear.iter().filter_map(|unclear| match unclear {
         Unclear::Named { access, path } => Some((*access, path)),
         _ => None,
     });
-    let Some(first) = named.next() else { return };
+    let Some(first) = named.next() else { return true };
     let held = allowing_layer(rules, call).map(|layer| rules.of_outer(layer));
     let rules = held.as_ref().unwrap_or(rules);
-    for (access, path) in std::iter::once(first).chain(named) {
+    let mut seen = HashSet::new();
+    for (access, path) in std::iter::once(first).chain(named).filter(|one| seen.insert(*one)) {
+        if deadline::is_over() {
+            found.push(out_of_time(call, path));
+            return false;
+        }
         let touch = call.ground.touch(access, path);
         let mut against = Vec::new();
         // Of a tool whose name says nothing it is not assumed that it writes.
@@ -71,4 +83,5 @@ fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Fi
             ..finding
         }));
     }
+    true
 }

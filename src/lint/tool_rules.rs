@@ -18,7 +18,6 @@ const KEY: &str = "toolUsageValidation";
 pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
     let rules: Vec<&Located<ToolRuleConfig>> =
         loaded.config.guards.tool_usage_validation.iter().flatten().collect();
-    let layer = |rule: &Located<ToolRuleConfig>| layer(rule, loaded);
     for (index, rule) in rules.iter().enumerate() {
         let at = index.to_string();
         let dead = Dead { index: &at };
@@ -26,7 +25,8 @@ pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
             found.push(remark);
             continue;
         }
-        let earlier = rules.iter().take(index).filter(|earlier| layer(earlier) == layer(rule));
+        // What a file decides otherwise than one that it extends is an exception on purpose.
+        let earlier = rules.iter().take(index).filter(|earlier| earlier.source == rule.source);
         let cover = earlier.into_iter().find(|earlier| comes_before(&earlier.value, &rule.value));
         if let Some(cover) = cover {
             let what = format!("{KEY}: this rule for `{}` can never decide", rule.value.tool.as_str());

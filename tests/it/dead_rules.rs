@@ -131,6 +131,17 @@ fn rules_that_the_rest_of_their_section_makes_superfluous_are_dead() {
 }
 
 #[test]
+fn an_exception_to_a_rule_of_an_extended_file_is_on_purpose() {
+    let allow =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'make deploy*', action: allow}]}\n";
+    let base =
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: 'make deploy', action: block}]}\n";
+    let test = project(&format!("extends: [base.yaml]\n{allow}")).file("base.yaml", base);
+    let (code, out, _) = run_in(&test.root(), &["validate", "--strict"]);
+    assert_eq!((code, out.contains("warning")), (Some(0), false), "{out}");
+}
+
+#[test]
 fn each_dead_rule_is_shown_with_its_line_the_reason_and_what_to_write() {
     assert_snapshot!(project(DEAD).shows(&["validate"]), @r#"
     exit 0

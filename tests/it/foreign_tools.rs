@@ -51,6 +51,16 @@ fn a_protected_file_that_an_mcp_tool_is_given_is_asked_about() {
 }
 
 #[test]
+fn a_call_with_more_files_than_can_be_looked_at_in_time_is_denied() {
+    let paths: Vec<String> = (0..100).map(|number| format!("{number}.md")).collect();
+    let test = call(main_thread(CONFIG), "mcp__fs__read_many", json!({ "paths": paths }));
+    assert_snapshot!(test.env("TEST_LIMIT_OF_CONCLAUDE", "0").run().tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: using mcp__fs__read_many: the guards could not look at all that it touches: it took longer than the 2 s that a hook may take → do it in smaller steps, or let the user shorten the guards
+    ");
+}
+
+#[test]
 fn what_an_mcp_tool_may_do_is_known_by_its_name_alone() {
     answered(
         &Test::stop().config(CONFIG),
