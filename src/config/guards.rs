@@ -49,7 +49,8 @@ impl PreToolUseConfig {
             usize::from(switch.as_ref().is_some_and(|on| on.value.0.enabled))
         };
         let files = [&self.uneditable_files, &self.unreadable_files, &self.prevent_additions];
-        let switches = [&self.prevent_root_additions, &self.prevent_update_git_ignored];
+        // The fence is there by itself wherever guards are called; who writes it down wants them to be called.
+        let switches = [&self.prevent_root_additions, &self.prevent_update_git_ignored, &self.worktree_fence];
         files.into_iter().flatten().map(Vec::len).sum::<usize>()
             + switches.into_iter().map(is_on).sum::<usize>()
             + self.tool_usage_validation.as_ref().map_or(0, Vec::len)

@@ -152,9 +152,18 @@ impl PermissionRequestConfig {
         let denied = || self.deny.iter().flatten().map(|rule| &rule.value.0.pattern.pattern);
         let tools: Option<Vec<Vec<String>>> =
             allowed.chain(denied()).map(ToolPattern::alternatives).collect();
+        let mut tools = tools?.concat();
         // A shell command can touch a file as well.
-        let shell = denied().any(ToolPattern::is_about_files).then(|| tools::SHELL.to_owned());
-        tools.map(|tools| tools.concat().into_iter().chain(shell).collect())
+        if denied().any(ToolPattern::is_about_files) {
+            tools.push(tools::SHELL.to_owned());
+        }
+        if tools.iter().any(|tool| tool == tools::SHELL) {
+            let is_denying = denied().next().is_some();
+            let others = tools::WITH_COMMAND.into_iter();
+            tools
+                .extend(others.filter(|tool| tools::is_ruled_as_shell(tool, !is_denying)).map(str::to_owned));
+        }
+        Some(tools)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::Layer;
+use crate::config::{Layer, PACK};
 use crate::rule::Rule;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
+    pub(crate) fn is_of_pack(&self) -> bool {
+        self.file.as_deref().is_some_and(|file| file.starts_with(PACK))
+    }
+
     pub(crate) fn rule(&self, written: &str) -> Rule {
         let pattern = Some(written.to_owned()).filter(|written| !written.is_empty());
         let line = self.file.as_ref().map(|_| self.line);

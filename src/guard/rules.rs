@@ -45,6 +45,15 @@ pub(crate) struct FileRule {
     pub(crate) origin: Origin,
 }
 
+impl FileRule {
+    /// Whether its exception counts against what the other one protects: not against an outer layer, unless that lets it; and one
+    /// of a pack is about that pack alone.
+    fn may_free(&self, held: &FileRule) -> bool {
+        let is_let = held.origin.layer >= self.origin.layer || held.overridable;
+        is_let && (!self.origin.is_of_pack() || self.origin.file == held.origin.file)
+    }
+}
+
 /// A list of files that are protected in one way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileRules(pub(crate) Vec<FileRule>);
@@ -74,14 +83,13 @@ impl FileRules {
                 continue;
             }
             if rule.allows {
-                protecting.retain(|held| held.origin.layer < rule.origin.layer && !held.overridable);
+                protecting.retain(|held| !rule.may_free(held));
                 watch.matched(named, subject, || match protecting.last() {
                     None => format!("frees {subject}"),
                     Some(held) => {
-                        format!(
-                            "covers {subject}, but cannot free it from `{}` of an outer layer",
-                            held.written
-                        )
+                        let is_outer = held.origin.layer < rule.origin.layer;
+                        let owner = if is_outer { "an outer layer" } else { "another file" };
+                        format!("covers {subject}, but cannot free it from `{}` of {owner}", held.written)
                     }
                 });
             } else {

@@ -143,6 +143,7 @@ fn judged(rules: &OuterFirst<'_>, call: &Call<'_>, unit: &Unit<'_>) -> Option<Fi
         call.watch.allowed((&rule.origin, &rule.written), subject);
         return None;
     }
+    let on = unit.file(rule).map(|file| format!(" on {}", clean_line(file))).unwrap_or_default();
     let what = match &unit.kind {
         Kind::Call if call.command.is_none() => format!("using {}", call.tool),
         Kind::Command(_) => format!("running `{}`", clean_line(subject)),
@@ -150,7 +151,7 @@ fn judged(rules: &OuterFirst<'_>, call: &Call<'_>, unit: &Unit<'_>) -> Option<Fi
     };
     let mut found = Finding {
         action,
-        what,
+        what: what + &on,
         rule: named(&rule.origin, &rule.written),
         advice: rule.message.clone().unwrap_or_else(|| "do it another way, or ask the user".into()),
         origin: rule.origin.rule(&rule.written),

@@ -168,6 +168,20 @@ impl Unit<'_> {
         }
     }
 
+    /// The file that a rule denies or asks about, as its path was understood.
+    pub(super) fn file(&self, rule: &ToolRule) -> Option<&str> {
+        let (pattern, writes) = match (&rule.pattern, &rule.input) {
+            (Some(pattern), _) => (pattern, None),
+            (None, InputPattern::File { pattern, writes }) => (pattern, Some(*writes)),
+            _ => return None,
+        };
+        let is_meant = |touch: &&&Touch| {
+            writes.is_none_or(|writes| is_about(touch.access, writes))
+                && touch.names.iter().any(|name| pattern.covers(name))
+        };
+        self.touched.iter().find(is_meant).map(|touch| touch.shown())
+    }
+
     /// Whether the pattern matches a statement of SQL; to allow, it must match each.
     fn runs_sql(&self, pattern: &CommandPattern, is_allowing: bool) -> Result<(), Mismatch> {
         let Kind::Command(forms) = &self.kind else { return Err(Mismatch::Command) };

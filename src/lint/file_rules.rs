@@ -22,7 +22,10 @@ pub(super) fn check(loaded: &Loaded, world: &World, found: &mut Vec<Remark>) {
         let list = List { key, loaded, rules: list.as_deref().unwrap_or_default(), root: &world.root };
         for index in 0..list.rules.len() {
             found.extend(
-                list.names(index, world).or_else(|| list.dead(index)).or_else(|| list.repeated(index)),
+                list.names(index, world)
+                    .or_else(|| list.unmatched(index))
+                    .or_else(|| list.dead(index))
+                    .or_else(|| list.repeated(index)),
             );
         }
     }
@@ -66,6 +69,12 @@ impl List<'_> {
         let agent = self.rules.get(index)?.value.0.agent.as_ref()?;
         let wrong = names::agent(agent.as_str(), world, true)?;
         Some(wrong.remark(&["preToolUse", self.key, &index.to_string(), "agent"], self.key))
+    }
+
+    fn unmatched(&self, index: usize) -> Option<Remark> {
+        let written = pattern(self.rules.get(index)?);
+        let (why, help) = spelling(freed(self.rules.get(index)?).unwrap_or(written))?;
+        Some(self.remark(index, format!("{}: `{written}` matches nothing", self.key)).because(why).help(help))
     }
 
     fn dead(&self, index: usize) -> Option<Remark> {
@@ -165,6 +174,30 @@ impl List<'_> {
 /// Whether git ignores what is in such a directory: then it may be missing and come back.
 fn is_ignored(root: &Path, pattern: &str) -> bool {
     is_literal(pattern) && git::ignores(root, &root.join(pattern).join("file"))
+}
+
+/// Why no path is spelt like that when it is compared, and what to write.
+fn spelling(pattern: &str) -> Option<(&'static str, String)> {
+    for home in ["$HOME/", "${HOME}/"] {
+        if let Some(rest) = pattern.strip_prefix(home) {
+            return Some(("variables are not replaced in patterns", format!("write `~/{rest}`")));
+        }
+    }
+    if pattern.starts_with('$') {
+        return Some(("variables are not replaced in patterns", "write the path itself".into()));
+    }
+    // `./` and `//` at the start have a meaning, and so has a slash at the end.
+    let inner = pattern.strip_prefix("./").unwrap_or(pattern.trim_start_matches('/')).trim_end_matches('/');
+    if inner.split('/').any(|name| name == "..") {
+        let help = "write an absolute path, or one that starts with `~/`";
+        return Some(("paths are compared without `..`", help.into()));
+    }
+    let is_plain = |name: &&str| !matches!(*name, "" | ".");
+    if inner.split('/').all(|name| is_plain(&name)) || inner.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = inner.split('/').filter(is_plain).collect();
+    Some(("paths are compared without `.` and `//` in them", format!("write `{}`", names.join("/"))))
 }
 
 /// Whether a pattern of files covers all that another one covers, as far as that is certain.

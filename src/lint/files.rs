@@ -26,12 +26,12 @@ pub(super) fn check(config: &ConclaudeConfig, world: &World, found: &mut Vec<Rem
     for (event, pattern, index, list) in with_files() {
         let section = event.row().section;
         let keys = command_keys(section, pattern, &index, "files");
-        let is_without = |tool: &String| is_literal(tool) && !tools::may_touch_files(tool);
+        let is_without = |tool: &String| is_literal(tool) && !tools::may_write_files(tool);
         if event.row().subject == Subject::Field("tool_name") && alternatives(pattern).iter().all(is_without)
         {
             let remark = Remark::new(keys, format!("{section}: this command never runs"));
-            found
-                .push(remark.because(format!("`{pattern}` names no file to compare")).help("remove `files`"));
+            let why = format!("`files` is about files that are written, and `{pattern}` writes none");
+            found.push(remark.because(why).help("remove `files`"));
             continue;
         }
         let globs: Vec<&str> = list.0.iter().map(FileGlob::as_str).collect();

@@ -58,6 +58,7 @@ fn innocent_rules_are_not_remarked() {
         "worktreeCreate: {commands: [{run: x}]}\nstop: {infinite: true}",
         "permissionRequest: {default: ask, allow: [Read, 'Bash(git status*)', 'mcp__*', 'WebFetch(domain:x.org)'], deny: ['*Edit']}",
         "fileChanged: {commands: {.env: [{run: x}]}}",
+        "preToolUse: {uneditableFiles: ['./a.md', '//etc/', '/b', 'c/d/', '~/x', '~/.ssh/*', 'a..b', '.hidden', '*.$x']}",
     ] {
         assert_eq!(remarked(config), Vec::<String>::new(), "{config}");
     }
@@ -91,6 +92,8 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
         "permissionRequest: {default: ask, allow: [Raed, 'Bash(git status*)', {pattern: Edit, agent: codr}], deny: [Wirte]}",
         "notification: {commands: {permision_prompt: [{run: y}]}}\ninstructionsLoaded: {commands: {Project: [{run: x}], session_strat: [{run: x}]}}\nstopFailure: {commands: {rate_limt: [{run: x}]}}",
         "postToolUse: {commands: {WebFetch: [{run: x, files: ['*.rs']}], '{WebSearch,Bash}': [{run: x, files: ['*.rs']}]}}",
+        "postToolUse: {commands: {'{Read,Grep}': [{run: x, files: ['*.rs']}]}}",
+        "preToolUse: {uneditableFiles: ['$HOME/.ssh/**', '../shared/**', 'src/../x', 'a//b/', './a/./b', '$X/y'], unreadableFiles: ['*', '!../z']}",
         "userPromptSubmit: {contextRules: [{pattern: a, prompt: '@/etc/passwd'}, {pattern: a, prompt: '@../x'}, {pattern: a, prompt: '@missing.md'}, {pattern: a, prompt: '@src/main.rs'}], slashCommands: {commands: {'/deploy prod': [{run: x}]}}}",
         "stop: {commands: [{run: x, files: ['!*.md']}, {run: x, files: ['lib/**', 'app/main.rs', '*.rs']}]}",
     ] {

@@ -42,7 +42,19 @@ fn judged(pack: &str, table: &str) {
     let free = cases.iter().filter(|(expected, _)| *expected == "free").count();
     assert!(free >= 25 && cases.len() - free >= 25, "{pack}: {free} free of {}", cases.len());
     let mut test = Test::stop().config(&format!("extends: [\"pack:{pack}\"]\n"));
-    for file in [".env", ".env.local", "Cargo.lock", "src/main.rs", "docs/a.md", "README.md"] {
+    let own = [".env", ".env.local", "Cargo.lock", "src/main.rs", "docs/a.md", "README.md"];
+    // What was installed or built has such files as well.
+    let others = [
+        "packages/web/package-lock.json",
+        "packages/web/node_modules/a/yarn.lock",
+        "node_modules/a/yarn.lock",
+        "node_modules/b/.env",
+        ".venv/lib/python3.12/site-packages/certifi/cacert.pem",
+        "target/package/a/Cargo.lock",
+        "vendor/a/Gemfile.lock",
+        "crates/target.d/Cargo.lock",
+    ];
+    for file in own.into_iter().chain(others) {
         test = test.file(file, "x\n");
     }
     // JSON is YAML.
@@ -92,6 +104,17 @@ fn the_directories_of_the_machine_are_not_those_of_the_project() {
 #[test]
 fn lockfiles_are_left_to_package_managers() {
     judged("lockfiles", include_str!("../fixtures/packs/lockfiles.txt"));
+}
+
+#[test]
+fn an_exception_of_a_pack_frees_nothing_of_another_file() {
+    let config = "extends: [\"pack:secrets\", own.yaml, \"pack:lockfiles\"]\n";
+    let own = "preToolUse: {uneditableFiles: [\"*.keep\"]}\n";
+    for command in ["rm vendor/.env", "rm vendor/a.keep", "rm target/a.keep", "rm -rf vendor"] {
+        let test =
+            bash(config, command).file("own.yaml", own).file("vendor/.env", "").file("vendor/a.keep", "");
+        test.file("target/a.keep", "").run().tool("deny");
+    }
 }
 
 #[test]

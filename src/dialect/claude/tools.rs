@@ -182,6 +182,11 @@ pub(crate) fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
     allowed.is_none_or(|tools| tools.iter().any(writes)) && !is_denied
 }
 
+/// Whether a call of this tool may write files, as far as that is known.
+pub(crate) fn may_write_files(tool: &str) -> bool {
+    !KNOWN.contains(&tool) || WRITING.contains(&tool)
+}
+
 /// Whether a call of this tool may name files or a command, as far as that is known.
 pub(crate) fn may_touch_files(tool: &str) -> bool {
     !KNOWN.contains(&tool) || WRITING.contains(&tool) || READING.contains(&tool)

@@ -105,6 +105,12 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
         "PostToolUse: ^(Agent|mcp__a__.*|mcp__b\\.c__.*|Write)$"
     );
     has("permissionRequest: {commands: {Bash: [{run: x}]}}", "PermissionRequest: Bash");
+    has("permissionRequest: {allow: ['Bash(ls:*)']}", "PermissionRequest: Bash|Monitor");
+    has("permissionRequest: {deny: ['Bash(rm *)']}", "PermissionRequest: Bash|Monitor|PowerShell");
+    assert_eq!(
+        off("preToolUse: {worktreeFence: true}").get(1).unwrap(),
+        "PreToolUse: Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
+    );
     has("permissionRequest: {deny: ['mcp__gh__*', WebFetch]}", "PermissionRequest: ^(mcp__gh__.*|WebFetch)$");
     assert_eq!(
         off("preToolUse: {toolUsageValidation: [{tool: 'mcp__gh__*', action: block}]}"),
