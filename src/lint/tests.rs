@@ -158,7 +158,17 @@ fn dead_rules_are_remarked_with_the_reason_and_what_to_write() {
     `session_strat` instructionsLoaded: `session_strat` matches nothing: InstructionsLoaded is never about that; did you mean `session_start`?
     `rate_limt` stopFailure: `rate_limt` matches nothing: StopFailure is never about that; did you mean `rate_limit`?
 
-    `files` postToolUse: this command never runs: `WebFetch` names no file to compare; remove `files`
+    `files` postToolUse: this command never runs: `files` is about files that are written, and `WebFetch` writes none; remove `files`
+
+    `files` postToolUse: this command never runs: `files` is about files that are written, and `{Read,Grep}` writes none; remove `files`
+
+    `'$HOME/.ssh/**'` uneditableFiles: `$HOME/.ssh/**` matches nothing: variables are not replaced in patterns; write `~/.ssh/**`
+    `'../shared/**'` uneditableFiles: `../shared/**` matches nothing: paths are compared without `..`; write an absolute path, or one that starts with `~/`
+    `'src/../x'` uneditableFiles: `src/../x` matches nothing: paths are compared without `..`; write an absolute path, or one that starts with `~/`
+    `'a//b/'` uneditableFiles: `a//b/` matches nothing: paths are compared without `.` and `//` in them; write `a/b`
+    `'./a/./b'` uneditableFiles: `./a/./b` matches nothing: paths are compared without `.` and `//` in them; write `a/b`
+    `'$X/y'` uneditableFiles: `$X/y` matches nothing: variables are not replaced in patterns; write the path itself
+    `'!../z'` unreadableFiles: `!../z` matches nothing: paths are compared without `..`; write an absolute path, or one that starts with `~/`
 
     `'@/etc/passwd'` userPromptSubmit: `@/etc/passwd` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` at the start of a word is an `@`
     `'@../x'` userPromptSubmit: `@../x` is not inserted: only files of the project are, by a path without `..`; write its path from the project's root; `@@` at the start of a word is an `@`

@@ -3,9 +3,9 @@
 use super::Value::{self, Flag, List, Map, Text};
 
 #[rustfmt::skip]
-pub(super) static SECRETS: Value = Map((167, 3144, 3), &[
-    ((167, 177, 3), "preToolUse", Map((181, 3144, 4), &[
-        ((181, 196, 4), "unreadableFiles", List((202, 2392, 5), &[
+pub(super) static SECRETS: Value = Map((167, 3334, 3), &[
+    ((167, 177, 3), "preToolUse", Map((181, 3334, 4), &[
+        ((181, 196, 4), "unreadableFiles", List((202, 2519, 5), &[
             Map((204, 312, 5), &[((205, 212, 5), "pattern", Text((214, 220, 5), ".env")),((222, 229, 5), "message", Text((231, 311, 5), "it holds secrets: read .env.example for the names, and ask the user for values")),]),
             Map((319, 429, 6), &[((320, 327, 6), "pattern", Text((329, 337, 6), ".env.*")),((339, 346, 6), "message", Text((348, 428, 6), "it holds secrets: read .env.example for the names, and ask the user for values")),]),
             Text((436, 451, 7), "!.env.example"),
@@ -41,21 +41,27 @@ pub(super) static SECRETS: Value = Map((167, 3144, 3), &[
             Map((2121, 2183, 37), &[((2122, 2129, 37), "pattern", Text((2131, 2149, 37), "credentials.json")),((2151, 2158, 37), "message", Text((2160, 2182, 37), "it holds access keys")),]),
             Map((2190, 2257, 38), &[((2191, 2198, 38), "pattern", Text((2200, 2223, 38), "service-account*.json")),((2225, 2232, 38), "message", Text((2234, 2256, 38), "it holds access keys")),]),
             Map((2264, 2328, 39), &[((2265, 2272, 39), "pattern", Text((2274, 2285, 39), "*.tfstate")),((2287, 2294, 39), "message", Text((2296, 2327, 39), "Terraform keeps secrets in it")),]),
-            Map((2335, 2389, 40), &[((2336, 2343, 40), "pattern", Text((2345, 2353, 40), "*.kdbx")),((2355, 2362, 40), "message", Text((2364, 2388, 40), "it is a password store")),]),])),
-        ((2392, 2407, 41), "uneditableFiles", List((2413, 3144, 42), &[
-            Map((2415, 2514, 42), &[((2416, 2423, 42), "pattern", Text((2425, 2431, 42), ".env")),((2433, 2440, 42), "message", Text((2442, 2513, 42), "it holds secrets: change .env.example, and ask the user to set values")),]),
-            Map((2521, 2622, 43), &[((2522, 2529, 43), "pattern", Text((2531, 2539, 43), ".env.*")),((2541, 2548, 43), "message", Text((2550, 2621, 43), "it holds secrets: change .env.example, and ask the user to set values")),]),
-            Text((2629, 2644, 44), "!.env.example"),
-            Text((2651, 2665, 45), "!.env.sample"),
-            Text((2672, 2688, 46), "!.env.template"),
-            Text((2695, 2707, 47), "!.env.dist"),
-            Map((2714, 2768, 48), &[((2715, 2722, 48), "pattern", Text((2724, 2731, 48), "*.pem")),((2733, 2740, 48), "message", Text((2742, 2767, 48), "it may be a private key")),]),
-            Map((2775, 2829, 49), &[((2776, 2783, 49), "pattern", Text((2785, 2794, 49), "~/.ssh/")),((2796, 2803, 49), "message", Text((2805, 2828, 49), "it holds private keys")),]),
-            Map((2836, 2892, 50), &[((2837, 2844, 50), "pattern", Text((2846, 2857, 50), "~/.gnupg/")),((2859, 2866, 50), "message", Text((2868, 2891, 50), "it holds private keys")),]),
-            Map((2899, 2952, 51), &[((2900, 2907, 51), "pattern", Text((2909, 2918, 51), "~/.aws/")),((2920, 2927, 51), "message", Text((2929, 2951, 51), "it holds access keys")),]),
-            Map((2959, 3015, 52), &[((2960, 2967, 52), "pattern", Text((2969, 2979, 52), "~/.kube/")),((2981, 2988, 52), "message", Text((2990, 3014, 52), "it holds access tokens")),]),
-            Map((3022, 3074, 53), &[((3023, 3030, 53), "pattern", Text((3032, 3042, 53), "~/.netrc")),((3044, 3051, 53), "message", Text((3053, 3073, 53), "it holds passwords")),]),
-            Map((3081, 3143, 54), &[((3082, 3089, 54), "pattern", Text((3091, 3111, 54), "~/.git-credentials")),((3113, 3120, 54), "message", Text((3122, 3142, 54), "it holds passwords")),]),])),])),]);
+            Map((2335, 2389, 40), &[((2336, 2343, 40), "pattern", Text((2345, 2353, 40), "*.kdbx")),((2355, 2362, 40), "message", Text((2364, 2388, 40), "it is a password store")),]),
+            Text((2460, 2476, 42), "!node_modules/"),
+            Text((2483, 2492, 43), "!.venv/"),
+            Text((2499, 2516, 44), "!site-packages/"),])),
+        ((2519, 2534, 45), "uneditableFiles", List((2540, 3334, 46), &[
+            Map((2542, 2641, 46), &[((2543, 2550, 46), "pattern", Text((2552, 2558, 46), ".env")),((2560, 2567, 46), "message", Text((2569, 2640, 46), "it holds secrets: change .env.example, and ask the user to set values")),]),
+            Map((2648, 2749, 47), &[((2649, 2656, 47), "pattern", Text((2658, 2666, 47), ".env.*")),((2668, 2675, 47), "message", Text((2677, 2748, 47), "it holds secrets: change .env.example, and ask the user to set values")),]),
+            Text((2756, 2771, 48), "!.env.example"),
+            Text((2778, 2792, 49), "!.env.sample"),
+            Text((2799, 2815, 50), "!.env.template"),
+            Text((2822, 2834, 51), "!.env.dist"),
+            Map((2841, 2895, 52), &[((2842, 2849, 52), "pattern", Text((2851, 2858, 52), "*.pem")),((2860, 2867, 52), "message", Text((2869, 2894, 52), "it may be a private key")),]),
+            Map((2902, 2956, 53), &[((2903, 2910, 53), "pattern", Text((2912, 2921, 53), "~/.ssh/")),((2923, 2930, 53), "message", Text((2932, 2955, 53), "it holds private keys")),]),
+            Map((2963, 3019, 54), &[((2964, 2971, 54), "pattern", Text((2973, 2984, 54), "~/.gnupg/")),((2986, 2993, 54), "message", Text((2995, 3018, 54), "it holds private keys")),]),
+            Map((3026, 3079, 55), &[((3027, 3034, 55), "pattern", Text((3036, 3045, 55), "~/.aws/")),((3047, 3054, 55), "message", Text((3056, 3078, 55), "it holds access keys")),]),
+            Map((3086, 3142, 56), &[((3087, 3094, 56), "pattern", Text((3096, 3106, 56), "~/.kube/")),((3108, 3115, 56), "message", Text((3117, 3141, 56), "it holds access tokens")),]),
+            Map((3149, 3201, 57), &[((3150, 3157, 57), "pattern", Text((3159, 3169, 57), "~/.netrc")),((3171, 3178, 57), "message", Text((3180, 3200, 57), "it holds passwords")),]),
+            Map((3208, 3270, 58), &[((3209, 3216, 58), "pattern", Text((3218, 3238, 58), "~/.git-credentials")),((3240, 3247, 58), "message", Text((3249, 3269, 58), "it holds passwords")),]),
+            Text((3277, 3293, 59), "!node_modules/"),
+            Text((3300, 3309, 60), "!.venv/"),
+            Text((3316, 3333, 61), "!site-packages/"),])),])),]);
 
 #[rustfmt::skip]
 pub(super) static GIT_SAFETY: Value = Map((119, 6006, 2), &[
@@ -154,9 +160,9 @@ pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7231, 2), &[
             Map((7131, 7230, 53), &[((7132, 7136, 53), "tool", Text((7138, 7142, 53), "Bash")),((7144, 7158, 53), "commandPattern", Text((7160, 7173, 53), "history -c*")),((7175, 7181, 53), "action", Text((7183, 7186, 53), "ask")),((7188, 7195, 53), "message", Text((7197, 7229, 53), "it deletes the shell's history")),]),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static LOCKFILES: Value = Map((124, 2672, 2), &[
-    ((124, 134, 2), "preToolUse", Map((138, 2672, 3), &[
-        ((138, 153, 3), "uneditableFiles", List((159, 2672, 4), &[
+pub(super) static LOCKFILES: Value = Map((124, 2847, 2), &[
+    ((124, 134, 2), "preToolUse", Map((138, 2847, 3), &[
+        ((138, 153, 3), "uneditableFiles", List((159, 2847, 4), &[
             Map((161, 264, 4), &[((162, 169, 4), "pattern", Text((171, 190, 4), "package-lock.json")),((192, 199, 4), "message", Text((201, 244, 4), "change package.json and run `npm install`")),((246, 257, 4), "overridable", Flag((259, 263, 4), true)),]),
             Map((271, 355, 5), &[((272, 279, 5), "pattern", Text((281, 302, 5), "npm-shrinkwrap.json")),((304, 311, 5), "message", Text((313, 335, 5), "run `npm shrinkwrap`")),((337, 348, 5), "overridable", Flag((350, 354, 5), true)),]),
             Map((362, 458, 6), &[((363, 370, 6), "pattern", Text((372, 383, 6), "yarn.lock")),((385, 392, 6), "message", Text((394, 438, 6), "change package.json and run `yarn install`")),((440, 451, 6), "overridable", Flag((453, 457, 6), true)),]),
@@ -181,4 +187,8 @@ pub(super) static LOCKFILES: Value = Map((124, 2672, 2), &[
             Map((2314, 2397, 25), &[((2315, 2322, 25), "pattern", Text((2324, 2344, 25), "packages.lock.json")),((2346, 2353, 25), "message", Text((2355, 2377, 25), "run `dotnet restore`")),((2379, 2390, 25), "overridable", Flag((2392, 2396, 25), true)),]),
             Map((2404, 2481, 26), &[((2405, 2412, 26), "pattern", Text((2414, 2426, 26), "flake.lock")),((2428, 2435, 26), "message", Text((2437, 2461, 26), "run `nix flake update`")),((2463, 2474, 26), "overridable", Flag((2476, 2480, 26), true)),]),
             Map((2488, 2581, 27), &[((2489, 2496, 27), "pattern", Text((2498, 2519, 27), ".terraform.lock.hcl")),((2521, 2528, 27), "message", Text((2530, 2561, 27), "run `terraform init -upgrade`")),((2563, 2574, 27), "overridable", Flag((2576, 2580, 27), true)),]),
-            Map((2588, 2671, 28), &[((2589, 2596, 28), "pattern", Text((2598, 2610, 28), "Chart.lock")),((2612, 2619, 28), "message", Text((2621, 2651, 28), "run `helm dependency update`")),((2653, 2664, 28), "overridable", Flag((2666, 2670, 28), true)),]),])),])),]);
+            Map((2588, 2671, 28), &[((2589, 2596, 28), "pattern", Text((2598, 2610, 28), "Chart.lock")),((2612, 2619, 28), "message", Text((2621, 2651, 28), "run `helm dependency update`")),((2653, 2664, 28), "overridable", Flag((2666, 2670, 28), true)),]),
+            Text((2780, 2796, 30), "!node_modules/"),
+            Text((2803, 2813, 31), "!vendor/"),
+            Text((2820, 2829, 32), "!.venv/"),
+            Text((2836, 2846, 33), "!target/"),])),])),]);

@@ -171,7 +171,7 @@ fn files_and_commands_of_the_original_are_guarded() {
     Edit {"file_path":"tsconfig.json"}: ✗ GUARD_DENIED: writing tsconfig.json: `uneditableFiles` has `{package,tsconfig}.json` in .conclaude.yaml:15 → it may not be changed; do it another way, or ask the user
     Edit {"file_path":"src/a.test.ts"}: allowed
     Write {"file_path":"dist/app.css"}: ✗ GUARD_DENIED: writing dist/app.css: `preventAdditions` has `dist` in .conclaude.yaml:17 → change a file that exists instead
-    Edit {"file_path":"secrets/key.pem"}: ✗ GUARD_DENIED: using Edit: `toolUsageValidation` has `* secrets/**` in .conclaude.yaml:24 → Secrets stay as they are
+    Edit {"file_path":"secrets/key.pem"}: ✗ GUARD_DENIED: using Edit on secrets/key.pem: `toolUsageValidation` has `* secrets/**` in .conclaude.yaml:24 → Secrets stay as they are
     Bash {"command":"git push --force origin main"}: ✗ GUARD_DENIED: running `git push --force origin main`: `toolUsageValidation` has `Bash git push --force*` in .conclaude.yaml:28 → Push without force
     Bash {"command":"git push origin main"}: allowed
     "#);

@@ -24,17 +24,18 @@ fn rules_that_do_not_match_take_few_lines() {
         reads .env (which does not exist)
 
     Guards
-      · each of 13 uneditableFiles in pack:secrets:42-54 is not compared: nothing is
+      · each of 16 uneditableFiles in pack:secrets:46-61 is not compared: nothing is
         written or deleted
           ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template",
           "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
-          "~/.netrc", "~/.git-credentials"
+          "~/.netrc", "~/.git-credentials", "!node_modules/", "!.venv/",
+          "!site-packages/"
       · uneditableFiles ".git/" in pack:git-safety:39 is not compared: nothing is
         written or deleted
       ✗ unreadableFiles ".env" in pack:secrets:5
           does not cover notes.txt
           covers .env
-      · each of 35 unreadableFiles in pack:secrets:6-40 does not cover notes.txt,
+      · each of 38 unreadableFiles in pack:secrets:6-44 does not cover notes.txt,
         .env
           ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
           "*.pem", "*.p12", "*.pfx", "*.jks", "*.keystore", "id_rsa", "id_dsa",
@@ -43,7 +44,8 @@ fn rules_that_do_not_match_take_few_lines() {
           "~/.gnupg/", "~/.aws/credentials", "~/.azure/", "~/.config/gcloud/",
           "~/.config/gh/hosts.yml", "~/.kube/config", "~/.docker/config.json",
           "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
-          "service-account*.json", "*.tfstate", "*.kdbx"
+          "service-account*.json", "*.tfstate", "*.kdbx", "!node_modules/",
+          "!.venv/", "!site-packages/"
       · each of 31 toolUsageValidation in pack:git-safety:4-34 does not match cat
         notes.txt .env
           "Bash git push -f,--force", "Bash git push * +*", "Bash git push
