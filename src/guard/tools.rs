@@ -143,15 +143,18 @@ fn judged(rules: &OuterFirst<'_>, call: &Call<'_>, unit: &Unit<'_>) -> Option<Fi
         call.watch.allowed((&rule.origin, &rule.written), subject);
         return None;
     }
-    let on = unit.file(rule).map(|file| format!(" on {}", clean_line(file))).unwrap_or_default();
-    let what = match &unit.kind {
+    let mut what = match &unit.kind {
         Kind::Call if call.command.is_none() => format!("using {}", call.tool),
         Kind::Command(_) => format!("running `{}`", clean_line(subject)),
         Kind::Call | Kind::Joined { .. } => format!("running `{}`", clean_line(start(subject))),
     };
+    // What is not to be seen in the command.
+    if let Some(file) = unit.file(rule).map(clean_line).filter(|file| !what.contains(file.as_str())) {
+        what += &format!(" on {file}");
+    }
     let mut found = Finding {
         action,
-        what: what + &on,
+        what,
         rule: named(&rule.origin, &rule.written),
         advice: rule.message.clone().unwrap_or_else(|| "do it another way, or ask the user".into()),
         origin: rule.origin.rule(&rule.written),

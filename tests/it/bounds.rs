@@ -44,7 +44,7 @@ fn thousands_of_phases_in_brackets_are_refused() {
 }
 
 #[test]
-fn hundreds_of_patterns_of_stars_are_not_compared_with_an_endless_name() {
+fn hundreds_of_patterns_of_stars_are_compared_with_a_long_name() {
     let patterns = |count: usize, length: usize| {
         let patterns =
             numbered(count, |at| format!("\"{}{at}\": [{{run: ':'}}]", "*a".repeat(length / 2 - 2)));
@@ -59,10 +59,8 @@ fn hundreds_of_patterns_of_stars_are_not_compared_with_an_endless_name() {
     error: invalid pattern `*…0`: it is longer than 256 characters
     error: invalid pattern `*…1`: it is longer than 256 characters
     ");
-    let compared = refused.again().config(&patterns(200, 256)).agent(&long).run().status(1);
-    let last = compared.stderr.lines().last().unwrap().replace("*a", "");
-    insta::assert_snapshot!(last, @"conclaude: invalid pattern `0`: the name is too long to be compared with it");
-    compared.again().agent(&"a".repeat(64)).run().silent();
+    let compared = refused.again().config(&patterns(200, 256)).agent(&long).run().silent();
+    compared.again().agent(&format!("{long}7")).run().silent();
 }
 
 #[test]

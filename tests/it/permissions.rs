@@ -195,8 +195,8 @@ fn a_decision_about_a_permission_is_recorded() {
 #[test]
 fn rules_for_permissions_are_registered_for_their_tools() {
     for (rules, matcher) in [
-        (r#"{allow: ["Bash(git *)"]}"#, json!("Bash")),
-        (r#"{deny: ["Read(.env)"]}"#, json!("Read|NotebookRead|Grep|Glob|Bash")),
+        (r#"{allow: ["Bash(git *)"]}"#, json!("Bash|Monitor")),
+        (r#"{deny: ["Read(.env)"]}"#, json!("Read|NotebookRead|Grep|Glob|Bash|Monitor|PowerShell")),
         (r#"{allow: ["mcp__github"]}"#, json!("^(mcp__github|mcp__github__.*)$")),
         ("{default: deny}", Value::Null),
     ] {

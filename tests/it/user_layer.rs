@@ -53,7 +53,7 @@ fn what_the_users_config_needs_is_registered_for_all_projects() {
     SubagentStop
     Stop
     SessionEnd
-    PermissionRequest: Bash
+    PermissionRequest: Bash|Monitor|PowerShell
     PreCompact
     ");
     // In a project without a config all is in sync; what this one needs beyond that is for the project to register.

@@ -109,7 +109,7 @@ fn an_event_is_registered_when_something_needs_it_and_for_the_tools_that_rules_n
     has("permissionRequest: {deny: ['Bash(rm *)']}", "PermissionRequest: Bash|Monitor|PowerShell");
     assert_eq!(
         off("preToolUse: {worktreeFence: true}").get(1).unwrap(),
-        "PreToolUse: Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
+        "PreToolUse: ^(Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|mcp__.*)$"
     );
     has("permissionRequest: {deny: ['mcp__gh__*', WebFetch]}", "PermissionRequest: ^(mcp__gh__.*|WebFetch)$");
     assert_eq!(
