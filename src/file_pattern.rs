@@ -6,12 +6,14 @@ use std::borrow::Cow;
 use crate::glob::{Glob, GlobError, Kind};
 
 /// Where a path is, by the names it can be compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Location {
     /// Absolute, without links, `.` and `..`.
     pub(crate) absolute: String,
     /// From the root, if it is below it; empty for the root itself.
     pub(crate) relative: Option<String>,
+    /// From the top level of a worktree of the project, if it is in one: there patterns mean what they mean at the root.
+    pub(crate) in_worktree: Option<String>,
     pub(crate) is_directory: bool,
 }
 
@@ -23,6 +25,17 @@ impl Location {
             Some(relative) => relative,
             None => &self.absolute,
         }
+    }
+
+    /// Neither in the project nor in a worktree of it.
+    pub(crate) fn is_outside(&self) -> bool {
+        self.relative.is_none() && self.in_worktree.is_none()
+    }
+
+    /// Its paths from the root and from the top level of its worktree.
+    pub(crate) fn anchored(&self) -> impl Iterator<Item = &str> {
+        let paths = [self.relative.as_deref(), self.in_worktree.as_deref()];
+        paths.into_iter().flatten().filter(|path| !path.is_empty())
     }
 }
 
@@ -54,7 +67,9 @@ impl FilePattern {
     /// # Errors
     /// Says what is wrong with it.
     pub(crate) fn new(written: &str, home: Option<&str>) -> Result<FilePattern, GlobError> {
-        let pattern = fold_case(written.trim().trim_start_matches("./"));
+        let written = written.trim();
+        let is_at_root = written.starts_with("./");
+        let pattern = fold_case(written.trim_start_matches("./"));
         let is_for_directories = pattern.ends_with('/');
         let plain = pattern.trim_end_matches('/');
         let (anchor, plain) = if let Some(below_home) = plain.strip_prefix("~/") {
@@ -65,7 +80,7 @@ impl FilePattern {
             (Anchor::Absolute, absolute.trim_start_matches('/').into())
         } else if let Some(rooted) = plain.strip_prefix('/') {
             (Anchor::RootOrAbsolute, rooted.into())
-        } else if plain.contains('/') {
+        } else if is_at_root || plain.contains('/') {
             (Anchor::Root, plain.into())
         } else {
             (Anchor::AnyDepth, plain.into())
@@ -112,7 +127,7 @@ impl FilePattern {
         let root =
             location.absolute.strip_suffix(relative.as_str()).unwrap_or_default().trim_end_matches('/');
         let above = root.rsplit_once('/').map_or("", |(above, _)| above);
-        let above = Location { absolute: above.to_owned(), relative: None, is_directory: true };
+        let above = Location { absolute: above.to_owned(), is_directory: true, ..Location::default() };
         !above.absolute.is_empty() && self.surely_covers(&above)
     }
 
@@ -136,21 +151,20 @@ impl FilePattern {
             return true;
         }
         let matches = |text: &str| matches(&self.glob, &fold_case(text));
-        let relative = location.relative.as_deref().filter(|relative| !relative.is_empty());
+        let is_anchored =
+            || location.anchored().any(|path| self.covers_a_prefix(path, location.is_directory, matches));
         let absolute = location.absolute.trim_start_matches('/');
         match self.anchor {
             // The names of the directories that the root is in do not count.
             Anchor::AnyDepth => {
-                let path = location.relative.as_deref().unwrap_or(absolute);
+                let inside = location.relative.as_deref().or(location.in_worktree.as_deref());
+                let path = inside.unwrap_or(absolute);
                 self.covers_a_name(path, location.is_directory, matches)
             }
-            Anchor::Root => {
-                relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory, matches))
-            }
+            Anchor::Root => is_anchored(),
             Anchor::Absolute => self.covers_a_prefix(absolute, location.is_directory, matches),
             Anchor::RootOrAbsolute => {
-                relative.is_some_and(|path| self.covers_a_prefix(path, location.is_directory, matches))
-                    || self.covers_a_prefix(absolute, location.is_directory, matches)
+                is_anchored() || self.covers_a_prefix(absolute, location.is_directory, matches)
             }
         }
     }
@@ -200,11 +214,12 @@ mod tests {
             absolute: format!("/home/me/project/{relative}"),
             relative: Some(relative.into()),
             is_directory,
+            ..Location::default()
         }
     }
 
     fn outside(absolute: &str) -> Location {
-        Location { absolute: absolute.into(), relative: None, is_directory: false }
+        Location { absolute: absolute.into(), ..Location::default() }
     }
 
     fn covers(pattern: &str, location: &Location) -> bool {
@@ -228,7 +243,9 @@ mod tests {
             ("docs/api/", vec!["docs/api/x", "docs/api/"], vec!["docs/api", "x/docs/api/y"]),
             ("a/**", vec!["a/b", "a/b/c"], vec!["b/a"]),
             ("**/secret.*", vec!["secret.pem", "a/b/secret.key"], vec!["secrets.pem"]),
-            ("./x.toml", vec!["x.toml"], vec!["x.tom"]),
+            ("./x.toml", vec!["x.toml", "x.toml/y"], vec!["x.tom", "a/x.toml"]),
+            ("./x/", vec!["x/", "x/y"], vec!["x", "a/x/y"]),
+            ("./*.md", vec!["a.md"], vec!["b/a.md"]),
             ("{a,b}.txt", vec!["a.txt", "c/b.txt"], vec!["ab.txt"]),
             ("/", vec!["a", "b/c"], vec![]),
         ] {
@@ -272,7 +289,7 @@ mod tests {
     fn a_project_below_a_directory_of_the_machine_has_files_of_its_own() {
         let own = |pattern: &str, root: &str, relative: &str| {
             let absolute = format!("{}/{relative}", root.trim_end_matches('/'));
-            let location = Location { absolute, relative: Some(relative.into()), is_directory: false };
+            let location = Location { absolute, relative: Some(relative.into()), ..Location::default() };
             let pattern = FilePattern::new(pattern, None).unwrap().without_root();
             assert!(pattern.covers(&location), "{pattern:?} {location:?}");
             pattern.leaves_to_project(&location)
@@ -288,6 +305,21 @@ mod tests {
         assert!(!outside.leaves_to_project(&self::outside("/usr/src/other/main.c")));
         // The project's own `bin/` is no directory of the machine.
         assert!(!FilePattern::new("/bin/", None).unwrap().without_root().covers(&at("bin/app")));
+    }
+
+    #[test]
+    fn in_a_worktree_patterns_are_anchored_at_its_top_level_as_well() {
+        let inside = Location {
+            in_worktree: Some("src/gen/a.rs".into()),
+            ..at(".claude/worktrees/agent-a1/src/gen/a.rs")
+        };
+        let elsewhere =
+            Location { in_worktree: Some("src/gen/a.rs".into()), ..outside("/build/wt/src/gen/a.rs") };
+        for pattern in ["src/gen/**", "/src/gen", "./src/", "a.rs", "gen/"] {
+            assert!(covers(pattern, &inside) && covers(pattern, &elsewhere), "{pattern}");
+        }
+        assert!(covers(".claude/worktrees/", &inside) && !covers("gen/a.rs", &inside));
+        assert!(!covers("build/", &elsewhere), "the names of the directories above it do not count");
     }
 
     #[test]

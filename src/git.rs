@@ -7,6 +7,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::shell::Extent;
+
 mod file;
 mod index;
 mod names;
@@ -16,6 +18,7 @@ mod rules;
 mod snapshot;
 mod walk;
 
+use names::path_of;
 use repository::Repository;
 pub(crate) use snapshot::{GONE, Snapshot};
 
@@ -46,10 +49,26 @@ impl WorkTree {
     }
 }
 
-/// Whether git's rules ignore a file that is not tracked.
+/// Whether git's rules ignore a file that is not tracked: those of the work tree, or of a repository in it, such as a submodule.
 #[must_use]
 pub(crate) fn ignores(work: &Path, path: &Path) -> bool {
-    Repository::find(work).is_some_and(|repository| repository.ignores(path))
+    let Some(repository) = Repository::find(work) else { return false };
+    let nested = || {
+        let folder = path.ancestors().skip(1).find(|folder| folder.is_dir())?;
+        Repository::find(folder)
+            .filter(|nested| nested.top != repository.top && nested.top.starts_with(&repository.top))
+    };
+    repository.ignores(path) || nested().is_some_and(|nested| nested.ignores(path))
+}
+
+/// Where the root is in another work tree of its repository, if a folder is in one. Without git: it looks for `.git` above the folder.
+#[must_use]
+pub(crate) fn root_in_worktree(root: &Path, folder: &Path) -> Option<PathBuf> {
+    let mut above = folder.ancestors().take_while(|above| *above != root);
+    let top = above.find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let (other, own) = (Repository::at(top, String::new())?, Repository::find(root)?);
+    let is_same = other.common_dir.canonicalize().ok()? == own.common_dir.canonicalize().ok()?;
+    (is_same && top.canonicalize().ok()? != own.top).then(|| top.join(own.prefix.trim_end_matches('/')))
 }
 
 /// What git makes of a file that exists.
@@ -101,6 +120,24 @@ pub(crate) fn list(work: &Path, listed: Listed) -> Result<Option<Vec<String>>, S
     let existing = below.filter(|file| work.join(file).symlink_metadata().is_ok_and(|found| !found.is_dir()));
     let existing: BTreeSet<String> = existing.collect();
     Ok(Some(existing.into_iter().collect()))
+}
+
+/// The files of these kinds in the work tree around a folder, as far as they are files of its repository; `None` outside of one.
+///
+/// # Errors
+/// When they cannot be read.
+pub(crate) fn files_of(folder: &Path, extent: Extent) -> Result<Option<Vec<PathBuf>>, String> {
+    let Some(repository) = Repository::find(folder) else { return Ok(None) };
+    let mut files = Vec::new();
+    if extent.tracked {
+        files.extend(repository.tracked()?.0.keys().map(|name| repository.top.join(path_of(name))));
+    }
+    for (is_wanted, is_ignored) in [(extent.untracked, false), (extent.ignored, true)] {
+        if is_wanted {
+            files.extend(repository.other_files(is_ignored)?.iter().map(|name| repository.top.join(name)));
+        }
+    }
+    Ok(Some(files))
 }
 
 #[must_use]

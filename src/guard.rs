@@ -24,7 +24,7 @@ pub(crate) use compile::Sources;
 pub(crate) use input::{InputPattern, is_about};
 pub(crate) use lost::{Suspect, lost};
 pub(crate) use origin::Origin;
-pub(crate) use resolve::{Effects, Ground, Touch, Unclear};
+pub(crate) use resolve::{Effects, Ground, Touch, Unclear, Visited};
 pub(crate) use rules::{Action, Rules, Whom};
 pub(crate) use unit::pipeline;
 pub(crate) use watch::{Compared, Watch};

@@ -15,7 +15,7 @@ mod rules;
 mod step;
 
 use commands::Commands;
-pub(crate) use facts::{Facts, GateFacts, Select};
+pub(crate) use facts::{Facts, GateFacts, Select, UnknownChanges};
 pub(crate) use step::{
     Action, Command, Context, Gate, Reason, Remember, Report, Step, Unmatched, Waiting, WhyNot, Written,
 };
@@ -166,7 +166,7 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let untrusted_judge = facts.origins.untrusted(&["des", "judge"]).filter(|_| at_call.is_none());
     of_config.extend(judge.map(|judge| (judge, untrusted_judge)));
     let is_limited = of_config.iter().any(|(step, _)| matches!(step.action, Action::Command(_)));
-    let unknown = facts.unknown_changes.filter(|_| is_limited).map(|why| Action::Note(why.to_owned()));
+    let unknown = facts.unknown_changes.filter(|_| is_limited).map(UnknownChanges::action);
     steps.extend(unknown.map(Step::itself));
     let untrusted = add_trusted(&mut steps, of_config);
     // Also where none of them runs: Claude Code waits for a path all the same.

@@ -111,6 +111,12 @@ pub(crate) fn session_worktree_of(cwd: &Path) -> Option<&Path> {
     cwd.ancestors().find(|folder| folder.parent().is_some_and(|parent| parent.ends_with(WORKTREES)))
 }
 
+/// The path inside a worktree that Claude Code made, of a path from the root; empty for the worktree's own top level.
+pub(crate) fn inside_worktree(relative: &str) -> Option<&str> {
+    let below = relative.strip_prefix(WORKTREES)?.strip_prefix('/')?;
+    Some(below.split_once('/').map_or("", |(_, inside)| inside))
+}
+
 /// The project around a folder, which may be in an agent's worktree.
 pub(crate) fn project_of(cwd: &Path) -> &Path {
     split_worktree(cwd).0

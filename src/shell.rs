@@ -19,6 +19,7 @@ mod effects;
 mod environment;
 mod expand;
 mod expansions;
+mod extent;
 mod feeds;
 mod format;
 mod git;
@@ -59,6 +60,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 pub(crate) use beside::{EVALUATING, is_evaluated, is_harmless};
+pub(crate) use extent::Extent;
 pub(crate) use options::Given;
 pub(crate) use plain::Plain;
 pub(crate) use powershell::read as read_powershell;
@@ -273,21 +275,22 @@ pub fn read(command: &str, home: Option<&str>) -> Script {
     }
 }
 
-/// The files that a command writes, as far as they are named literally, relative to its current directory. What was
-/// only deleted is not among them.
+/// What of a command writes files, or may do so without saying which; none if nothing does. What it only deletes is not part of it.
 #[must_use]
-pub(crate) fn written_files(command: &str, home: Option<&str>) -> Vec<String> {
-    let mut files = Vec::new();
-    for effect in read(command, home).effects {
-        let Access::Write = effect.access else { continue };
-        if let Some(file) = effect.literal()
-            && !file.starts_with("/dev/")
-            && !files.contains(&file)
-        {
-            files.push(file);
-        }
+pub(crate) fn writes(command: &str, home: Option<&str>) -> Option<Script> {
+    let mut script = read(command, home);
+    script.effects.retain(|effect| matches!(effect.access, Access::Write | Access::Format | Access::Update));
+    for effect in script.effects.iter_mut().filter(|effect| effect.access == Access::Format) {
+        effect.access = Access::Write;
+        effect.target = match std::mem::replace(&mut effect.target, Target::WorkTree) {
+            Target::Path(path) => Target::Tree(path),
+            Target::Glob(pattern) => Target::Trees(pattern),
+            other => other,
+        };
     }
-    files
+    // Other programs, and code in other languages, are taken for what they are mostly: they build and test.
+    script.doubts.retain(|doubt| !matches!(doubt, Doubt::InlineCode { .. } | Doubt::UnknownProgram { .. }));
+    (!script.effects.is_empty() || !script.doubts.is_empty()).then_some(script)
 }
 
 impl Effect {

@@ -19,7 +19,7 @@ pub mod stream;
 mod writes;
 
 pub use calls::{AgentCall, Found, call_of, last_agent_call};
-pub(crate) use changes::changed_files;
+pub(crate) use changes::{Change, changes};
 use lines::{Line, LinesFromEnd, bounded_line, holds};
 pub(crate) use tail::tail;
 pub use writes::{Write, writes};

@@ -113,6 +113,14 @@ impl Repository {
         Ok(entries(&self.git_within(&arguments, PATIENT_WAIT)?).map(name_of).collect())
     }
 
+    /// The files that git does not track, and either ignores or does not. A repository inside is none of its own.
+    pub(super) fn other_files(&self, is_ignored: bool) -> Result<Vec<String>, String> {
+        let mut arguments = vec!["ls-files", "-z", "--others", "--exclude-standard", "--full-name"];
+        arguments.extend(is_ignored.then_some("--ignored"));
+        let output = self.git(&arguments)?;
+        Ok(entries(&output).map(name_of).filter(|name| !name.ends_with('/')).collect())
+    }
+
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
         self.git_within(arguments, deadline::at_most(deadline::at_least(GIT_WAIT)))
     }

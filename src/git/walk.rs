@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use super::file::{self, File, Kind};
-use super::index::{self, Entry, GITLINK};
+use super::index::{self, Entries, Entry, GITLINK};
 use super::names::{name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
@@ -32,6 +32,20 @@ impl Snapshot {
 }
 
 impl Repository {
+    /// What git tracks, and when that was written.
+    pub(super) fn tracked(&self) -> Result<(Entries, Option<SystemTime>), String> {
+        let index = self.git_dir.join("index");
+        let Ok(index_time) = index.metadata().and_then(|metadata| metadata.modified()) else {
+            return Ok((Entries::new(), None));
+        };
+        let bytes = files::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?;
+        let entries = match index::parse(&bytes) {
+            Some(entries) => entries,
+            None => self.listed_index()?,
+        };
+        Ok((entries, Some(index_time)))
+    }
+
     /// The commit that is checked out, empty before the first one.
     fn head_or_ask(&self) -> Result<String, String> {
         match self.head() {
@@ -160,19 +174,7 @@ impl<'a> Walk<'a> {
 
     /// Reads what a repository tracks, and looks at the files that it is configured by.
     fn enter_repository(&mut self, repository: &Repository, name: &str) -> Result<(), String> {
-        let index = repository.git_dir.join("index");
-        let index_time = index.metadata().and_then(|metadata| metadata.modified()).ok();
-        let bytes = match index_time {
-            None => None,
-            Some(_) => {
-                Some(files::read_bytes(&index, MAX_INDEX).map_err(|error| format!(".git/index: {error}"))?)
-            }
-        };
-        let entries = match bytes.as_deref().map(index::parse) {
-            None => index::Entries::new(),
-            Some(Some(entries)) => entries,
-            Some(None) => repository.listed_index()?,
-        };
+        let (entries, index_time) = repository.tracked()?;
         let top: Rc<Path> = repository.top.as_path().into();
         for (below, entry) in entries {
             let name = format!("{name}{}", name_of(&below));

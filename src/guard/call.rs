@@ -6,11 +6,12 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::origin::Origin;
-use super::resolve::Ground;
+use super::resolve::{Ground, Visited};
 use super::rules::Action;
 use super::watch::Watch;
 use crate::rule::Rule;
 use crate::shell::Access;
+use crate::text::clean_line;
 
 /// How much of a text that cannot be parsed is shown and recorded.
 const MAX_START: usize = 200;
@@ -30,6 +31,8 @@ pub(crate) struct Call<'a> {
     /// Whether git ignores a path.
     pub(crate) is_ignored: &'a dyn Fn(&Path) -> bool,
     pub(crate) watch: Watch<'a>,
+    /// How much was searched for it.
+    pub(crate) visited: Visited,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +59,11 @@ impl fmt::Display for Finding {
 pub(super) fn start(text: &str) -> &str {
     let text = text.trim();
     text.get(..text.floor_char_boundary(MAX_START)).unwrap_or(text)
+}
+
+/// A command in a message. A carriage return is no reason to show only what is behind it.
+pub(super) fn shown(command: &str) -> String {
+    clean_line(command.replace('\r', " ").trim())
 }
 
 pub(super) fn doing(access: Access) -> &'static str {

@@ -1,5 +1,6 @@
 //! What a tool call touches: effects become files on this disk, with every name by which a rule may know them.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
@@ -8,13 +9,17 @@ use crate::des::paths::{Links, normalise};
 use crate::file_pattern::Location;
 use crate::files;
 use crate::glob::{Glob, Kind};
-use crate::shell::{Access, Base, Doubt, Effect, Script, Simple, Target};
+use crate::root::inside_worktree;
+use crate::shell::{Access, Base, Doubt, Effect, Extent, Script, Simple, Target};
 
 /// What a shell's glob is expanded to, at most; beyond it, it counts as unknown.
 const MAX_EXPANDED: usize = 1_000;
 
-/// Directory entries that one event looks at.
+/// Directory entries that one search looks at.
 const MAX_VISITED: usize = 50_000;
+
+/// The same for all searches of one event: a pattern may name many directories.
+const MAX_VISITED_TOGETHER: usize = 200_000;
 
 /// Directories for what is temporary: those of macOS are links to some below `/private`.
 const TEMPORARY: [&str; 6] =
@@ -28,6 +33,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) links: &'a Links,
     /// What `~` is.
     pub(crate) home: Option<&'a str>,
+    /// The root in another work tree of the repository, if the current directory is there.
+    pub(crate) worktree: Option<&'a Path>,
 }
 
 /// A file or directory that is read, written or deleted.
@@ -76,6 +83,9 @@ pub(crate) enum Unclear {
     /// All files of the work tree may change.
     WorkTree {
         command: String,
+        /// Where it runs.
+        directory: PathBuf,
+        extent: Extent,
     },
     Doubt(Doubt),
     /// A file that the input of another's tool names, and what may be done to it.
@@ -164,9 +174,16 @@ impl Ground<'_> {
     pub(crate) fn location(&self, path: &Path, is_directory: bool) -> Location {
         let below =
             |root: &Path| path.strip_prefix(root).ok().map(|rest| rest.to_string_lossy().into_owned());
+        let relative = below(self.root).or_else(|| below(&self.links.real_path(self.root)));
+        let in_worktree = relative.as_deref().and_then(inside_worktree).map(str::to_owned);
+        let in_other = || {
+            let worktree = self.worktree?;
+            below(worktree).or_else(|| below(&self.links.real_path(worktree)))
+        };
         Location {
             absolute: path.to_string_lossy().into_owned(),
-            relative: below(self.root).or_else(|| below(&self.links.real_path(self.root))),
+            relative,
+            in_worktree: in_worktree.or_else(in_other),
             is_directory,
         }
     }
@@ -186,8 +203,7 @@ impl Ground<'_> {
         let mut known = HashMap::new();
         for effect in &script.effects {
             if effect.target == Target::WorkTree {
-                let command = script.commands.get(effect.command).map(|command| command.text.clone());
-                effects.unclear.push(Unclear::WorkTree { command: command.unwrap_or_default() });
+                effects.unclear.extend(self.of_work_tree(effect, script.commands.get(effect.command)));
                 continue;
             }
             let key = (effect.access, &effect.target, &effect.base);
@@ -199,6 +215,17 @@ impl Ground<'_> {
             }
         }
         effects
+    }
+
+    fn of_work_tree(&self, effect: &Effect, command: Option<&Simple>) -> Option<Unclear> {
+        let directory = match self.directory(&effect.base) {
+            Directory::At(at) => at,
+            Directory::Unknown => self.cwd.to_owned(),
+            Directory::Never => return None,
+        };
+        let extent = command.map_or_else(Extent::default, |command| Extent::of(command, effect.access));
+        let command = command.map(|command| command.text.clone()).unwrap_or_default();
+        Some(Unclear::WorkTree { command, directory, extent })
     }
 
     /// `cd` goes up by name, and not from where a link leads.
@@ -251,7 +278,7 @@ impl Ground<'_> {
                 let is_whole = matches!(effect.target, Target::Trees(_));
                 touches.map(|touch| if is_whole { touch.with_contents() } else { touch }).collect()
             }
-            Target::WorkTree => return Err(Unclear::WorkTree { command: String::new() }),
+            Target::WorkTree => return Ok(Vec::new()),
             Target::Unknown(written) => return Err(unknown(written)),
         };
         // Written only if it is there.
@@ -299,6 +326,9 @@ fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
         }
         found = next;
     }
+    if pattern.ends_with('/') {
+        found.retain(|path| path.is_dir());
+    }
     if found.is_empty() {
         found.push(base.join(pattern.replace('\\', "")));
     }
@@ -324,9 +354,14 @@ fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<
     Some(found)
 }
 
+/// Directory entries that the searches of an event have looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Visited(Cell<usize>);
+
 /// The first file below a directory for which this holds. None if there are too many to look at.
 pub(crate) fn first_below(
     directory: &Path,
+    all: &Visited,
     mut is_wanted: impl FnMut(&Path, bool) -> bool,
 ) -> Option<Option<PathBuf>> {
     let mut open = vec![directory.to_owned()];
@@ -334,7 +369,8 @@ pub(crate) fn first_below(
     while let Some(folder) = open.pop() {
         for entry in folder.read_dir().into_iter().flatten().flatten() {
             visited += 1;
-            if visited > MAX_VISITED || deadline::is_over() {
+            all.0.set(all.0.get() + 1);
+            if visited > MAX_VISITED || all.0.get() > MAX_VISITED_TOGETHER || deadline::is_over() {
                 return None;
             }
             let path = entry.path();

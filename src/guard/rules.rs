@@ -9,6 +9,7 @@ use crate::deadline;
 use crate::file_pattern::{FilePattern, Location};
 use crate::glob::Glob;
 use crate::rule::Rule;
+use crate::store;
 
 /// Whom a rule is for: a glob over the subagent's name, where `main` is the main thread. None is for everybody.
 #[derive(Clone, Debug, Default)]
@@ -67,8 +68,16 @@ impl FileRules {
     /// only what an outer one lets it.
     pub(crate) fn protecting(&self, location: &Location, agent: &str, watch: Watch<'_>) -> Option<&FileRule> {
         let mut protecting: Vec<&FileRule> = Vec::new();
+        let is_state = location.anchored().any(is_own_state);
         for rule in &self.0 {
             let (named, subject) = ((&rule.origin, rule.written.as_str()), location.shown());
+            // Our own folder has locks and logs that nobody means who protects such files.
+            if is_state && !rule.written.contains(store::FOLDER) {
+                watch.missed(named, subject, || {
+                    format!("leaves {subject} to conclaude's protection of its own files")
+                });
+                continue;
+            }
             if !rule.whom.is(agent) {
                 watch.missed(named, subject, || Whom::other(agent));
                 continue;
@@ -109,6 +118,11 @@ impl FileRules {
     ) -> Option<&FileRule> {
         names.iter().find_map(|location| self.protecting(location, agent, watch))
     }
+}
+
+/// Whether a path from the root is our own folder or in it.
+fn is_own_state(path: &str) -> bool {
+    path.strip_prefix(store::FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -84,7 +84,7 @@ fn rules() -> Rules {
 fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
     let script = shell::read(&text.replace("$PWD", &root.to_string_lossy()), Some("/home/me"));
     let links = Links::default();
-    let ground = Ground { root, cwd: root, links: &links, home: Some("/home/me") };
+    let ground = Ground { root, cwd: root, links: &links, home: Some("/home/me"), worktree: None };
     let effects = ground.of_script(script);
     let call = Call {
         ground,
@@ -97,6 +97,7 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         is_own: &|_, _| false,
         is_ignored: &|_| false,
         watch: Watch::default(),
+        visited: Visited::default(),
     };
     let found = check(rules, &call, &effects);
     (found.iter().map(|finding| finding.action).max(), found)
@@ -224,7 +225,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
     let root = folder.path().canonicalize().unwrap();
     let script = shell::read("echo x > src/gen/keep.md && npm publish --tag x", None);
     let links = Links::default();
-    let ground = Ground { root: &root, cwd: &root, links: &links, home: None };
+    let ground = Ground { root: &root, cwd: &root, links: &links, home: None, worktree: None };
     let seen = std::cell::RefCell::new(Vec::new());
     let call = Call {
         ground,
@@ -237,6 +238,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         is_own: &|_, _| false,
         is_ignored: &|_| false,
         watch: Watch::into(&seen),
+        visited: Visited::default(),
     };
     let found = check(&rules(), &call, &ground.of_script(script));
     assert_eq!(found.len(), 1);

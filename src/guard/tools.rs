@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::call::{Call, Finding, named, start};
+use super::call::{Call, Finding, named, shown, start};
 use super::command_pattern::Match;
 use super::resolve::{Effects, Touch};
 use super::rules::{Action, Rules, ToolRule};
@@ -145,8 +145,8 @@ fn judged(rules: &OuterFirst<'_>, call: &Call<'_>, unit: &Unit<'_>) -> Option<Fi
     }
     let mut what = match &unit.kind {
         Kind::Call if call.command.is_none() => format!("using {}", call.tool),
-        Kind::Command(_) => format!("running `{}`", clean_line(subject)),
-        Kind::Call | Kind::Joined { .. } => format!("running `{}`", clean_line(start(subject))),
+        Kind::Command(_) => format!("running `{}`", shown(subject)),
+        Kind::Call | Kind::Joined { .. } => format!("running `{}`", shown(start(subject))),
     };
     // What is not to be seen in the command.
     if let Some(file) = unit.file(rule).map(clean_line).filter(|file| !what.contains(file.as_str())) {

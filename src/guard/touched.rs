@@ -59,7 +59,7 @@ fn contains_own(call: &Call<'_>, directory: &Path) -> bool {
     // Nobody needs to search `/` for the config of this project.
     let holds_config = root.starts_with(directory)
         && root.read_dir().into_iter().flatten().flatten().any(|entry| is_own(&entry.path()));
-    holds_config || !matches!(first_below(directory, |path, _| is_own(path)), Some(None))
+    holds_config || !matches!(first_below(directory, &call.visited, |path, _| is_own(path)), Some(None))
 }
 
 fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
@@ -119,11 +119,11 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
         return;
     }
     // What is unpacked outside of the project is not searched for names that are protected everywhere.
-    let is_outside = touch.names.iter().all(|name| name.relative.is_none());
+    let is_outside = touch.names.iter().all(Location::is_outside);
     if !touch.with_contents || touch.access == Access::Read || (is_outside && touch.access == Access::Write) {
         return;
     }
-    let inside = first_below(&touch.path, |path, is_directory| {
+    let inside = first_below(&touch.path, &call.visited, |path, is_directory| {
         rules.protecting(&call.ground.location(path, is_directory), call.agent, Watch::default()).is_some()
     });
     match inside {
@@ -163,14 +163,16 @@ fn additions(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Find
         });
     };
     if let Some(switch) = &rules.root_additions {
-        let is_new = |name: &str| call.ground.root.join(name).symlink_metadata().is_err();
         // `mkdir -p new/x` is there to make `new`; a file in a new directory is not in the root.
-        let is_in_root = |location: &Location| match location.relative.as_deref() {
-            None | Some("") => false,
-            Some(path) => match path.split_once('/') {
+        let is_in_root = |location: &Location| {
+            let is_new = |path: &str, first: &str| {
+                let top = Path::new(location.absolute.strip_suffix(path).unwrap_or_default());
+                top.join(first).symlink_metadata().is_err()
+            };
+            location.anchored().any(|path| match path.split_once('/') {
                 None => true,
-                Some((first, _)) => touch.access == Access::MakeDirectory && is_new(first),
-            },
+                Some((first, _)) => touch.access == Access::MakeDirectory && is_new(path, first),
+            })
         };
         let rule = (&switch.origin, "");
         if touch.exists {

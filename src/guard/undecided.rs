@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{Call, Finding, doing, start};
+use super::call::{Call, Finding, doing, shown, start};
 use super::resolve::{Effects, Ground, Unclear, first_below};
 use super::rules::{Action, Rules, ToolRule};
 use super::tools::allows;
 use super::watch::Watch;
+use crate::deadline;
+use crate::git;
 use crate::rule::Rule;
-use crate::shell::{Access, Base, Doubt};
+use crate::shell::{Access, Base, Doubt, Extent};
 use crate::text::clean_line;
 
 /// What is asked about, why, and what to do instead.
@@ -27,7 +29,9 @@ pub(super) fn undecided(
 ) -> Option<Finding> {
     let question = match unclear {
         Unclear::Path { access, written } => unknown_path(rules, call, *access, written),
-        Unclear::WorkTree { command } => work_tree(rules, call, command),
+        Unclear::WorkTree { command, directory, extent } => {
+            work_tree(rules, call, command, directory, *extent)
+        }
         Unclear::Doubt(doubt) => doubtful(rules, call, effects, doubt),
         Unclear::Input { field, access } => malformed(rules, call, field, *access),
         // Compared with the rules for files.
@@ -44,7 +48,15 @@ fn unknown_path(rules: &Rules, call: &Call<'_>, access: Access, written: &str) -
         what: format!("{} `{}`", doing(access), clean_line(written)),
         matched: written.to_owned(),
         rule: "which file that is cannot be known before it runs".into(),
-        advice: "write the path itself",
+        advice: match written {
+            _ if written.starts_with("the files in ") => {
+                "extract into a directory of its own (`-C`, `-d`), or let the user confirm it"
+            }
+            _ if written.starts_with("the files of ") => {
+                "change the files one by one, or let the user confirm it"
+            }
+            _ => "write the path itself",
+        },
     })
 }
 
@@ -73,24 +85,41 @@ fn malformed(rules: &Rules, call: &Call<'_>, field: &str, access: Option<Access>
     })
 }
 
-fn work_tree(rules: &Rules, call: &Call<'_>, command: &str) -> Option<Question> {
+fn work_tree(
+    rules: &Rules,
+    call: &Call<'_>,
+    command: &str,
+    directory: &Path,
+    extent: Extent,
+) -> Option<Question> {
+    if rules.uneditable.is_empty(call.agent) {
+        return None;
+    }
     let is_protected = |path: &Path, is_directory| {
-        // What git keeps itself is no part of the work tree.
-        if path.file_name().is_some_and(|name| name == ".git") {
-            return false;
-        }
         let location = call.ground.location(path, is_directory);
         rules.uneditable.protecting(&location, call.agent, Watch::default()).is_some()
     };
-    if rules.uneditable.is_empty(call.agent)
-        || matches!(first_below(call.ground.root, is_protected), Some(None))
-    {
-        return None;
-    }
+    let found = match git::files_of(directory, extent) {
+        Ok(Some(files)) => {
+            Some(files.into_iter().find(|file| deadline::is_over() || is_protected(file, false)))
+        }
+        // Where git cannot say which files are its own, all count. What it keeps itself is no part of the work tree.
+        Ok(None) | Err(_) => {
+            let is_kept = |path: &Path| path.file_name().is_some_and(|name| name == ".git");
+            first_below(call.ground.root, &call.visited, |path, is_directory| {
+                !is_kept(path) && is_protected(path, is_directory)
+            })
+        }
+    };
+    let such_as = match found {
+        Some(None) => return None,
+        Some(Some(path)) => format!(", such as {}", call.ground.location(&path, false).shown()),
+        None => String::new(),
+    };
     Some(Question {
-        what: format!("running `{}`", clean_line(command)),
+        what: format!("running `{}`", shown(command)),
         matched: command.to_owned(),
-        rule: "it may change protected files of the work tree".into(),
+        rule: format!("it may change protected files of the work tree{such_as}"),
         advice: "name the files that it should change",
     })
 }

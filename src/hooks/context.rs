@@ -22,7 +22,7 @@ use crate::finding::Finding;
 use crate::git::WorkTree;
 use crate::log;
 use crate::messages;
-use crate::plan::{self, Facts, Plan};
+use crate::plan::{self, Facts, Plan, UnknownChanges};
 use crate::root::Root;
 use crate::store::{self, Session};
 use crate::transcript::identity;
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
             agent: self.agent.as_ref(),
             caller: self.caller.as_ref(),
             changed: &changed,
-            unknown_changes: unknown_changes.as_deref(),
+            unknown_changes: unknown_changes.as_ref(),
             running: &running,
             gate: self.gate.as_ref().map(|gate| &gate.facts),
             unknown_gate: self.unknown_gate.as_ref(),
@@ -136,11 +136,12 @@ impl<'a> Context<'a> {
     }
 
     /// The files that the event, or the agent until its stop, changed; and why these are only those that may have been.
-    pub(super) fn changed(&self) -> (Vec<Location>, Option<String>) {
+    pub(super) fn changed(&self) -> (Vec<Location>, Option<UnknownChanges>) {
         let agent = self.agent.as_ref().or(self.caller.as_ref());
+        let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
         match &self.given_changes {
             Some(names) => (changes::located(&self.event, names, &self.root.work), None),
-            None => changes::changed(&self.event, agent, &self.root.work),
+            None => changes::changed(&self.event, agent, &self.root.work, is_trusted),
         }
     }
 

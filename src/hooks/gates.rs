@@ -129,7 +129,7 @@ fn write_file(writing: &Writing<'_>, context: &Context<'_>) -> Option<Outcome> {
 fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> Vec<Outcome> {
     let script = shell::read(command, files::home().as_deref());
     let links = Links::default();
-    let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links, home: None };
+    let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links, home: None, worktree: None };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for touch in ground.on_files(&script).touches.iter().filter(|touch| touch.access.changes_files()) {
         let inside = |own: &&PathBuf| touch.with_contents && own.starts_with(&touch.path);

@@ -18,7 +18,7 @@ use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git;
 use crate::glob::GlobError;
-use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Unclear, Watch, check};
+use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Unclear, Visited, Watch, check};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
 use crate::root::Root;
@@ -105,7 +105,9 @@ pub(super) fn compare(
 ) -> (Effects, Vec<guard::Finding>) {
     let Scene { root, work, links, is_own, lost, .. } = *scene;
     let home = files::home();
-    let ground = Ground { root, cwd: Path::new(&tool.base.cwd), links, home: home.as_deref() };
+    let cwd = Path::new(&tool.base.cwd);
+    let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
+    let ground = Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() };
     let (mut effects, command) = match tools::what(&tool.tool_name, &tool.tool_input) {
         // Most calls read, and most projects have nothing against that.
         Use::File { access: Access::Read, .. }
@@ -131,8 +133,9 @@ pub(super) fn compare(
         is_subagent: tool.agent_id.is_some(),
         worktree: (work != root).then_some(work),
         is_own,
-        is_ignored: &|path| git::ignores(work, path),
+        is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
         watch,
+        visited: Visited::default(),
     };
     let mut findings = check(rules, &call, &effects);
     if !lost.is_empty() {

@@ -10,6 +10,7 @@ use crate::config::{Layer, PermissionRequestConfig};
 use crate::des::paths::Links;
 use crate::files;
 use crate::finding::{Code, Finding};
+use crate::git;
 use crate::glob::GlobError;
 use crate::guard::{Ground, Sources};
 use crate::log;
@@ -95,8 +96,10 @@ pub(super) fn with_request<T>(
         Err(error) => return Some(Err(error)),
     };
     let agent = guards::agent_of(&tool, event);
+    let cwd = Path::new(&tool.base.cwd);
+    let other = git::root_in_worktree(root, cwd);
     let request = Request {
-        ground: Ground { root, cwd: Path::new(&tool.base.cwd), links, home: home.as_deref() },
+        ground: Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() },
         tool: &tool.tool_name,
         input: &tool.tool_input,
         agent: &agent,

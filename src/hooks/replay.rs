@@ -88,15 +88,14 @@ fn changed(past: &Past<'_>) -> Vec<Location> {
     let Past { event, stage, .. } = past;
     match event.kind {
         EventKind::Stop | EventKind::SubagentStop => changes::located(event, past.written, &stage.work),
-        _ => changes::changed(event, past.agent, &stage.work).0,
+        _ => changes::known(event, past.agent, &stage.work),
     }
 }
 
 /// The files that a call writes, for the stop that follows it.
 pub(crate) fn written(event: &Event) -> Vec<String> {
-    let cwd = Path::new(event.payload.cwd());
-    let files = changes::of_tool(&event.fields).into_iter();
-    files.map(|file| cwd.join(file).to_string_lossy().into_owned()).collect()
+    let files = changes::known(event, None, Path::new(event.payload.cwd()));
+    files.into_iter().map(|file| file.absolute).collect()
 }
 
 fn planned(command: &plan::Command) -> Planned {

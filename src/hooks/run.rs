@@ -73,6 +73,10 @@ pub(super) fn check(action: &Action, plan: &Plan, context: &Context<'_>) -> Vec<
         Action::UnknownGate(finding) => vec![Outcome::finding((**finding).clone(), false)],
         Action::Context(rule) => prompts::run(rule, &context.root.folder),
         Action::Note(text) => vec![Outcome::note(text.clone())],
+        Action::Remark(text) => {
+            log::info(|| text.clone());
+            Vec::new()
+        }
         Action::Wait(waiting) => vec![Outcome::note(messages::waiting(&waiting.agents))],
         Action::Continue(message) => {
             vec![Outcome { verdict: Verdict::Block, message: message.clone(), evidence: Evidence::Continue }]

@@ -202,7 +202,11 @@ fn spelling(pattern: &str) -> Option<(&'static str, String)> {
 
 /// Whether a pattern of files covers all that another one covers, as far as that is certain.
 fn covers_files(outer: &str, inner: &str) -> bool {
-    let plain = |pattern: &str| pattern.trim_start_matches("./").to_owned();
+    // `./name` is at the root alone.
+    let plain = |pattern: &str| match pattern.strip_prefix("./") {
+        Some(rest) if !rest.trim_end_matches('/').contains('/') => format!("/{rest}"),
+        rest => rest.unwrap_or(pattern).to_owned(),
+    };
     let (outer, inner) = (plain(outer), plain(inner));
     if outer == inner || matches!(outer.as_str(), "*" | "**" | "**/*") {
         return true;
@@ -215,5 +219,6 @@ fn covers_files(outer: &str, inner: &str) -> bool {
         return true;
     }
     // A name at any depth, against a name at any depth; a trailing slash is for directories alone.
-    !outer.contains('/') && !inner.contains('/') && covers(&outer, &inner)
+    let name = inner.strip_prefix('/').unwrap_or(&inner);
+    !outer.contains('/') && !name.contains('/') && covers(&outer, name)
 }

@@ -105,7 +105,12 @@ pub(super) fn has_folder(root: &Path, pattern: &str) -> bool {
     let folders = files.iter().filter_map(|file| {
         let (folder, _) = file.relative.as_deref()?.rsplit_once('/')?;
         let absolute = root.join(folder).to_string_lossy().into_owned();
-        Some(Location { absolute, relative: Some(folder.to_owned()), is_directory: true })
+        Some(Location {
+            absolute,
+            relative: Some(folder.to_owned()),
+            is_directory: true,
+            ..Location::default()
+        })
     });
     folders.into_iter().any(|folder| pattern.covers(&folder))
 }
@@ -127,7 +132,7 @@ fn all_files(root: &Path) -> Option<Vec<Location>> {
             found.push(Location {
                 absolute: path.to_string_lossy().into_owned(),
                 relative,
-                is_directory: false,
+                ..Location::default()
             });
             if found.len() > MAX_FILES {
                 return None;

@@ -110,7 +110,7 @@ mod tests {
         fn what_never_meets_covers_no_file_at_once(
             pattern in "[ab*]{1,2}(\\.a|/[ab*]{1,2})?", exception in "[ab*]{1,2}(\\.a|/[ab*]{1,2})?", path in "[ab]{1,2}(\\.a)?(/[ab]{1,2}(\\.a)?)?",
         ) {
-            let location = Location { absolute: format!("/p/{path}"), relative: Some(path.clone()), is_directory: false };
+            let location = Location { absolute: format!("/p/{path}"), relative: Some(path.clone()), ..Location::default() };
             let covers = |pattern: &str| FilePattern::new(pattern, None).unwrap().covers(&location);
             // A name with an extension is taken for that of a file.
             let is_usual = !path.contains(".a/");

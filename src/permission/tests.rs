@@ -21,8 +21,13 @@ fn rules(yaml: &str) -> Rules {
 fn asked(rules: &Rules, tool: &str, input: Value, agent: &str) -> Answer {
     let input: Map<String, Value> = input.as_object().unwrap().clone();
     let links = Links::default();
-    let ground =
-        Ground { root: Path::new(ROOT), cwd: Path::new(ROOT), links: &links, home: Some("/home/me") };
+    let ground = Ground {
+        root: Path::new(ROOT),
+        cwd: Path::new(ROOT),
+        links: &links,
+        home: Some("/home/me"),
+        worktree: None,
+    };
     answer(rules, &Request { ground, tool, input: &input, agent }, Some("/home/me"))
 }
 

@@ -192,7 +192,7 @@ fn select<'a>(facts: &Facts<'_>, section: &'a EventConfig) -> Result<(String, Ve
 
 fn location(work: &Path, path: &str) -> Location {
     let relative = Path::new(path).strip_prefix(work).ok().map(|path| path.to_string_lossy().into_owned());
-    Location { absolute: path.to_owned(), relative, is_directory: false }
+    Location { absolute: path.to_owned(), relative, ..Location::default() }
 }
 
 fn is_for_everyone(glob: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::step::Gate;
+use super::step::{Action, Gate};
 use crate::agent::Agent;
 use crate::config::{ConclaudeConfig, GateConfig, Origins};
 use crate::file_pattern::Location;
@@ -21,7 +21,7 @@ pub(crate) struct Facts<'a> {
     /// The files that the event, or the agent until its stop, changed; only where a command asks for them.
     pub(crate) changed: &'a [Location],
     /// Why these are only those that may have been changed.
-    pub(crate) unknown_changes: Option<&'a str>,
+    pub(crate) unknown_changes: Option<&'a UnknownChanges>,
     /// The agents that still run in the background, at a stop of the main thread.
     pub(crate) running: &'a [String],
     pub(crate) config: &'a ConclaudeConfig,
@@ -68,6 +68,24 @@ impl<'a> Facts<'a> {
             work,
             config_dir: None,
             inherited: None,
+        }
+    }
+}
+
+/// Why it is not known which files were changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum UnknownChanges {
+    /// What would say so cannot be read.
+    Unreadable(String),
+    /// Shell commands wrote files that they do not name. That is nothing unusual.
+    Unclear(String),
+}
+
+impl UnknownChanges {
+    pub(super) fn action(&self) -> Action {
+        match self {
+            UnknownChanges::Unreadable(why) => Action::Note(why.clone()),
+            UnknownChanges::Unclear(why) => Action::Remark(why.clone()),
         }
     }
 }

@@ -96,7 +96,11 @@ mod tests {
     use super::*;
 
     fn file(relative: &str) -> Location {
-        Location { absolute: format!("/p/{relative}"), relative: Some(relative.into()), is_directory: false }
+        Location {
+            absolute: format!("/p/{relative}"),
+            relative: Some(relative.into()),
+            ..Location::default()
+        }
     }
 
     #[test]
@@ -105,7 +109,7 @@ mod tests {
         assert_eq!(relative_to(None, &file("packages/a/x.ts")), "packages/a/x.ts");
         assert_eq!(relative_to(Some(&folder), &file("packages/a/x.ts")), "x.ts");
         assert_eq!(relative_to(Some(&folder), &file("README.md")), "../../README.md");
-        let outside = Location { absolute: "/tmp/x".into(), relative: None, is_directory: false };
+        let outside = Location { absolute: "/tmp/x".into(), ..Location::default() };
         assert_eq!(relative_to(Some(&folder), &outside), "/tmp/x");
     }
 

@@ -109,6 +109,8 @@ pub(crate) enum Action {
     Command(Command),
     /// Something that is shown to the user.
     Note(String),
+    /// Something that only whoever explains the plan is shown.
+    Remark(String),
     Wait(Waiting),
     /// Claude is asked to go on, with these words.
     Continue(String),
@@ -176,7 +178,7 @@ impl fmt::Display for Action {
             Action::Report(Report::Unfinished) => f.write_str("the report on unfinished agents"),
             Action::Report(Report::Config) => f.write_str("the report on the config"),
             Action::Command(command) => write!(f, "`{}`", command.run.trim()),
-            Action::Note(text) => f.write_str(text),
+            Action::Note(text) | Action::Remark(text) => f.write_str(text),
             Action::Wait(_) => f.write_str("waiting for background agents"),
             Action::Continue(_) => f.write_str("`stop.infinite`"),
             Action::Judge(_) => f.write_str("the judge"),

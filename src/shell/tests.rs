@@ -154,11 +154,20 @@ fn simple_commands_are_listed_as_they_run() {
 }
 
 #[test]
-fn written_files_are_those_that_are_named() {
-    let files = |command| written_files(command, Some(HOME));
-    assert_eq!(files("cd src && sed -i s/a/b/ a.rs && echo hi > b.rs"), ["src/a.rs", "src/b.rs"]);
-    assert_eq!(files("echo > /abs/x; touch ~/y a; rm z; cat q; cp a b"), ["/abs/x", "/home/u/y", "a", "b"]);
-    assert_eq!(files("echo > $x; echo > *.rs; git stash; tee /dev/null"), Vec::<String>::new());
+fn what_writes_is_told_from_what_reads_and_deletes() {
+    let written = |command| {
+        let script = writes(command, Some(HOME)).unwrap_or_default();
+        let effects = script.effects.iter().map(shown_effect);
+        effects.chain(script.doubts.iter().map(shown_doubt)).collect::<Vec<_>>().join(" · ")
+    };
+    assert_eq!(written("cd src && sed -i s/a/b/ a.rs && cat x"), "write a.rs @src");
+    assert_eq!(written("touch ~/y; rm z; git checkout -- a"), "write /home/u/y · write tree:a");
+    assert_eq!(
+        written("prettier --write a.ts 'src/*.ts' *.js"),
+        "write tree:a.ts · write tree:src/*.ts · write trees:*.js"
+    );
+    assert_eq!(written("echo > $x; git stash; curl x | sh"), "write unknown:$x · write worktree · script sh");
+    assert_eq!(written("make; python3 -c 'x'; rm -rf a; mkdir b; grep a b"), "");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which files an agent changed: by tools that write, and by shell commands.
+//! What an agent changed: files by tools that write, and what shell commands wrote.
 
 use std::collections::HashSet;
 use std::io;
@@ -9,14 +9,24 @@ use serde_json::Value;
 use super::{Said, bounded_line};
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript;
+use crate::shell::Script;
 use crate::{files, shell};
 
-/// The files that were changed, as they were named, without the calls that failed or were denied; on request since the last prompt of
-/// the user. What Claude Code says itself, such as that an agent has stopped, is none.
+/// What a call of a tool changed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Change {
+    /// A file, as it was named.
+    File(String),
+    /// What a shell command wrote, and the directory that it ran in, where that is known.
+    Shell { script: Box<Script>, cwd: Option<String> },
+}
+
+/// What was changed, without the calls that failed or were denied; on request since the last prompt of the user. What Claude Code says
+/// itself, such as that an agent has stopped, is no prompt.
 ///
 /// # Errors
 /// When it cannot be read.
-pub(crate) fn changed_files(path: &Path, since_prompt: bool, home: Option<&str>) -> io::Result<Vec<String>> {
+pub(crate) fn changes(path: &Path, since_prompt: bool, home: Option<&str>) -> io::Result<Vec<Change>> {
     let (mut changed, mut failed) = (Vec::new(), HashSet::new());
     let mut reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
     while let Some(line) = bounded_line(&mut reader)? {
@@ -28,18 +38,18 @@ pub(crate) fn changed_files(path: &Path, since_prompt: bool, home: Option<&str>)
             continue;
         }
         let Some(said) = Said::read(&line) else { continue };
-        let cwd = said.text("cwd").unwrap_or_default();
+        let cwd = said.text("cwd");
         for block in said.content().and_then(Value::as_array).into_iter().flatten() {
             let id = text(block, "id");
-            let files = of_tool(block).map_or_else(|| of_shell(block, cwd, home), |file| vec![file]);
-            changed.extend(files.into_iter().map(|file| (id.clone(), file)));
+            let change = of_tool(block).map(Change::File).or_else(|| of_shell(block, cwd, home));
+            changed.extend(change.map(|change| (id, change)));
             if block.get("is_error") == Some(&Value::Bool(true)) {
                 failed.extend(text(block, "tool_use_id"));
             }
         }
     }
-    let succeeded = |(id, _): &(Option<String>, String)| id.as_ref().is_none_or(|id| !failed.contains(id));
-    Ok(changed.into_iter().filter(succeeded).map(|(_, file)| file).collect())
+    let succeeded = |(id, _): &(Option<String>, Change)| id.as_ref().is_none_or(|id| !failed.contains(id));
+    Ok(changed.into_iter().filter(succeeded).map(|(_, change)| change).collect())
 }
 
 /// Whether the user asks the main thread for something on this line.
@@ -54,15 +64,12 @@ fn of_tool(block: &Value) -> Option<String> {
     text(block.get("input")?, field)
 }
 
-/// The files that a shell command writes.
-fn of_shell(block: &Value, cwd: &str, home: Option<&str>) -> Vec<String> {
-    let used = || {
-        let name = block.get("name")?.as_str()?;
-        Some(tools::what(name, block.get("input")?.as_object()?))
-    };
-    let Some(Use::Shell(command)) = used() else { return Vec::new() };
-    let files = shell::written_files(command, home);
-    files.into_iter().map(|file| Path::new(cwd).join(file).to_string_lossy().into_owned()).collect()
+/// What a shell command writes.
+fn of_shell(block: &Value, cwd: Option<&str>, home: Option<&str>) -> Option<Change> {
+    let name = block.get("name")?.as_str()?;
+    let Use::Shell(command) = tools::what(name, block.get("input")?.as_object()?) else { return None };
+    let script = Box::new(shell::writes(command, home)?);
+    Some(Change::Shell { script, cwd: cwd.map(str::to_owned) })
 }
 
 fn text(value: &Value, field: &str) -> Option<String> {

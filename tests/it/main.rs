@@ -35,6 +35,7 @@ mod foreign_config;
 mod foreign_tools;
 mod gate_escapes;
 mod gate_shell;
+mod guard_paths;
 mod guards;
 mod hostile_git;
 #[cfg(target_os = "linux")]

@@ -31,7 +31,7 @@ pub(super) fn of_unclear(unclear: &Unclear) -> String {
         Unclear::Path { access, written } => {
             format!("{} `{written}`, which is not known before it runs", access.does())
         }
-        Unclear::WorkTree { command } => format!("`{command}` may change any file of the work tree"),
+        Unclear::WorkTree { command, .. } => format!("`{command}` may change any file of the work tree"),
         Unclear::Doubt(doubt) => doubt.to_string(),
         Unclear::Named { access: Access::Link, path } => format!("may read or write `{path}`, or neither"),
         Unclear::Named { access: Access::Read, path } => format!("may read `{path}`"),
@@ -57,7 +57,7 @@ pub(super) fn of_action(action: &Action) -> Option<String> {
         Action::Report(Report::Unfinished) => {
             Some("reports gated agents that never stopped; that is not looked at here".into())
         }
-        Action::Note(text) => Some(text.clone()),
+        Action::Note(text) | Action::Remark(text) => Some(text.clone()),
         Action::Wait(waiting) => Some(format!("waits for background agents: {}", waiting.agents.join(", "))),
         Action::Continue(_) => Some("`stop.infinite` asks Claude to go on".into()),
         Action::Judge(_) => {

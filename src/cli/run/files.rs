@@ -33,7 +33,7 @@ pub(super) fn given(request: &Request, work: &Path) -> io::Result<Given> {
     let locations = listed.into_iter().map(|name| Location {
         absolute: work.join(&name).to_string_lossy().into_owned(),
         relative: Some(name),
-        is_directory: false,
+        ..Location::default()
     });
     let mut is_used = vec![false; patterns.len()];
     let mut is_meant = |file: &Location| {

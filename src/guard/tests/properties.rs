@@ -45,7 +45,8 @@ impl Project {
     fn of_tool(&self, tool: &str, path: &str) -> Answers {
         let input = json!({"file_path": path, "content": "x"});
         let links = Links::default();
-        let ground = Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home() };
+        let ground =
+            Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home(), worktree: None };
         match tools::what(tool, input.as_object().unwrap()) {
             Use::File { access, path } => {
                 self.check(tool, None, ground, &Effects::of(ground.touch(access, path)))
@@ -56,7 +57,8 @@ impl Project {
 
     fn of_shell(&self, text: &str) -> Answers {
         let links = Links::default();
-        let ground = Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home() };
+        let ground =
+            Ground { root: &self.root, cwd: &self.root, links: &links, home: self.home(), worktree: None };
         self.check("Bash", Some(text), ground, &ground.of_script(shell::read(text, self.home())))
     }
 
@@ -72,6 +74,7 @@ impl Project {
             is_own: &|_, _| false,
             is_ignored: &|_| false,
             watch: Watch::default(),
+            visited: Visited::default(),
         };
         let word = |action| match action {
             Action::Block => "deny",

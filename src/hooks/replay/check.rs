@@ -50,6 +50,7 @@ impl Replayer {
             | Action::Report(_)
             | Action::Command(_)
             | Action::Note(_)
+            | Action::Remark(_)
             | Action::Wait(_)
             | Action::Judge(_)
             | Action::Remember(_)

@@ -206,3 +206,92 @@ fn names_of_files_are_never_run_as_code() {
     error: invalid config [ROOT]/.conclaude.yaml: 2 problems
     "#);
 }
+
+/// A PostToolUse of Bash in a project with two committed files and one that is not.
+fn after_bash() -> Test {
+    let config = "postToolUse: {commands: {Bash: [{run: 'echo {files} > got', files: ['*.ts']}]}}";
+    let test =
+        Test::event("PostToolUse").config(config).file("src/a.ts", "").file("src/b.ts", "").committed();
+    test.file("src/new.ts", "").payload("tool_name", "Bash")
+}
+
+#[test]
+fn what_shell_commands_write_is_known_by_what_they_do() {
+    let mut test = after_bash();
+    for (command, expected) in [
+        ("sed -i s/a/b/ src/*.ts", "src/a.ts src/b.ts src/new.ts"),
+        ("find src -name 'a*' -exec sed -i s/a/b/ {} +", "src/a.ts"),
+        ("git checkout -- src/a.ts", "src/a.ts"),
+        ("cd src && for f in [ab].ts; do sed -i s/a/b/ \"$f\"; done", "src/a.ts src/b.ts"),
+        ("npx prettier --write src/a.ts", "src/a.ts"),
+        ("mv x src/b.ts", "src/b.ts"),
+        // Nothing says what it is.
+        ("npx prettier --write src", "src/new.ts"),
+        ("tar xf a.tar", "src/new.ts"),
+        ("echo > $X", "src/new.ts"),
+        // Nothing like that is written.
+        ("cat src/*.ts; rm src/b.ts; make; grep -rn x src; sed -i s/a/b/ src/*.rs; touch src/a.rs", ""),
+    ] {
+        let input = json!({ "command": command });
+        let done = test.file("got", "").payload("tool_input", input).run().silent();
+        let got = done.read("got");
+        let mut got: Vec<&str> = got.split_whitespace().collect();
+        got.sort_unstable();
+        assert_eq!(got.join(" "), expected, "{command}");
+        test = done.again();
+    }
+}
+
+#[test]
+fn explain_says_that_it_is_not_known_what_was_written() {
+    let shown = after_bash().shows(&["explain", "PostToolUse", "--command", "git stash"]);
+    assert_snapshot!(shown, @r#"
+    exit 0
+    ----- stdout
+    PostToolUse: Bash on the main thread
+      command: git stash
+    ⚠ PostToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    Commands, in this order
+      1. echo 'src/new.ts' > got
+         postToolUse.commands "Bash" in .conclaude.yaml:1 matches Bash
+         CONCLAUDE_FILES: src/new.ts
+         in ., by /bin/sh; a failure warns; no timeout
+      • what was written is not known (`git stash`): `files` are compared with what
+        differs from the last commit
+
+    Their environment
+      CONCLAUDE_CONFIG_DIR=[ROOT]
+      CONCLAUDE_COMMAND=git stash
+      CONCLAUDE_SESSION_ID=explain
+      CONCLAUDE_TRANSCRIPT_PATH=[ROOT]/.claude/explain.jsonl
+      CONCLAUDE_CWD=[ROOT]
+      CONCLAUDE_HOOK_EVENT=PostToolUse
+      CONCLAUDE_TOOL_USE_ID=toolu_sample
+      CONCLAUDE_DURATION_MS=1
+      CONCLAUDE_PERMISSION_MODE=default
+      CONCLAUDE_TOOL_NAME=Bash
+      CONCLAUDE_TOOL_INPUT={"command":"git stash"}
+      CONCLAUDE_TOOL_OUTPUT={}
+
+    Answer
+      if it succeeds: allowed (exit 0)
+      if `echo 'src/new.ts' > got` fails: allowed (exit 0)
+        conclaude: ⚠ `echo {files} > got` exited with code 1
+    "#);
+}
+
+#[test]
+fn at_a_stop_patterns_of_shell_commands_are_what_they_name() {
+    let config = "stop: {commands: [{run: 'echo {files} > got', files: ['*.ts']}]}";
+    let test = main_stop(config).file("src/a.ts", "").file("src/b.js", "").file("other.ts", "");
+    let call = json!({"type": "assistant", "cwd": test.root().join("src"), "message": {"content": [{"type": "tool_use", "id": "t1",
+        "name": "Bash", "input": {"command": "for f in *.ts; do sed -i s/a/b/ \"$f\"; done"}}]}});
+    let lines = [prompt_line("do it"), call.to_string()].join("\n") + "\n";
+    let done = test.file("main.jsonl", lines).run().silent();
+    assert_eq!(done.read("got"), "src/a.ts\n");
+}

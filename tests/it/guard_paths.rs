@@ -1,0 +1,206 @@
+//! Which paths guards compare: in worktrees, submodules, directories that a pattern of the shell names, and our own folder.
+
+use serde_json::{Value, json};
+
+use crate::common::Test;
+
+const ANCHORED: &str = r#"preToolUse:
+  uneditableFiles: ["src/gen/**"]
+  unreadableFiles: ["conf/secret.yml"]
+  preventRootAdditions: true
+  preventAdditions: ["docs/api/"]
+  toolUsageValidation:
+    - {tool: "*", pattern: "/deploy/", action: block}
+    - {tool: "Edit(./infra/**)", action: block}
+"#;
+
+/// Writes and reads files that rules of `ANCHORED` are about, one each, and one that none is about.
+const COMMAND: &str = "echo > src/gen/a; cat conf/secret.yml; mkdir -p newer/x; touch infra/x; touch new docs/api/new deploy/x src/free";
+
+fn bash(test: Test, command: &str) -> Test {
+    tool(test, "Bash", json!({ "command": command }))
+}
+
+fn tool(test: Test, name: &str, input: Value) -> Test {
+    test.then("PreToolUse").payload("tool_name", name).payload("tool_input", input)
+}
+
+fn project(config: &str) -> Test {
+    let test = Test::event("PreToolUse").config(config).file("src/gen/a", "").file("conf/secret.yml", "");
+    test.file("docs/api/old", "").file("deploy/old", "").file("infra/old", "").committed()
+}
+
+#[test]
+fn rules_that_are_anchored_at_the_root_hold_in_the_worktree_of_an_agent() {
+    let test =
+        project(ANCHORED).git(&["worktree", "add", "-q", ".claude/worktrees/agent-a1b2c3", "-b", "agent"]);
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let answer = bash(test.payload("cwd", worktree.clone()), COMMAND).run();
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
+    ✗ GUARD_DENIED: reading .claude/worktrees/agent-a1b2c3/conf/secret.yml: `unreadableFiles` has `conf/secret.yml` in .conclaude.yaml:3 → it may not be read; do it another way, or ask the user
+    ✗ GUARD_DENIED: creating the directory .claude/worktrees/agent-a1b2c3/newer/x: `preventRootAdditions` in .conclaude.yaml:4 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/new: `preventRootAdditions` in .conclaude.yaml:4 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:5 → change a file that exists instead
+    ✗ GUARD_DENIED: running `touch infra/x`: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:8 → do it another way, or ask the user
+    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free`: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:7 → do it another way, or ask the user
+    ");
+    let write = |test: Test, file: &str| {
+        tool(test, "Write", json!({"file_path": format!("{worktree}/{file}"), "content": ""})).run()
+    };
+    let answer = write(answer.again(), "src/gen/new");
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/new: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
+    ");
+    let answer = write(answer.again(), "src/free").silent();
+    // From outside of the worktree, its files are the same.
+    let root = answer.root().display().to_string();
+    let main = answer.again().payload("cwd", root).without("agent_id").without("agent_type");
+    insta::assert_snapshot!(write(main, "src/gen/a").tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:2 → it may not be changed; do it another way, or ask the user
+    ");
+}
+
+#[test]
+fn rules_that_are_anchored_at_the_root_hold_in_a_worktree_elsewhere() {
+    let test = Test::event("PreToolUse").git(&["init", "-q", "main"]).file("main/src/gen/a", "");
+    let test =
+        test.file("main/conf/secret.yml", "").file("main/docs/api/old", "").file("main/.gitignore", "out/\n");
+    let test = test.git(&["-C", "main", "add", "."]).git(&["-C", "main", "commit", "-qm", "x"]);
+    let test = test.git(&["-C", "main", "worktree", "add", "-q", "../linked"]);
+    let config = ANCHORED.replace("preToolUse:", "preToolUse:\n  preventUpdateGitIgnored: true");
+    let test = test.file("main/.conclaude.yaml", config);
+    let (main, linked) = (test.root().join("main"), test.root().join("linked/docs"));
+    let test = test.env("CLAUDE_PROJECT_DIR", main.to_str().unwrap());
+    let test = test.payload("cwd", linked.display().to_string());
+    let answer = bash(test, &format!("cd .. && {COMMAND} out/x")).run();
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing [ROOT]/linked/src/gen/a: `uneditableFiles` has `src/gen/**` in .conclaude.yaml:3 → it may not be changed; do it another way, or ask the user
+    ✗ GUARD_DENIED: reading [ROOT]/linked/conf/secret.yml: `unreadableFiles` has `conf/secret.yml` in .conclaude.yaml:4 → it may not be read; do it another way, or ask the user
+    ✗ GUARD_DENIED: creating the directory [ROOT]/linked/newer/x: `preventRootAdditions` in .conclaude.yaml:5 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: writing [ROOT]/linked/new: `preventRootAdditions` in .conclaude.yaml:5 → new files belong into a directory below the project's root
+    ✗ GUARD_DENIED: writing [ROOT]/linked/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:6 → change a file that exists instead
+    ✗ GUARD_DENIED: writing [ROOT]/linked/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:2 → git ignores this file, so it is made by something: change that instead
+    ✗ GUARD_DENIED: running `touch infra/x`: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:9 → do it another way, or ask the user
+    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free out/x`: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:8 → do it another way, or ask the user
+    ");
+    // A repository of somebody else is none of them.
+    let test = answer.again().git(&["init", "-q", "other"]).file("other/src/gen/a", "");
+    let other = test.root().join("other").display().to_string();
+    bash(test.payload("cwd", other), COMMAND).run().silent();
+}
+
+#[test]
+fn permissions_for_paths_from_the_root_hold_in_a_worktree() {
+    let config =
+        "permissionRequest: {default: ask, allow: [\"Edit(/src/**)\"], deny: [\"Edit(/secret/**)\"]}\n";
+    let test =
+        project(config).git(&["worktree", "add", "-q", ".claude/worktrees/agent-a1b2c3", "-b", "agent"]);
+    let worktree = test.root().join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let test = test.then("PermissionRequest").payload("cwd", worktree.clone()).payload("tool_name", "Edit");
+    let asks = |test: Test, file: &str| {
+        let input = json!({"file_path": format!("{worktree}/{file}"), "old_string": "a", "new_string": "b"});
+        test.payload("tool_input", input).run()
+    };
+    let behaviour = |answer: &crate::common::Outcome| {
+        let json: Value = serde_json::from_str(&answer.stdout).unwrap();
+        json["hookSpecificOutput"]["decision"]["behavior"].clone()
+    };
+    let answer = asks(test, "src/a");
+    assert_eq!(behaviour(&answer), "allow");
+    let answer = asks(answer.again(), "secret/a");
+    assert_eq!(behaviour(&answer), "deny");
+    asks(answer.again(), "other/a").silent();
+}
+
+#[test]
+fn what_a_submodule_ignores_is_ignored() {
+    let test = project("preToolUse: {preventUpdateGitIgnored: true}\n");
+    let test = test.git(&["init", "-q", "lib"]).file("lib/.gitignore", "out/\n").file("lib/a", "");
+    let answer = bash(test, "touch lib/out/x lib/a lib/b").run();
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: writing lib/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:1 → git ignores this file, so it is made by something: change that instead
+    ");
+}
+
+#[test]
+fn a_pattern_of_the_shell_does_not_delete_what_our_config_extends() {
+    let test = Test::event("PreToolUse")
+        .config("extends: [shared/g.yaml]\n")
+        .file("shared/g.yaml", "preToolUse: {}\n");
+    let answer = bash(test.file("docs/a", ""), "rm -rf *").run();
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: deleting shared: it belongs to conclaude's own config, state or registration → leave it as it is, and report what you would have changed
+    ");
+    bash(answer.again(), "rm -rf d*").run().silent();
+}
+
+#[test]
+fn our_own_folder_is_not_what_patterns_of_the_user_are_about() {
+    let config = "preToolUse: {uneditableFiles: [\"*.lock\"], unreadableFiles: [\"*.jsonl\"]}\n";
+    let test = Test::event("PreToolUse").config(config).without("agent_id").without("agent_type");
+    let test = test.file(".conclaude/audit.lock", "").file(".conclaude/audit/1.jsonl", "");
+    let answer = bash(test, "cat .conclaude/audit/1.jsonl").run().silent();
+    let answer = bash(answer.again(), "rm -rf .conclaude").run();
+    insta::assert_snapshot!(answer.tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: deleting .conclaude: it belongs to conclaude's own config, state or registration → the user decides whether the rules change
+    ");
+    let config = config.replace("*.jsonl", ".conclaude/audit/");
+    let answer = bash(answer.again().config(&config), "cat .conclaude/audit/1.jsonl").run();
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: reading .conclaude/audit/1.jsonl: `unreadableFiles` has `.conclaude/audit/` in .conclaude.yaml:1 → it may not be read; do it another way, or ask the user
+    ");
+}
+
+#[test]
+fn commands_for_the_whole_work_tree_are_about_what_git_touches() {
+    let config = "preToolUse: {uneditableFiles: [\".env\", \"*.lock\", \"*.key\"]}\n";
+    let test = project(config).without("agent_id").without("agent_type");
+    let test = test
+        .file(".gitignore", ".env\n/main*\n/.state-home/\n")
+        .git(&["add", "-A"])
+        .git(&["commit", "-qm", "y"]);
+    let test = test.file(".env", "").file(".conclaude/audit.lock", "").file("new.key", "");
+    let asked = "git stash -u; git stash -a; git clean -fd; git clean -fdx; git clean -fX";
+    let answer =
+        bash(test, &format!("git stash; git reset --hard; git checkout .; git restore .; {asked}")).run();
+    insta::assert_snapshot!(answer.tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running `git stash -u`: it may change protected files of the work tree, such as new.key → name the files that it should change
+    ? GUARD_ASKS: running `git stash -a`: it may change protected files of the work tree, such as new.key → name the files that it should change
+    ? GUARD_ASKS: running `git clean -fd`: it may change protected files of the work tree, such as new.key → name the files that it should change
+    ? GUARD_ASKS: running `git clean -fdx`: it may change protected files of the work tree, such as new.key → name the files that it should change
+    ? GUARD_ASKS: running `git clean -fX`: it may change protected files of the work tree, such as .env → name the files that it should change
+    ");
+    let test = answer.again().git(&["add", "-f", "new.key"]).git(&["commit", "-qm", "z"]);
+    insta::assert_snapshot!(bash(test, "git stash; git clean -fd").run().tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running `git stash`: it may change protected files of the work tree, such as new.key → name the files that it should change
+    ");
+}
+
+#[test]
+fn what_cannot_be_named_is_not_asked_for() {
+    let config = "preToolUse: {uneditableFiles: [\"*.lock\"], toolUsageValidation: [{tool: Bash, commandPattern: \"npm publish*\", action: block}]}\n";
+    let test = Test::event("PreToolUse").config(config);
+    let answer = bash(test, "tar xzf a.tgz; git apply x.patch; echo > $X").run();
+    insta::assert_snapshot!(answer.tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: writing `the files in a.tgz`: which file that is cannot be known before it runs → extract into a directory of its own (`-C`, `-d`), or let the user confirm it
+    ? GUARD_ASKS: writing `the files of the patch`: which file that is cannot be known before it runs → change the files one by one, or let the user confirm it
+    ? GUARD_ASKS: writing `$X`: which file that is cannot be known before it runs → write the path itself
+    ");
+    let answer = bash(answer.again(), "npm publish\r\n").run();
+    insta::assert_snapshot!(answer.tool("deny"), @"
+    conclaude denies this tool:
+    ✗ GUARD_DENIED: running `npm publish`: `toolUsageValidation` has `Bash npm publish*` in .conclaude.yaml:1 → do it another way, or ask the user
+    ");
+}
