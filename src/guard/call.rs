@@ -32,7 +32,7 @@ pub(crate) struct Call<'a> {
     pub(crate) is_ignored: &'a dyn Fn(&Path) -> bool,
     pub(crate) watch: Watch<'a>,
     /// How much was searched for it.
-    pub(crate) visited: Visited,
+    pub(crate) visited: &'a Visited,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -97,7 +97,7 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         is_own: &|_, _| false,
         is_ignored: &|_| false,
         watch: Watch::default(),
-        visited: Visited::default(),
+        visited: &Visited::default(),
     };
     let found = check(rules, &call, &effects);
     (found.iter().map(|finding| finding.action).max(), found)
@@ -238,7 +238,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         is_own: &|_, _| false,
         is_ignored: &|_| false,
         watch: Watch::into(&seen),
-        visited: Visited::default(),
+        visited: &Visited::default(),
     };
     let found = check(&rules(), &call, &ground.of_script(script));
     assert_eq!(found.len(), 1);

@@ -59,7 +59,7 @@ fn contains_own(call: &Call<'_>, directory: &Path) -> bool {
     // Nobody needs to search `/` for the config of this project.
     let holds_config = root.starts_with(directory)
         && root.read_dir().into_iter().flatten().flatten().any(|entry| is_own(&entry.path()));
-    holds_config || !matches!(first_below(directory, &call.visited, |path, _| is_own(path)), Some(None))
+    holds_config || !matches!(first_below(directory, call.visited, |path, _| is_own(path)), Some(None))
 }
 
 fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
@@ -123,7 +123,7 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
     if !touch.with_contents || touch.access == Access::Read || (is_outside && touch.access == Access::Write) {
         return;
     }
-    let inside = first_below(&touch.path, &call.visited, |path, is_directory| {
+    let inside = first_below(&touch.path, call.visited, |path, is_directory| {
         rules.protecting(&call.ground.location(path, is_directory), call.agent, Watch::default()).is_some()
     });
     match inside {

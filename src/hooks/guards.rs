@@ -135,7 +135,7 @@ pub(super) fn compare(
         is_own,
         is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
         watch,
-        visited: Visited::default(),
+        visited: &Visited::default(),
     };
     let mut findings = check(rules, &call, &effects);
     if !lost.is_empty() {

@@ -74,7 +74,7 @@ impl Project {
             is_own: &|_, _| false,
             is_ignored: &|_| false,
             watch: Watch::default(),
-            visited: Visited::default(),
+            visited: &Visited::default(),
         };
         let word = |action| match action {
             Action::Block => "deny",
