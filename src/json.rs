@@ -7,89 +7,112 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct Broken;
 
-/// The fields of an object or the values of a list, one after the other.
-pub(crate) struct Parts<'a> {
+/// A position in a text, before a value. Every byte is passed once, also those of values within values.
+pub(crate) struct Scan<'a> {
     text: &'a str,
     at: usize,
-    end: u8,
-    is_first: bool,
 }
 
-impl<'a> Parts<'a> {
-    pub(crate) fn of_object(text: &'a str) -> Result<Parts<'a>, Broken> {
-        Parts::of(text, b'{', b'}')
+impl<'a> Scan<'a> {
+    pub(crate) fn of(text: &'a str) -> Scan<'a> {
+        let mut scan = Scan { text, at: 0 };
+        scan.pass_blanks();
+        scan
     }
 
-    pub(crate) fn of_list(text: &'a str) -> Result<Parts<'a>, Broken> {
-        Parts::of(text, b'[', b']')
-    }
-
-    fn of(text: &'a str, start: u8, end: u8) -> Result<Parts<'a>, Broken> {
-        let mut parts = Parts { text, at: 0, end, is_first: true };
-        parts.take(start)?;
-        Ok(parts)
-    }
-
-    /// The name of the next field and its value; none behind the last. Names are compared as they are written.
-    pub(crate) fn field(&mut self) -> Result<Option<(&'a str, &'a str)>, Broken> {
-        if !self.advance()? {
-            return Ok(None);
+    /// Passes over an object. `take` is given the name of each field, as it is written, and passes over its value.
+    pub(crate) fn object(
+        &mut self,
+        mut take: impl FnMut(&'a str, &mut Scan<'a>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        self.pass(b'{')?;
+        let mut is_first = true;
+        while self.advance(b'}', &mut is_first)? {
+            let start = self.at + 1;
+            if self.first() != Some(b'"') {
+                return Err(Broken);
+            }
+            self.value()?;
+            let name = self.text.get(start..self.at - 1).ok_or(Broken)?;
+            self.pass_blanks();
+            self.pass(b':')?;
+            self.pass_blanks();
+            take(name, self)?;
         }
-        let name = within(self.value()?).ok_or(Broken)?;
-        self.take(b':')?;
-        self.pass_blanks();
-        Ok(Some((name, self.value()?)))
+        Ok(())
     }
 
-    /// The next value; none behind the last.
-    pub(crate) fn item(&mut self) -> Result<Option<&'a str>, Broken> {
-        if self.advance()? { self.value().map(Some) } else { Ok(None) }
+    /// Passes over a list. `take` passes over each of its values.
+    pub(crate) fn list(
+        &mut self,
+        mut take: impl FnMut(&mut Scan<'a>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        self.pass(b'[')?;
+        let mut is_first = true;
+        while self.advance(b']', &mut is_first)? {
+            take(self)?;
+        }
+        Ok(())
     }
 
-    /// Behind the last part there is nothing else.
+    /// Passes over a value, whatever it is; as it is written.
+    pub(crate) fn value(&mut self) -> Result<&'a str, Broken> {
+        let start = self.at;
+        self.at = after_value(self.text.as_bytes(), start).ok_or(Broken)?;
+        self.text.get(start..self.at).ok_or(Broken)
+    }
+
+    /// The same; none for `null`.
+    pub(crate) fn present(&mut self) -> Result<Option<&'a str>, Broken> {
+        self.value().map(|value| (value != "null").then_some(value))
+    }
+
+    /// Passes over `null`, if that is next.
+    pub(crate) fn is_null(&mut self) -> Result<bool, Broken> {
+        let is_null = self.first() == Some(b'n');
+        if is_null {
+            self.value()?;
+        }
+        Ok(is_null)
+    }
+
+    /// The first byte of the next value.
+    pub(crate) fn first(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Nothing else follows.
     pub(crate) fn finish(mut self) -> Result<(), Broken> {
         self.pass_blanks();
         if self.at == self.text.len() { Ok(()) } else { Err(Broken) }
     }
 
-    fn next_byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
     fn pass_blanks(&mut self) {
-        while matches!(self.next_byte(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+        while matches!(self.first(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }
     }
 
-    fn take(&mut self, byte: u8) -> Result<(), Broken> {
-        self.pass_blanks();
-        if self.next_byte() != Some(byte) {
+    fn pass(&mut self, byte: u8) -> Result<(), Broken> {
+        if self.first() != Some(byte) {
             return Err(Broken);
         }
         self.at += 1;
         Ok(())
     }
 
-    /// Whether there is another part.
-    fn advance(&mut self) -> Result<bool, Broken> {
+    /// Whether there is another part before the end.
+    fn advance(&mut self, end: u8, is_first: &mut bool) -> Result<bool, Broken> {
         self.pass_blanks();
-        let is_first = std::mem::replace(&mut self.is_first, false);
-        if self.next_byte() == Some(self.end) {
+        if self.first() == Some(end) {
             self.at += 1;
             return Ok(false);
         }
-        if !is_first {
-            self.take(b',')?;
+        if !std::mem::replace(is_first, false) {
+            self.pass(b',')?;
             self.pass_blanks();
         }
         Ok(true)
-    }
-
-    fn value(&mut self) -> Result<&'a str, Broken> {
-        let start = self.at;
-        self.at = after_value(self.text.as_bytes(), start).ok_or(Broken)?;
-        self.text.get(start..self.at).ok_or(Broken)
     }
 }
 
@@ -138,14 +161,9 @@ fn after_nested(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// What is between the quotes of a string, as it is written.
-fn within(value: &str) -> Option<&str> {
-    value.strip_prefix('"')?.strip_suffix('"')
-}
-
 /// The text of a string; none for another value.
 pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
-    let written = within(value)?;
+    let written = value.strip_prefix('"')?.strip_suffix('"')?;
     match memchr::memchr(b'\\', written.as_bytes()) {
         None => Some(Cow::Borrowed(written)),
         Some(_) => serde_json::from_str(value).ok().map(Cow::Owned),
@@ -157,12 +175,18 @@ pub(crate) struct Fields<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Fields<'a> {
     pub(crate) fn of(text: &'a str) -> Result<Fields<'a>, Broken> {
-        let mut parts = Parts::of_object(text)?;
+        let mut scan = Scan::of(text);
+        let fields = Fields::read(&mut scan)?;
+        scan.finish().map(|()| fields)
+    }
+
+    fn read(scan: &mut Scan<'a>) -> Result<Fields<'a>, Broken> {
         let mut fields = Vec::with_capacity(16);
-        while let Some(field) = parts.field()? {
-            fields.push(field);
-        }
-        parts.finish().map(|()| Fields(fields))
+        scan.object(|name, scan| {
+            fields.push((name, scan.value()?));
+            Ok(())
+        })?;
+        Ok(Fields(fields))
     }
 
     /// A value as it is written.
@@ -182,17 +206,17 @@ impl<'a> Fields<'a> {
         self.get(name).and_then(|value| Fields::of(value).ok())
     }
 
-    /// The objects of a list.
-    pub(crate) fn objects(&self, name: &str) -> impl Iterator<Item = Fields<'a>> {
-        let mut list = self.get(name).and_then(|value| Parts::of_list(value).ok());
-        let items = std::iter::from_fn(move || list.as_mut()?.item().ok()?);
-        items.filter_map(|value| Fields::of(value).ok())
+    /// The objects of a list; none if it has something else.
+    pub(crate) fn objects(&self, name: &str) -> Vec<Fields<'a>> {
+        let mut found = Vec::new();
+        let read = self.get(name).map(|value| {
+            Scan::of(value).list(|scan| {
+                found.push(Fields::read(scan)?);
+                Ok(())
+            })
+        });
+        if matches!(read, Some(Ok(()))) { found } else { Vec::new() }
     }
-}
-
-/// A value that is not `null`.
-pub(crate) fn present(value: &str) -> Option<&str> {
-    (value != "null").then_some(value)
 }
 
 #[cfg(test)]
@@ -200,12 +224,7 @@ mod tests {
     use super::*;
 
     fn fields(text: &str) -> Result<Vec<(&str, &str)>, Broken> {
-        let mut parts = Parts::of_object(text)?;
-        let mut found = Vec::new();
-        while let Some(field) = parts.field()? {
-            found.push(field);
-        }
-        parts.finish().map(|()| found)
+        Fields::of(text).map(|fields| fields.0)
     }
 
     #[test]
@@ -229,19 +248,24 @@ mod tests {
         }
         let deep = format!("{{\"a\":{}", "[".repeat(1_000_000));
         assert!(fields(&deep).is_err());
-        let mut list = Parts::of_list("[1,\"a\",]").unwrap();
-        assert_eq!((list.item().unwrap(), list.item().unwrap()), (Some("1"), Some("\"a\"")));
-        assert!(list.item().is_err());
+        let mut found = Vec::new();
+        let read = Scan::of("[1,\"a\",]").list(|scan| {
+            found.push(scan.value()?);
+            Ok(())
+        });
+        assert!(read.is_err());
+        assert_eq!(found, ["1", "\"a\""]);
     }
 
     #[test]
     fn fields_are_read_when_they_are_asked_for() {
-        let fields = Fields::of(r#"{"a":1,"b":[{"c":"x"},7,{"c":"\n"}],"a":2,"d":{"e":null}}"#).unwrap();
+        let fields =
+            Fields::of(r#"{"a":1,"b":[{"c":"x"}, {"c":"\n"}],"a":2,"f":[{},7],"d":{"e":null}}"#).unwrap();
         assert_eq!(fields.number::<u64>("a"), Some(2), "the last counts");
         assert_eq!((fields.text("a"), fields.text("z"), fields.get("z")), (None, None, None));
-        let texts: Vec<_> = fields.objects("b").filter_map(|object| object.text("c")).collect();
+        let texts: Vec<_> = fields.objects("b").iter().filter_map(|object| object.text("c")).collect();
         assert_eq!(texts, ["x", "\n"]);
-        assert_eq!(fields.objects("a").count(), 0);
+        assert_eq!((fields.objects("a").len(), fields.objects("f").len()), (0, 0));
         assert_eq!(fields.object("d").unwrap().get("e"), Some("null"));
         assert!(Fields::of("[1]").is_err());
     }

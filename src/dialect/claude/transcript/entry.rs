@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::scalar::{Content, Scalar};
-use crate::json::{Broken, Parts, present};
+use crate::json::{Broken, Scan};
 
 /// A line that says what happened. Fields of another type than expected are as good as absent.
 #[derive(Debug, Default)]
@@ -99,14 +99,12 @@ impl<'a> Entry<'a> {
     pub(super) fn read(line: &'a str) -> Result<Box<Entry<'a>>, Broken> {
         // It is large, and so not moved when it is filled.
         let mut entry = Box::<Entry<'a>>::default();
-        let mut fields = Parts::of_object(line)?;
-        while let Some((name, value)) = fields.field()? {
-            entry.set(name, value)?;
-        }
-        fields.finish().map(|()| entry)
+        let mut scan = Scan::of(line);
+        scan.object(|name, scan| entry.set(name, scan))?;
+        scan.finish().map(|()| entry)
     }
 
-    fn set(&mut self, name: &str, value: &'a str) -> Result<(), Broken> {
+    fn set(&mut self, name: &str, scan: &mut Scan<'a>) -> Result<(), Broken> {
         let scalar = match name {
             "type" => &mut self.kind,
             "subtype" => &mut self.subtype,
@@ -124,62 +122,67 @@ impl<'a> Entry<'a> {
             "content" => &mut self.content,
             "toolDenialKind" => &mut self.tool_denial_kind,
             "totalCostUSD" => &mut self.total_cost,
-            "permissionDecision" => {
-                self.permission_decision = present(value);
-                return Ok(());
-            }
             "message" => {
-                self.message = present(value).map(Message::read).transpose()?;
+                self.message = if scan.is_null()? { None } else { Some(Message::read(scan)?) };
                 return Ok(());
             }
             "attachment" => {
-                self.attachment = present(value).map(Attachment::read).transpose()?;
+                self.attachment = if scan.is_null()? { None } else { Some(Attachment::read(scan)?) };
                 return Ok(());
             }
-            _ => return Ok(()),
+            "permissionDecision" => {
+                self.permission_decision = scan.present()?;
+                return Ok(());
+            }
+            _ => return scan.value().map(drop),
         };
-        *scalar = Scalar::of(value);
+        *scalar = Scalar::of(scan.value()?);
         Ok(())
     }
 }
 
 impl<'a> Message<'a> {
-    fn read(value: &'a str) -> Result<Message<'a>, Broken> {
+    fn read(scan: &mut Scan<'a>) -> Result<Message<'a>, Broken> {
         let mut message = Message::default();
-        let mut fields = Parts::of_object(value)?;
-        while let Some((name, value)) = fields.field()? {
+        scan.object(|name, scan| {
             match name {
-                "id" => message.id = Scalar::of(value),
-                "model" => message.model = Scalar::of(value),
-                "content" => message.content = Content::read(value)?,
-                "stop_reason" => message.stop_reason = Scalar::of(value),
-                "usage" => message.usage = present(value),
-                _ => {}
+                "id" => message.id = Scalar::of(scan.value()?),
+                "model" => message.model = Scalar::of(scan.value()?),
+                "content" => message.content = Content::read(scan)?,
+                "stop_reason" => message.stop_reason = Scalar::of(scan.value()?),
+                "usage" => message.usage = scan.present()?,
+                _ => drop(scan.value()?),
             }
-        }
+            Ok(())
+        })?;
         Ok(message)
     }
 }
 
 impl<'a> Attachment<'a> {
-    fn read(value: &'a str) -> Result<Attachment<'a>, Broken> {
+    fn read(scan: &mut Scan<'a>) -> Result<Attachment<'a>, Broken> {
         let mut attachment = Attachment::default();
-        let mut fields = Parts::of_object(value)?;
-        while let Some((name, value)) = fields.field()? {
-            match name {
-                "type" => attachment.kind = Scalar::of(value),
-                "hookName" => attachment.hook_name = Scalar::of(value),
-                "hookEvent" => attachment.hook_event = Scalar::of(value),
-                "toolUseID" => attachment.tool_use_id = Scalar::of(value),
-                "command" => attachment.command = Scalar::of(value),
-                "stderr" => attachment.stderr = Scalar::of(value),
-                "exitCode" => attachment.exit_code = Scalar::of(value),
-                "durationMs" => attachment.duration_ms = Scalar::of(value),
-                "timedOut" => attachment.timed_out = Scalar::of(value),
-                "blockingError" => attachment.blocking_error = present(value),
-                _ => {}
-            }
-        }
+        scan.object(|name, scan| {
+            let value = scan.present()?;
+            let scalar = match name {
+                "type" => &mut attachment.kind,
+                "hookName" => &mut attachment.hook_name,
+                "hookEvent" => &mut attachment.hook_event,
+                "toolUseID" => &mut attachment.tool_use_id,
+                "command" => &mut attachment.command,
+                "stderr" => &mut attachment.stderr,
+                "exitCode" => &mut attachment.exit_code,
+                "durationMs" => &mut attachment.duration_ms,
+                "timedOut" => &mut attachment.timed_out,
+                "blockingError" => {
+                    attachment.blocking_error = value;
+                    return Ok(());
+                }
+                _ => return Ok(()),
+            };
+            *scalar = value.map(Scalar::of).unwrap_or_default();
+            Ok(())
+        })?;
         Ok(attachment)
     }
 }

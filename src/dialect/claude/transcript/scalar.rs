@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Broken, Parts, present, text};
+use crate::json::{Broken, Scan, text};
 
 /// A text, a number, a flag, or anything else.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,15 +54,15 @@ pub enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    pub(super) fn read(value: &'a str) -> Result<Content<'a>, Broken> {
-        if !value.starts_with('[') {
-            return Ok(text(value).map_or(Content::Other, Content::Text));
+    pub(super) fn read(scan: &mut Scan<'a>) -> Result<Content<'a>, Broken> {
+        if scan.first() != Some(b'[') {
+            return Ok(text(scan.value()?).map_or(Content::Other, Content::Text));
         }
-        let mut list = Parts::of_list(value)?;
         let mut blocks = Vec::new();
-        while let Some(block) = list.item()? {
-            blocks.push(Block::read(block)?);
-        }
+        scan.list(|scan| {
+            blocks.push(Block::read(scan)?);
+            Ok(())
+        })?;
         Ok(Content::Blocks(blocks))
     }
 }
@@ -83,22 +83,23 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn read(value: &'a str) -> Result<Block<'a>, Broken> {
+    fn read(scan: &mut Scan<'a>) -> Result<Block<'a>, Broken> {
         let mut block = Block::default();
-        let mut fields = Parts::of_object(value)?;
-        while let Some((name, value)) = fields.field()? {
+        scan.object(|name, scan| {
+            let value = scan.value()?;
             match name {
                 "type" => block.kind = Scalar::of(value),
-                "text" => block.text = present(value),
+                "text" => block.text = Some(value),
                 "id" => block.id = Scalar::of(value),
                 "name" => block.name = Scalar::of(value),
-                "input" => block.input = present(value),
+                "input" => block.input = (value != "null").then_some(value),
                 "tool_use_id" => block.tool_use_id = Scalar::of(value),
                 "is_error" => block.is_error = Scalar::of(value),
-                "content" => block.content = present(value),
+                "content" => block.content = (value != "null").then_some(value),
                 _ => {}
             }
-        }
+            Ok(())
+        })?;
         Ok(block)
     }
 
@@ -108,7 +109,7 @@ impl<'a> Block<'a> {
 
     /// The start of what a tool answered, if it is a text.
     pub fn answer(&self, max: usize) -> Option<String> {
-        let text = match Content::read(self.content?).ok()? {
+        let text = match Content::read(&mut Scan::of(self.content?)).ok()? {
             Content::Text(text) => text,
             Content::Blocks(blocks) => blocks.iter().find_map(Block::text)?,
             Content::Other => return None,
