@@ -223,7 +223,8 @@ pub fn during(writing: &Writing<'_>) -> Option<Finding> {
         let fix = format!(
             "{limit} {scope}; if that is too narrow, let the user widen allowed_file_patterns and call the agent again"
         );
-        Finding::new(Code::ScopeViolation, what, fix).matching(file)
+        let rule = Rule::key("allowed_file_patterns").pattern(&scope.to_string());
+        Finding::new(Code::ScopeViolation, what, fix).by(Some(rule), file)
     })
 }
 

@@ -6,7 +6,7 @@ use super::attributes::{list, message, reasons, rule_part, text};
 use crate::audit::{Entry, TraceParent};
 use crate::text::printable_line;
 
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 26] = [
     "seq",
     "time",
     "event",
@@ -16,6 +16,8 @@ const COLUMNS: [&str; 24] = [
     "agent_id",
     "tool",
     "tool_use_id",
+    "tool_file",
+    "tool_command",
     "step",
     "phase",
     "permission_mode",
@@ -90,6 +92,8 @@ fn cell(column: &str, entry: &Entry) -> String {
         "doubt" => plain(entry.doubt.as_deref().unwrap_or_default()),
         "tool" => plain(&said(record.get("tool").unwrap_or(&Value::Null), "name")),
         "tool_use_id" => plain(&said(record.get("tool").unwrap_or(&Value::Null), "use_id")),
+        "tool_file" => plain(&said(record.get("tool").unwrap_or(&Value::Null), "file")),
+        "tool_command" => plain(&said(record.get("tool").unwrap_or(&Value::Null), "command")),
         field => plain(&said(record, field)),
     }
 }
@@ -125,14 +129,14 @@ mod tests {
     fn cells_are_quoted_as_rfc_4180_says() {
         let record =
             serde_json::json!({ "seq": 7, "event": "a,b", "agent": "say \"hi\"", "reason": "one\ntwo" });
-        assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,one two,,,,,,,,,0,,\r\n");
+        assert_eq!(line(record), "7,,\"a,b\",,,\"say \"\"hi\"\"\",,,,,,,,,one two,,,,,,,,,0,,\r\n");
         assert_eq!(Csv::heading().matches(',').count(), COLUMNS.len() - 1);
     }
 
     #[test]
     fn tags_are_in_the_file_as_they_were_and_controls_are_not() {
         let record = serde_json::json!({ "reason": "<b>\u{1b}[2J</b>\u{200b}" });
-        assert_eq!(line(record).split(',').nth(12).unwrap(), "<b></b>");
+        assert_eq!(line(record).split(',').nth(14).unwrap(), "<b></b>");
     }
 
     #[test]

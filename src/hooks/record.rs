@@ -171,7 +171,15 @@ fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Val
     let with_finding = outcomes.iter().filter_map(|outcome| Some((outcome.verdict, outcome.as_finding()?)));
     let with_finding = with_finding.filter(|(_, finding)| finding.code != Code::Unfinished);
     let record = |(verdict, finding): (Verdict, &Finding)| {
-        let rule = finding.rule.clone().unwrap_or_else(|| Box::new(rule_of(finding, plan, context)));
+        let rule = match finding.rule.as_deref() {
+            // What it compared is known, and where that is written is not.
+            Some(rule) if matches!(finding.code.written(), rule::Written::Step(field) if field == rule.key) => {
+                Rule { pattern: rule.pattern.clone(), ..rule_of(finding, plan, context) }
+            }
+            Some(rule) => rule.clone(),
+            None => rule_of(finding, plan, context),
+        };
+        let rule = Box::new(rule);
         let mut value = serde_json::to_value(Finding { rule: Some(rule), ..finding.clone() }).ok()?;
         value.as_object_mut()?.insert("verdict".into(), word(verdict).into());
         Some(value)

@@ -466,3 +466,12 @@ fn a_command_of_a_config_that_is_not_trusted_any_more_is_off() {
     all of it: conclaude explain Stop
     ");
 }
+
+#[test]
+fn a_command_that_did_not_run_for_want_of_a_file_is_not_silently_left_out() {
+    let config = "stop: {commands: [{run: 'true'}, {run: lint, files: ['*.ts']}]}\n";
+    let test = Test::event("Stop").config(config).run().silent().again();
+    let shown = test.config(&config.replace(".ts", "")).shows(&["why"]);
+    let today = shown.split_once("Today\n").unwrap().1;
+    assert_snapshot!(today.split_once("\nConfig").unwrap().0, @"");
+}

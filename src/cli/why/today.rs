@@ -103,6 +103,7 @@ fn judged(record: &Value) -> Result<Today, String> {
     let mut why = ends.new_commands(&rehearsal);
     why.extend(ends.removed_commands(&rehearsal));
     why.extend(guards_now(record, &rehearsal));
+    why.extend(without_files(&rehearsal));
     let (is_same, command) = (decision == recorded, known.explain());
     Ok(Today::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
 }
@@ -139,6 +140,18 @@ fn unknown_files(record: &Value, rehearsal: &Rehearsal) -> Result<(), String> {
     } else {
         Ok(())
     }
+}
+
+/// Commands that did not run for want of a file, as far as that is known.
+fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
+    let not_run = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
+    let line = |script: &str| {
+        let script = crate::messages::short(script);
+        format!(
+            "`{script}` is taken not to run, as then: which files had changed is recorded only where commands ran for them"
+        )
+    };
+    not_run.map(|one| line(&one.script)).collect()
 }
 
 /// What a record tells of its event.
