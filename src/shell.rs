@@ -10,6 +10,7 @@ mod braces;
 mod builtins;
 mod choices;
 mod code;
+mod compounds;
 mod control;
 mod copy;
 mod databases;

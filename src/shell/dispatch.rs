@@ -17,6 +17,11 @@ use super::walk::Walk;
 const DATABASES: [&str; 8] =
     ["psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "sqlcmd", "redis-cli"];
 
+/// Whether a program prints lines that it reads as they are.
+fn passes(name: &str) -> bool {
+    matches!(name, "head" | "shuf" | "sort" | "tac" | "tail")
+}
+
 impl Walk<'_> {
     pub(super) fn simple(&mut self, assignments: &[Assignment], words: &[Word], redirects: &[Redirect]) {
         if words.is_empty() {
@@ -88,22 +93,6 @@ impl Walk<'_> {
         declares
     }
 
-    /// `export` and `declare -x`: programs are given these variables from now on.
-    fn export(&mut self, fields: &[Field], assigned: &[String]) {
-        let Some((name, rest)) = fields.split_first() else { return };
-        let is_export = |field: &Field| field.text.starts_with('-') && field.text.contains('x');
-        if name.text != "export" && !rest.iter().any(is_export) {
-            return;
-        }
-        let named = rest.iter().filter(|field| !field.text.starts_with('-'));
-        let named: Vec<String> = named
-            .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
-            .collect();
-        let given: Vec<String> = assigned.iter().cloned().chain(named).collect();
-        self.run_variables(&given, self.script.commands.len().saturating_sub(1));
-        self.state.give(given);
-    }
-
     /// Runs a command; what it prints goes to whoever gets it.
     fn run_command(&mut self, fields: &[Field], redirected: &Redirected) {
         if !redirected.leaves {
@@ -152,23 +141,6 @@ impl Walk<'_> {
         let before = self.state.get(&assignment.name).cloned().unwrap_or(Value::Unknown);
         self.assign_printed(assignment);
         (assignment.name.clone(), before)
-    }
-
-    /// How an assignment is shown that was made.
-    fn assigned(&self, assignment: &Assignment) -> String {
-        self.variable(&assignment.name)
-    }
-
-    /// A variable with its value, as far as that is known.
-    fn variable(&self, name: &str) -> String {
-        let value = match self.state.get(name) {
-            Some(Value::Options(options)) => match options.as_slice() {
-                [field] => field.shown(),
-                _ => "…".to_owned(),
-            },
-            _ => "…".to_owned(),
-        };
-        format!("{name}={value}")
     }
 
     fn bare_redirects(&mut self, redirects: &[Redirect]) {
@@ -281,6 +253,12 @@ impl Walk<'_> {
         let operands = &call.arguments.operands;
         match program.action {
             Action::Nothing => {}
+            // What is printed is a part of what is read.
+            Action::Each(Access::Read, _)
+                if operands.is_empty() && matches!(self.input, Stream::Files(_)) && passes(call.name) =>
+            {
+                self.output = self.input.clone();
+            }
             Action::Each(access, skipped) => {
                 let skipped = if call.arguments.has(program.whole) { 0 } else { skipped };
                 for operand in operands.iter().skip(skipped) {

@@ -3,6 +3,7 @@
 use super::Access;
 use super::arguments::{self, Call};
 use super::state::{Field, FieldKind};
+use super::stream::Stream;
 use super::walk::Walk;
 
 pub(super) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
@@ -31,6 +32,11 @@ pub(super) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
 
 /// `uniq IN OUT`, `xxd IN OUT`.
 pub(super) fn filter(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let is_plain =
+        call.name == "uniq" && call.arguments.operands.is_empty() && !call.arguments.has(&["-c", "--count"]);
+    if is_plain && matches!(walk.input, Stream::Files(_)) {
+        walk.output = walk.input.clone();
+    }
     if let Some(input) = call.arguments.operands.first() {
         walk.reads(input, call.command);
     }

@@ -1,7 +1,8 @@
-//! Variables of the environment that make programs run something.
+//! Variables that programs are given, and those of them that make programs run something.
 
 use super::Access;
-use super::state::Field;
+use super::state::{Field, Value};
+use super::syntax::Assignment;
 use super::walk::Walk;
 
 /// Their value is code for a shell, which some program runs.
@@ -53,5 +54,38 @@ impl Walk<'_> {
         self.printing(run);
         self.inside -= 1;
         self.output = output;
+    }
+
+    /// `export` and `declare -x`: programs are given these variables from now on.
+    pub(super) fn export(&mut self, fields: &[Field], assigned: &[String]) {
+        let Some((name, rest)) = fields.split_first() else { return };
+        let is_export = |field: &Field| field.text.starts_with('-') && field.text.contains('x');
+        if name.text != "export" && !rest.iter().any(is_export) {
+            return;
+        }
+        let named = rest.iter().filter(|field| !field.text.starts_with('-'));
+        let named: Vec<String> = named
+            .map(|field| if field.text.contains('=') { field.shown() } else { self.variable(&field.text) })
+            .collect();
+        let given: Vec<String> = assigned.iter().cloned().chain(named).collect();
+        self.run_variables(&given, self.script.commands.len().saturating_sub(1));
+        self.state.give(given);
+    }
+
+    /// How an assignment is shown that was made.
+    pub(super) fn assigned(&self, assignment: &Assignment) -> String {
+        self.variable(&assignment.name)
+    }
+
+    /// A variable with its value, as far as that is known.
+    pub(super) fn variable(&self, name: &str) -> String {
+        let value = match self.state.get(name) {
+            Some(Value::Options(options)) => match options.as_slice() {
+                [field] => field.shown(),
+                _ => "…".to_owned(),
+            },
+            _ => "…".to_owned(),
+        };
+        format!("{name}={value}")
     }
 }

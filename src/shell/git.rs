@@ -41,7 +41,6 @@ const HARMLESS: &[&str] = &[
     "notes",
     "prune",
     "reflog",
-    "remote",
     "repack",
     "rerere",
     "rev-list",
@@ -157,6 +156,7 @@ impl Git<'_> {
             "apply" | "am" => self.apply(walk),
             "clone" | "init" | "worktree" => {
                 self.connects(walk);
+                self.settings(walk);
                 self.directory(walk, subcommand);
             }
             "archive" | "format-patch" | "range-diff" => {
@@ -166,7 +166,7 @@ impl Git<'_> {
                 }
             }
             "submodule" | "bisect" | "rebase" => self.runs(walk, subcommand),
-            "fetch" | "pull" | "push" | "ls-remote" => self.connects(walk),
+            "fetch" | "pull" | "push" | "ls-remote" | "remote" => self.connects(walk),
             "read-tree" | "checkout-index" => walk.effect(Access::Write, Target::WorkTree, self.command),
             subcommand if HARMLESS.contains(&subcommand) => {}
             _ => walk.unknown_program(fields),

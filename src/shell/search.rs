@@ -1,6 +1,6 @@
 //! `find` and `fd`.
 
-use super::arguments::{self, Call, Flags};
+use super::arguments::{self, Arguments, Call, Flags};
 use super::batches::replaced;
 use super::state::{Field, FieldKind};
 use super::stream::{Stream, found};
@@ -203,7 +203,27 @@ pub(super) fn lines(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
     if arguments.has(&["-l", "--files-with-matches", "--files"]) {
         walk.output = listed(files);
+    } else if let Stream::Files(names) = &walk.input
+        && files.is_empty()
+        && let Some(kept) = kept(arguments)
+    {
+        walk.output = Stream::Files(names.iter().cloned().chain(kept).collect());
     }
+}
+
+/// The names that `grep` is asked to keep, of those on its input: none by name with `-v`, or those that end like one. None if any
+/// may be meant.
+fn kept(arguments: &Arguments) -> Option<Vec<Target>> {
+    if arguments.has(&["-v", "--invert-match"]) {
+        return Some(Vec::new());
+    }
+    let pattern = arguments.operands.first().filter(|pattern| pattern.is_literal())?;
+    let endings = pattern.text.strip_prefix("\\.")?.strip_suffix('$')?;
+    let endings = endings.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(endings);
+    let is_plain =
+        |ending: &str| !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let files = endings.split('|').map(|ending| is_plain(ending).then(|| Target::Path(format!(".{ending}"))));
+    files.collect()
 }
 
 /// A search that is limited to files of one name reads them; `.env*` is like `.env`.

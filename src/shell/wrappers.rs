@@ -74,6 +74,7 @@ pub(super) fn wrapper(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
     let Some((_, flags, operands)) = WRAPPERS.iter().find(|(name, ..)| *name == call.name) else { return };
     let (arguments, length) = arguments::parse_up_to(flags, words, true);
+    walk.files_of_flags(flags, &arguments, call.command);
     let rest = words.get(length + operands..).unwrap_or_default();
     if call.name == "command" && arguments.has(&["-v", "-V"]) {
         if let [name] = rest {

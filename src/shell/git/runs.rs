@@ -52,6 +52,16 @@ impl Git<'_> {
         }
     }
 
+    /// `git clone -c KEY=VALUE`.
+    pub(super) fn settings(&self, walk: &mut Walk<'_>) {
+        let options = arguments::parse("-c= --config=", self.rest);
+        for setting in options.values(&["-c", "--config"]) {
+            if let Some((key, value)) = setting.text.split_once('=') {
+                walk.git_setting(key, &setting.with(value));
+            }
+        }
+    }
+
     /// `ext::COMMAND` as the address of a repository: a command talks to it. A blank in one of its words is `% `.
     pub(super) fn connects(&self, walk: &mut Walk<'_>) {
         const BLANK: char = '\u{1}';

@@ -25,7 +25,8 @@ pub(super) const WRITERS: &[Program] = &[
     row("chattr", "--reference=r", Action::Trees(Write, 1)).whole(&["--reference"]),
     row("chflags", "-m= --mode=", Action::Each(Write, 0)),
     row("chgrp", "--reference=r", Action::Trees(Write, 1)).whole(&["--reference"]),
-    row("chmod", "--reference=r", Action::Trees(Write, 1)).whole(&["--reference"]),
+    // A mode may look like an option: `chmod -x FILE`.
+    row("chmod", "--reference=r", Action::Trees(Write, 1)).whole(&["--reference", "-r", "-s", "-t", "-w", "-x", "-X"]),
     row("chown", "--reference=r", Action::Trees(Write, 1)).whole(&["--reference"]),
     runs("clang-format", FORMATTER, format::format),
     runs("cmake-format", FORMATTER, format::format),
