@@ -44,7 +44,7 @@ fn thousands_of_phases_in_brackets_are_refused() {
 }
 
 #[test]
-fn hundreds_of_patterns_of_stars_are_compared_with_a_long_name() {
+fn hundreds_of_patterns_of_stars_and_a_long_name_hold_nobody_up() {
     let patterns = |count: usize, length: usize| {
         let patterns =
             numbered(count, |at| format!("\"{}{at}\": [{{run: ':'}}]", "*a".repeat(length / 2 - 2)));
@@ -59,8 +59,7 @@ fn hundreds_of_patterns_of_stars_are_compared_with_a_long_name() {
     error: invalid pattern `*…0`: it is longer than 256 characters
     error: invalid pattern `*…1`: it is longer than 256 characters
     ");
-    let compared = refused.again().config(&patterns(200, 256)).agent(&long).run().silent();
-    compared.again().agent(&format!("{long}7")).run().silent();
+    refused.again().config(&patterns(200, 256)).agent(&long).run().silent();
 }
 
 #[test]

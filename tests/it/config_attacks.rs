@@ -96,10 +96,10 @@ fn no_gated_agent_writes_what_the_config_extends() {
     ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
     # rm -rf src/guards
     conclaude denies this command:
-    ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
+    ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to delete → leave it as it is
     # mv src/guards src/x
     conclaude denies this command:
-    ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to write → leave it as it is
+    ✗ SCOPE_VIOLATION: [ROOT]/src/guards/rules.yaml belongs to the gates and is not for agents to delete → leave it as it is
     ");
     test.writes("Write", "file_path", "src/guards/code.rs").run().silent();
 }

@@ -119,7 +119,7 @@ fn context_of_rules_and_commands_fits_into_one_answer() {
     let answer = prompt(config, "x").file("long.md", "y".repeat(20_000)).run();
     let given = context(&answer);
     assert!(given.len() < 10_000, "{}", given.len());
-    insta::assert_snapshot!(brief(&given), @"
+    insta::assert_snapshot!(brief(&answer.steady(&given)), @"
     [yyy]
     … [N] characters left out …
     [yyy]
@@ -212,9 +212,10 @@ fn what_is_pending_for_claude_comes_with_the_context() {
     let config = "subagentStop: {commands: [{run: exit 3}]}\nuserPromptSubmit: {commands: [{run: cat long, context: true}]}\n";
     let answer = Test::stop().config(config).file("long", "y".repeat(20_000)).run();
     let notification = "<task-notification>\n<task-id>a1b2c3</task-id>\n</task-notification>";
-    let given = context(&answer.again().then("UserPromptSubmit").payload("prompt", notification).run());
+    let answer = answer.again().then("UserPromptSubmit").payload("prompt", notification).run();
+    let given = context(&answer);
     assert!(given.len() < 10_000, "{}", given.len());
-    insta::assert_snapshot!(brief(&given), @"
+    insta::assert_snapshot!(brief(&answer.steady(&given)), @"
     [yyy]
     … [N] bytes left out; all of it is in [ROOT]/.conclaude/state/[HASH]/output/stdout-[NAME].txt …
     [yyy]
