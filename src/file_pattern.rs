@@ -170,6 +170,9 @@ impl FilePattern {
     }
 
     fn covers_a_name(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
+        if self.glob.rules_out_parts_of(path) {
+            return false;
+        }
         let mut names = path.split('/').peekable();
         while let Some(name) = names.next() {
             let is_directory = is_directory || names.peek().is_some();
@@ -181,6 +184,9 @@ impl FilePattern {
     }
 
     fn covers_a_prefix(&self, path: &str, is_directory: bool, matches: impl Fn(&str) -> bool) -> bool {
+        if self.glob.rules_out_first_of(path) {
+            return false;
+        }
         let directories = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         directories.into_iter().any(&matches) || ((is_directory || !self.is_for_directories) && matches(path))
     }

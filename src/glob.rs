@@ -97,6 +97,18 @@ impl Glob {
             || literal::rules_out(&self.0.pattern, self.0.head, self.0.kind, text)
     }
 
+    /// Whether the first character of a text tells that neither it nor what it starts with is a match.
+    #[must_use]
+    pub(crate) fn rules_out_first_of(&self, text: &str) -> bool {
+        !self.0.starts.has_first_of(text)
+    }
+
+    /// Whether that of each part of a path tells that no part is one.
+    #[must_use]
+    pub(crate) fn rules_out_parts_of(&self, path: &str) -> bool {
+        !self.0.starts.has_first_of_a_part(path)
+    }
+
     /// Whether a text could start as the pattern does, or as one of the alternatives that it starts with. Of a partial text more
     /// may follow.
     #[must_use]

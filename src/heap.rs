@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dlmalloc::Dlmalloc;
 
+/// How many bytes the system is asked for at least: one call for most events.
+const FROM_SYSTEM: usize = 512 << 10;
+
 pub(crate) struct Heap {
     is_locked: AtomicBool,
     inner: UnsafeCell<Dlmalloc>,
@@ -18,7 +21,9 @@ unsafe impl Sync for Heap {}
 
 impl Heap {
     pub(crate) const fn new() -> Heap {
-        Heap { is_locked: AtomicBool::new(false), inner: UnsafeCell::new(Dlmalloc::new()) }
+        let mut heap = Dlmalloc::new();
+        heap.set_granularity(FROM_SYSTEM);
+        Heap { is_locked: AtomicBool::new(false), inner: UnsafeCell::new(heap) }
     }
 
     /// A hook has one thread, so the lock is free. Elsewhere it is held for some nanoseconds: waiting is no matter of sleeping.

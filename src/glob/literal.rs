@@ -53,8 +53,18 @@ impl Starts {
 
     /// Whether a text can start so; an empty one can.
     pub(super) fn has_first_of(self, text: &str) -> bool {
-        let first = text.as_bytes().first();
-        first.is_none_or(|byte| !byte.is_ascii() || self.0 >> byte & 1 == 1)
+        text.as_bytes().first().is_none_or(|byte| self.has(*byte))
+    }
+
+    /// The same for any part of a path.
+    pub(super) fn has_first_of_a_part(self, path: &str) -> bool {
+        let mut is_first = true;
+        let mut of_part = |byte| std::mem::replace(&mut is_first, byte == b'/') && self.has(byte);
+        path.is_empty() || path.bytes().any(&mut of_part)
+    }
+
+    fn has(self, byte: u8) -> bool {
+        !byte.is_ascii() || self.0 >> byte & 1 == 1
     }
 }
 

@@ -92,6 +92,12 @@ fn no_match_is_ruled_out_by_how_it_starts() {
             assert!(glob.could_start(text, false, false), "{} {text}", glob.as_str());
             let small = text.to_ascii_lowercase();
             assert!(glob.could_start(&small, false, true), "{} {small}", glob.as_str());
+            let path = format!("x/{text}/x");
+            assert!(
+                !glob.rules_out_first_of(text) && !glob.rules_out_parts_of(&path),
+                "{} {text}",
+                glob.as_str()
+            );
         }
     }
 }

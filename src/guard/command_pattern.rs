@@ -178,10 +178,6 @@ fn lowercase(part: &Part<'_>) -> String {
 
 /// Whether a pattern has an operator of the shell, which no simple command has.
 pub(crate) fn joins(pattern: &str) -> bool {
-    let mut before = 0;
-    pattern.bytes().any(|byte| {
-        let opens_substitution = byte == b'(' && before == b'$';
-        before = byte;
-        opens_substitution || matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'\n' | b'`')
-    })
+    let is_operator = |byte| matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'\n' | b'`');
+    pattern.bytes().any(is_operator) || pattern.contains("$(")
 }
