@@ -143,7 +143,7 @@ mod tests {
     fn no_cell_is_a_formula() {
         for text in ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\u{200b}=cmd|' /C calc'!A0"] {
             let line = line(serde_json::json!({ "reason": text }));
-            let cell = line.split(',').nth(12).unwrap();
+            let cell = line.split(',').nth(14).unwrap();
             assert!(cell.trim_start_matches('"').starts_with('\''), "{text:?}: {line}");
         }
     }

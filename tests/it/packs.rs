@@ -33,15 +33,16 @@ fn answers<'a>(config: &str, commands: impl Iterator<Item = &'a str>) -> Vec<Str
 
 /// Lines of an answer, a tab and a command.
 #[track_caller]
-fn judged(pack: &str, table: &str) {
+fn judged(packs: &[&str], table: &str) {
     let cases: Vec<(&str, &str)> = table
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())
         .map(|line| line.split_once('\t').unwrap())
         .collect();
     let free = cases.iter().filter(|(expected, _)| *expected == "free").count();
-    assert!(free >= 25 && cases.len() - free >= 25, "{pack}: {free} free of {}", cases.len());
-    let mut test = Test::stop().config(&format!("extends: [\"pack:{pack}\"]\n"));
+    assert!(free >= 25 && cases.len() - free >= 25, "{packs:?}: {free} free of {}", cases.len());
+    let packs: Vec<String> = packs.iter().map(|pack| format!("pack:{pack}")).collect();
+    let mut test = Test::stop().config(&json!({ "extends": packs }).to_string());
     let own = [".env", ".env.local", "Cargo.lock", "src/main.rs", "docs/a.md", "README.md"];
     // What was installed or built has such files as well.
     let others = [
@@ -76,17 +77,17 @@ fn judged(pack: &str, table: &str) {
 
 #[test]
 fn secrets_are_neither_read_nor_written() {
-    judged("secrets", include_str!("../fixtures/packs/secrets.txt"));
+    judged(&["secrets"], include_str!("../fixtures/packs/secrets.txt"));
 }
 
 #[test]
 fn git_loses_and_publishes_nothing_unasked() {
-    judged("git-safety", include_str!("../fixtures/packs/git-safety.txt"));
+    judged(&["git-safety"], include_str!("../fixtures/packs/git-safety.txt"));
 }
 
 #[test]
 fn commands_that_destroy_are_blocked() {
-    judged("destructive-commands", include_str!("../fixtures/packs/destructive-commands.txt"));
+    judged(&["destructive-commands"], include_str!("../fixtures/packs/destructive-commands.txt"));
 }
 
 #[test]
@@ -103,7 +104,13 @@ fn the_directories_of_the_machine_are_not_those_of_the_project() {
 
 #[test]
 fn lockfiles_are_left_to_package_managers() {
-    judged("lockfiles", include_str!("../fixtures/packs/lockfiles.txt"));
+    judged(&["lockfiles"], include_str!("../fixtures/packs/lockfiles.txt"));
+}
+
+#[test]
+fn all_packs_stop_attempts_and_leave_ordinary_work_alone() {
+    let packs = ["secrets", "git-safety", "destructive-commands", "lockfiles"];
+    judged(&packs, include_str!("../fixtures/packs/all.txt"));
 }
 
 #[test]
