@@ -1,5 +1,8 @@
 //! A subagent as the rules see it.
 
+/// The main thread, as rules name it.
+pub(crate) const MAIN: &str = "main";
+
 /// The name of an agent that neither payload nor transcript names.
 pub const UNKNOWN: &str = "unknown";
 

@@ -212,6 +212,13 @@ impl ConclaudeConfig {
         self.sections.iter().find(|(of, _)| *of == event).map(|(_, section)| section)
     }
 
+    /// Whether a command of the event is limited to files: nothing else needs to know what changed.
+    #[must_use]
+    pub(crate) fn asks_for_files(&self, event: EventKind) -> bool {
+        let section = self.section(event);
+        section.is_some_and(|section| section.commands().any(|command| command.files.is_some()))
+    }
+
     #[must_use]
     pub fn max_blocks(&self) -> u32 {
         self.max_blocks.map_or(DEFAULT_MAX_BLOCKS, Bounded::get)

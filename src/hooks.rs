@@ -1,20 +1,14 @@
 //! The road of one event: read → parse → plan → run → decide → answer.
 
-use std::pin::pin;
-use std::task::{Context as TaskContext, Poll, Waker};
-
 use crate::decide::{self, Cause};
 use crate::dialect::claude;
 use crate::event::EventKind;
-use crate::exit::Exit;
-use crate::export::background;
-use crate::install::registration;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::store::outbox;
-use crate::{deadline, log, process};
+use crate::{deadline, process};
 
 mod block_summary;
+pub mod call;
 mod changes;
 mod commands;
 mod config;
@@ -71,83 +65,6 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 #[expect(clippy::unused_async, reason = "the signature is part of the contract")]
 pub async fn handle_subagent_stop() -> Result<HookResult> {
     handle_stdin(EventKind::SubagentStop, &Environment::of_process())
-}
-
-/// The whole of `conclaude <Event>`: handles the payload on stdin and writes the answer.
-#[must_use]
-pub fn call(event: EventKind) -> Exit {
-    answer(event, || match (event, switch::off()) {
-        (event, Some(value)) => Ok(switch::answer(event, &value)),
-        (EventKind::SubagentStart, None) => poll_once(handle_subagent_start()),
-        (EventKind::SubagentStop, None) => poll_once(handle_subagent_stop()),
-        (other, None) => handle_stdin(other, &Environment::of_process()),
-    })
-}
-
-/// The whole of `conclaude <Event> --if-trusted`, which is registered for all projects of a user: it defers to the
-/// project's own registration where there is one, and runs nothing of a project that nobody trusts.
-#[must_use]
-pub fn call_if_trusted(event: EventKind) -> Exit {
-    answer(event, || {
-        let environment = Environment { only_if_trusted: true, ..Environment::of_process() };
-        let off = switch::off();
-        let payload = if off.is_none() { stdio::payload(event) } else { Ok(Vec::new()) };
-        let compared = payload.as_deref().ok().and_then(|input| claude::compared(event, input));
-        match (&environment.project_dir, off) {
-            (Some(project), _) if registration::project_has(project, event, compared.as_deref()) => {
-                Ok(HookResult::success())
-            }
-            (_, Some(value)) => Ok(switch::answer(event, &value)),
-            (_, None) => handle_read(event, payload, &environment),
-        }
-    })
-}
-
-/// The whole of `conclaude Hooks <Event>`, as conclaude 0.2 was registered. In the file of an agent, Claude Code delivers `Stop` as
-/// SubagentStop; and what the project's settings register as well is handled once.
-#[must_use]
-pub(crate) fn call_as_original(event: EventKind, names_agent: bool) -> Exit {
-    if switch::off().is_some() {
-        return call(event);
-    }
-    let payload = stdio::payload(event);
-    let delivered = payload.as_deref().map_or(event, |input| claude::delivered(event, input));
-    answer(delivered, || {
-        let environment = Environment::of_process();
-        let compared = payload.as_deref().ok().and_then(|input| claude::compared(delivered, input));
-        match &environment.project_dir {
-            Some(project)
-                if (names_agent || delivered != event)
-                    && registration::project_has(project, delivered, compared.as_deref()) =>
-            {
-                Ok(HookResult::success())
-            }
-            _ => handle_read(delivered, payload, &environment),
-        }
-    })
-}
-
-fn answer(event: EventKind, handle: impl FnOnce() -> Result<HookResult>) -> Exit {
-    panics::install(event);
-    let result = handle();
-    let answer = claude::render(event, &result, &log::take());
-    let is_written = stdio::write(&answer);
-    // What nobody could read is shown again at the next event.
-    if let Ok(result) = &result
-        && is_written
-    {
-        outbox::note(&result.delivered);
-    }
-    background::start();
-    answer.exit
-}
-
-/// The output of a future that never waits: no runtime is needed to poll it once.
-fn poll_once(future: impl Future<Output = Result<HookResult>>) -> Result<HookResult> {
-    match pin!(future).poll(&mut TaskContext::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => Err(HookError::Input("internal error: a handler waited".into())),
-    }
 }
 
 fn handle_stdin(event: EventKind, environment: &Environment) -> Result<HookResult> {

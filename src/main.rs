@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use conclaude::event::EventKind;
+use conclaude::hooks::call;
 use conclaude::install::settings::IF_TRUSTED;
-use conclaude::{cli, hooks, process};
+use conclaude::{cli, process};
 
 #[cfg(target_env = "musl")]
 mod heap;
@@ -21,8 +22,8 @@ fn main() -> ExitCode {
     // An event of a newer client is handled like any other.
     let event = first.as_deref().and_then(OsStr::to_str).and_then(EventKind::named_or_future);
     match (event, second.as_deref(), third) {
-        (Some(event), None, _) => hooks::call(event).into(),
-        (Some(event), Some(flag), None) if flag == IF_TRUSTED => hooks::call_if_trusted(event).into(),
+        (Some(event), None, _) => call::call(event).into(),
+        (Some(event), Some(flag), None) if flag == IF_TRUSTED => call::call_if_trusted(event).into(),
         _ => cli::run().into(),
     }
 }

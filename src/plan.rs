@@ -15,9 +15,10 @@ mod rules;
 mod step;
 
 use commands::Commands;
+pub(crate) use commands::DEFAULT_SHELL;
 pub(crate) use facts::{Facts, GateFacts, Select, UnknownChanges};
 pub(crate) use step::{
-    Action, Command, Context, Gate, Reason, Remember, Report, Step, Unmatched, Waiting, WhyNot, Written,
+    Action, Command, ContextRule, Gate, Reason, Remember, Report, Step, Unmatched, Waiting, WhyNot, Written,
 };
 use step::{Planned, commands_in};
 

@@ -26,6 +26,7 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
+pub(crate) use crate::plan::DEFAULT_SHELL;
 pub use capture::Captured;
 use capture::Captures;
 pub(crate) use capture::{Keep, Spill};
@@ -33,8 +34,6 @@ use start::{ID_VARIABLE, Kind, Start};
 pub use status::Status;
 pub(crate) use stream::{Sink, Stream};
 use watch::{Deadline, watch};
-
-pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
 
 /// Commands that call us in a circle must not fill the environment.
 const MAX_OUTER_ID: usize = 4_000;

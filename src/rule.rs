@@ -1,8 +1,11 @@
 //! A rule as records and explanations name it: its key, what it compares, and where it is written.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::Serialize;
+
+use crate::config::Origins;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Rule {
@@ -43,6 +46,16 @@ impl Rule {
         self
     }
 
+    /// The same with the file and the line of the value below these keys of the config; without them where the default counts. Files
+    /// are named relative to the root.
+    #[must_use]
+    pub(crate) fn located(self, origins: &Origins, keys: &[&str], root: &Path) -> Rule {
+        match origins.position(keys, Some(root)) {
+            Some((file, line)) => self.at(file, Some(line)),
+            None => self,
+        }
+    }
+
     /// The file and the line, as editors take them.
     #[must_use]
     pub(crate) fn position(&self) -> Option<String> {
@@ -70,4 +83,16 @@ pub(crate) enum Written {
     Step(&'static str),
     /// Nowhere: it holds always.
     BuiltIn(&'static str),
+}
+
+impl Written {
+    /// The rule, with its position where it is in the config.
+    #[must_use]
+    pub(crate) fn rule(self, origins: &Origins, root: &Path) -> Rule {
+        match self {
+            Written::Config(keys) => Rule::key(keys.join(".")).located(origins, keys, root),
+            Written::Prompt(key) | Written::Step(key) => Rule::key(key),
+            Written::BuiltIn(what) => Rule::built_in(what),
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::events;
 use super::failure::fail;
 use crate::event::{self, EventKind};
 use crate::exit::Exit;
-use crate::hooks;
+use crate::hooks::call as hook;
 use crate::install::settings::{AGENT, ORIGINAL};
 
 pub(super) const HEADING: Style = AnsiColor::Green.on_default().bold();
@@ -28,7 +28,7 @@ pub(super) fn add(command: clap::Command) -> clap::Command {
 }
 
 pub(super) fn call(event: EventKind, arguments: &clap::ArgMatches) -> Exit {
-    if arguments.get_flag("if-trusted") { hooks::call_if_trusted(event) } else { hooks::call(event) }
+    if arguments.get_flag("if-trusted") { hook::call_if_trusted(event) } else { hook::call(event) }
 }
 
 /// What conclaude 0.2 registered, with whatever arguments it had: a program that is replaced goes on with the settings that are there.
@@ -56,7 +56,7 @@ pub(super) fn call_as_original(matches: &clap::ArgMatches) -> Exit {
     let Some(event) = EventKind::named_or_future(name) else { return fail(&events::unknown(name)) };
     let mut arguments = matches.get_many::<OsString>("arguments").into_iter().flatten();
     let names_agent = arguments.any(|word| word.to_string_lossy().starts_with(AGENT));
-    hooks::call_as_original(event, names_agent)
+    hook::call_as_original(event, names_agent)
 }
 
 fn if_trusted() -> clap::Arg {

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use crate::agent::MAIN;
 use crate::cli::out::{Coloured, Out};
 use crate::config::{self, ConfigError, Origins, Patterns};
-use crate::event::{ALL, EventKind, Subject};
+use crate::event::{ALL, EventKind};
 use crate::exit::Exit;
 use crate::hooks::Environment;
 use crate::install::registration;
@@ -21,7 +22,6 @@ mod request;
 
 use planned::Planned;
 use report::Report;
-use request::MAIN;
 pub(super) use request::Request;
 
 pub(super) fn run(request: &Request) -> io::Result<Exit> {
@@ -72,7 +72,7 @@ fn events(request: &Request, loaded: &Loaded) -> io::Result<Vec<EventKind>> {
     let configured = loaded.config.sections.iter().map(|(event, _)| *event);
     let all = || ALL.iter().copied().chain(configured.clone());
     if let Some(event) = all().find(|event| [event.name(), event.row().section].contains(&name.as_str())) {
-        if request.is_main && event.row().subject == Subject::Agent {
+        if request.is_main && event.is_of_agent() {
             return Err(io::Error::other(format!(
                 "{event} never comes from the main thread: leave `--agent {MAIN}` out, or name another event"
             )));

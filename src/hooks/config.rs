@@ -1,10 +1,10 @@
 //! The config as an event sees it: also of a broken one what can be used, and whether its error is one of the event.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Environment;
 use crate::config::{ConclaudeConfig, ConfigError, Lost, Origins, Patterns};
-use crate::event::{EventKind, Subject};
+use crate::event::EventKind;
 use crate::load::{self, Loaded};
 use crate::root::Root;
 
@@ -23,11 +23,6 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// The file and the line of a value, if it is in the config.
-    pub(super) fn position(&self, keys: &[&str], root: &Path) -> Option<(String, usize)> {
-        self.origins.position(keys, Some(root))
-    }
-
     /// A broken config must not switch the gates off: they run with their defaults.
     pub(super) fn load(root: &Root, event: EventKind, environment: &Environment) -> Config {
         let patterns = match event {
@@ -55,6 +50,6 @@ impl Config {
 /// Whether a broken config is an error of the event: of the start of a session and of every event of a subagent, and of others
 /// where it has their section.
 fn concerns(error: &ConfigError, event: EventKind) -> bool {
-    let is_always = event == EventKind::SessionStart || event.row().subject == Subject::Agent;
+    let is_always = event == EventKind::SessionStart || event.is_of_agent();
     is_always || error.mentions(event.row().section)
 }

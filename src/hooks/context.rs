@@ -10,7 +10,7 @@ use super::Environment;
 use super::config::Config;
 use super::gate_facts::GateContext;
 use super::{changes, who};
-use crate::agent::Agent;
+use crate::agent::{Agent, MAIN};
 use crate::audit::{self, Record};
 use crate::config::{ConfigError, DesConfig, GateConfig, TelemetryConfig};
 use crate::decide::{Cause, Count};
@@ -106,8 +106,8 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {
-        let (changed, unknown_changes) =
-            if self.asks_for_files() { self.changed() } else { (Vec::new(), None) };
+        let asks_for_files = self.config.settings.asks_for_files(self.kind());
+        let (changed, unknown_changes) = if asks_for_files { self.changed() } else { (Vec::new(), None) };
         let running = match self.payload() {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
             is_event_concerned: self.config.fails(self.kind()),
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&inherited_variables()),
-            ..Facts::of(&self.event, settings, origins, &self.root.work)
+            ..Facts::of(&self.event, settings, origins, &self.root.folder, &self.root.work)
         };
         let plan = plan::plan(&facts).map_err(|error| HookError::Input(error.to_string()))?;
         for warning in &plan.warnings {
@@ -147,13 +147,7 @@ impl<'a> Context<'a> {
 
     /// Who causes the event, as `agent` names it.
     pub(super) fn actor(&self) -> &str {
-        self.agent.as_ref().or(self.caller.as_ref()).map_or("main", |agent| agent.name.as_str())
-    }
-
-    /// Whether a command of the event is limited to files: nothing else needs to know what changed.
-    fn asks_for_files(&self) -> bool {
-        let section = self.config.settings.section(self.kind());
-        section.is_some_and(|section| section.commands().any(|command| command.files.is_some()))
+        self.agent.as_ref().or(self.caller.as_ref()).map_or(MAIN, |agent| agent.name.as_str())
     }
 
     pub(super) fn payload(&self) -> &HookPayload {

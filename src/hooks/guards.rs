@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::Context;
+use crate::agent::MAIN;
 use crate::config::{Layer, Lost, PreToolUseConfig, file_name};
 use crate::des::paths::Links;
 use crate::des::protected::Protected;
@@ -24,9 +25,6 @@ use crate::plan::{Gate, Plan};
 use crate::root::Root;
 use crate::shell::{self, Access};
 use crate::types::{Event, HookPayload, PreToolUsePayload};
-
-/// The name of the main thread, in rules.
-const MAIN: &str = "main";
 
 pub(super) fn run(config: &PreToolUseConfig, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let allowed = RefCell::new(Vec::new());

@@ -85,10 +85,7 @@ fn why_no_context(rule: &ContextRuleConfig, prompt: &str) -> String {
 /// The rule below these keys of the config, of which so many name it.
 fn located(context: &Context<'_>, keys: &[&str], named: usize, pattern: &str) -> Rule {
     let rule = Rule::key(keys.get(..named).unwrap_or(keys).join(".")).pattern(pattern);
-    match context.config.position(keys, &context.root.folder) {
-        Some((file, line)) => rule.at(file, Some(line)),
-        None => rule,
-    }
+    rule.located(&context.config.origins, keys, &context.root.folder)
 }
 
 fn of_unmatched(

@@ -5,14 +5,14 @@ use std::path::{Component, Path};
 use crate::config::{Piece, pieces};
 use crate::files;
 use crate::outcome::{Applied, Evidence, Outcome, Verdict};
-use crate::plan::Context as Rule;
+use crate::plan::ContextRule;
 use crate::text::{clean, clean_line, head_and_tail};
 
 /// What is read of a file, and what is given of it.
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_CHARACTERS: usize = 8_000;
 
-pub(super) fn run(rule: &Rule, root: &Path) -> Vec<Outcome> {
+pub(super) fn run(rule: &ContextRule, root: &Path) -> Vec<Outcome> {
     let (text, problems) = expanded(&rule.prompt, root);
     let problem = |what: String| {
         Outcome::note(format!("{} {}: {what}", Verdict::Warn.mark(), clean_line(&rule.rule.to_string())))

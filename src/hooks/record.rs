@@ -189,27 +189,19 @@ fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Val
 
 /// The rule of a gate's finding: in the config, in the prompt or in the step.
 fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
-    match finding.code.written() {
-        rule::Written::Config(keys) => config_rule(context, keys),
-        rule::Written::Prompt(marker) => Rule::key(marker),
-        rule::Written::BuiltIn(what) => Rule::built_in(what),
-        rule::Written::Step(field) => {
-            let Some(step) = remember::recorded_step(plan, context) else { return Rule::key(field) };
-            let text = files::read_text(&context.root.work.join(&step), 1 << 20).unwrap_or_default();
-            let named = finding.phase.as_deref().unwrap_or(field);
-            let line = text.lines().position(|line| line.contains(&format!("\"{named}\"")));
-            Rule::key(field).at(step, line.map(|index| index + 1))
-        }
-    }
+    let written = finding.code.written();
+    let rule = written.rule(&context.config.origins, &context.root.folder);
+    let rule::Written::Step(field) = written else { return rule };
+    let Some(step) = remember::recorded_step(plan, context) else { return rule };
+    let text = files::read_text(&context.root.work.join(&step), 1 << 20).unwrap_or_default();
+    let named = finding.phase.as_deref().unwrap_or(field);
+    let line = text.lines().position(|line| line.contains(&format!("\"{named}\"")));
+    rule.at(step, line.map(|index| index + 1))
 }
 
 /// A value of the config; without a position where the default counts.
 fn config_rule(context: &Context<'_>, keys: &[&str]) -> Rule {
-    let rule = Rule::key(keys.join("."));
-    match context.config.position(keys, &context.root.folder) {
-        Some((file, line)) => rule.at(file, Some(line)),
-        None => rule,
-    }
+    Rule::key(keys.join(".")).located(&context.config.origins, keys, &context.root.folder)
 }
 
 fn of_command(outcome: &Outcome) -> Option<CommandRecord> {

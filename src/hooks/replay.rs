@@ -10,7 +10,7 @@ use crate::deadline;
 use crate::decide::{self, Count, Decided, Decision, Word};
 use crate::des::markers::Markers;
 use crate::dialect::claude::tools;
-use crate::event::{EventKind, Subject};
+use crate::event::EventKind;
 use crate::file_pattern::Location;
 use crate::load::Loaded;
 use crate::plan::{self, Facts, Gate, GateFacts, Plan};
@@ -54,8 +54,9 @@ impl Replayer {
     }
 
     fn plan(&self, past: &Past<'_>, gate: Option<&GateFacts>) -> Result<Plan, crate::pattern::PatternError> {
-        let is_of_agent = past.event.kind.row().subject == Subject::Agent;
-        let changed = if self.compares_files(past.event.kind) { changed(past) } else { Vec::new() };
+        let is_of_agent = past.event.kind.is_of_agent();
+        let changed =
+            if self.loaded.config.asks_for_files(past.event.kind) { changed(past) } else { Vec::new() };
         let running = match &past.event.payload {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
@@ -68,7 +69,7 @@ impl Replayer {
             running: &running,
             gate,
             config_dir: Some(&self.base),
-            ..Facts::of(past.event, config, origins, &past.stage.work)
+            ..Facts::of(past.event, config, origins, &self.base, &past.stage.work)
         })
     }
 

@@ -7,7 +7,7 @@ use crate::agent::Agent;
 use crate::config::{ConclaudeConfig, DesConfig};
 use crate::des::call::Call;
 use crate::des::markers;
-use crate::event::{EventKind, Subject};
+use crate::event::EventKind;
 use crate::finding::{Code, Finding};
 use crate::log;
 use crate::store::Session;
@@ -16,7 +16,7 @@ use crate::types::{Event, derived_transcript};
 
 /// The subagent from inside which an event comes that is not its own.
 pub(super) fn caller(event: &Event) -> Option<Agent> {
-    if event.kind.row().subject == Subject::Agent || !event.kind.row().in_agents {
+    if event.kind.is_of_agent() || !event.kind.row().in_agents {
         return None;
     }
     let field = |name: &str| event.fields.get(name)?.as_str().filter(|text| !text.trim().is_empty());
@@ -40,7 +40,7 @@ pub(super) fn who_and_which_gate(
     let payload = &event.payload;
     let des_is_on = settings.des.as_ref().is_none_or(DesConfig::is_enabled);
     let paths = gate_facts::transcript_paths(payload);
-    let agent = (event.kind.row().subject == Subject::Agent).then(|| {
+    let agent = (event.kind.is_of_agent()).then(|| {
         let marked = if des_is_on { gate_facts::marked_agent(payload, &paths) } else { None };
         marked.unwrap_or_else(|| identity::identify(payload))
     });

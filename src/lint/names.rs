@@ -2,6 +2,7 @@
 
 use super::cover::{alternatives, is_literal};
 use super::{World, command_keys, commands};
+use crate::agent::MAIN;
 use crate::config::{ConclaudeConfig, EventConfig, Remark};
 use crate::dialect::claude::fields;
 use crate::dialect::claude::mcp::PREFIX as MCP;
@@ -10,9 +11,6 @@ use crate::dialect::claude::tools::{KNOWN, RENAMED};
 use crate::event::{EventKind, Subject};
 use crate::glob::{Glob, Kind};
 use crate::text::nearest;
-
-/// The main thread, as `agent` names it.
-const MAIN: &str = "main";
 
 pub(super) fn of_sections(config: &ConclaudeConfig, world: &World, found: &mut Vec<Remark>) {
     for (event, section) in &config.sections {
@@ -150,7 +148,7 @@ fn quoted(names: &[&str]) -> String {
 
 /// `agent` where only the main thread, or only a subagent, comes.
 fn thread(event: EventKind, glob: &str) -> Option<Wrong> {
-    let is_of_subagents = event.row().subject == Subject::Agent;
+    let is_of_subagents = event.is_of_agent();
     let is_of_main = !event.row().in_agents;
     let (why, help) = match matches(glob, MAIN) {
         true if is_of_subagents && is_literal(glob) => {

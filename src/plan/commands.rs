@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::environment;
 use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
+use crate::agent::MAIN;
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::prompt::is_notification;
 use crate::event::{Blocking, Counted, EventKind, Subject};
@@ -17,9 +18,6 @@ use crate::rule::Rule;
 use crate::types::HookPayload;
 
 pub(crate) const DEFAULT_SHELL: &str = if cfg!(windows) { "sh" } else { "/bin/sh" };
-
-/// The main thread, as `agent` names it.
-const MAIN: &str = "main";
 
 /// Of a longer prompt, what comes after this is not compared.
 pub(super) const MAX_COMPARED: usize = 64 << 10;
@@ -81,10 +79,7 @@ pub(super) fn planned<'a>(
         let rule = Rule::key(keys.join(".")).pattern(pattern);
         let keys = [keys, &[pattern, &index]].concat();
         let mut command = command(config, facts.event.kind, facts.work);
-        command.rule = Box::new(match facts.origins.position(&keys, facts.config_dir) {
-            Some((file, line)) => rule.at(file, Some(line)),
-            None => rule,
-        });
+        command.rule = Box::new(rule.located(facts.origins, &keys, facts.root));
         subject.clone_into(&mut command.subject);
         command.env = env.clone();
         let commands = match files {

@@ -9,7 +9,7 @@ use super::Facts;
 use super::step::Variable;
 use crate::dialect::claude::fields::{self, COMMAND_FIELD, COMMON, FILE_FIELDS};
 use crate::dialect::claude::prompt::slash_command;
-use crate::event::{self, EventKind, Subject};
+use crate::event::{self, EventKind};
 use crate::types::HookPayload;
 
 pub(crate) const PREFIX: &str = "CONCLAUDE_";
@@ -176,7 +176,7 @@ pub(crate) fn of_event(event: EventKind) -> Vec<String> {
     if event == EventKind::PostToolUse {
         add(&["TOOL_OUTPUT"]);
     }
-    if event == EventKind::PreToolUse || event.row().subject == Subject::Agent {
+    if event == EventKind::PreToolUse || event.is_of_agent() {
         add(&MARKERS);
     }
     if event.row().in_agents {

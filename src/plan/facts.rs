@@ -34,6 +34,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) config_error: Option<&'a str>,
     /// That is an error of this event.
     pub(crate) is_event_concerned: bool,
+    /// What the files of the config are named relative to.
+    pub(crate) root: &'a Path,
     /// Where commands run.
     pub(crate) work: &'a Path,
     /// The folder of the config.
@@ -49,6 +51,7 @@ impl<'a> Facts<'a> {
         event: &'a Event,
         config: &'a ConclaudeConfig,
         origins: &'a Origins,
+        root: &'a Path,
         work: &'a Path,
     ) -> Facts<'a> {
         Facts {
@@ -65,6 +68,7 @@ impl<'a> Facts<'a> {
             unknown_gate: None,
             config_error: None,
             is_event_concerned: false,
+            root,
             work,
             config_dir: None,
             inherited: None,

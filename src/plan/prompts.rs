@@ -1,7 +1,7 @@
 //! What a prompt of the user starts: context that is added to it, and the commands of a slash command.
 
 use super::commands::{self, Commands};
-use super::{Action, Context, Facts, Planned, Reason, Step};
+use super::{Action, ContextRule, Facts, Planned, Reason, Step};
 use crate::dialect::claude::prompt::{is_notification, slash_command};
 use crate::pattern::{self, Pattern, PatternError};
 use crate::rule::Rule;
@@ -36,14 +36,11 @@ fn context<'a>(facts: &Facts<'a>, prompt: &str, warnings: &mut Vec<String>) -> V
         let index = number.to_string();
         let keys = ["userPromptSubmit", "contextRules", &index];
         let named = Rule::key("userPromptSubmit.contextRules").pattern(rule.value.pattern.as_str());
-        let named = match facts.origins.position(&keys, facts.config_dir) {
-            Some((file, line)) => named.at(file, Some(line)),
-            None => named,
-        };
+        let named = named.located(facts.origins, &keys, facts.root);
         match rule.value.found_in(compared) {
             Ok(None) => {}
             Ok(Some(matched)) => {
-                let action = Action::Context(Context {
+                let action = Action::Context(ContextRule {
                     rule: Box::new(named),
                     matched: matched.chars().take(MAX_MATCHED).collect(),
                     prompt: rule.value.prompt.as_str().to_owned(),

@@ -101,7 +101,7 @@ pub(crate) enum Action {
     Guards(Arc<PreToolUseConfig>),
     Permissions(Box<PermissionRequestConfig>),
     /// Context for a prompt.
-    Context(Context),
+    Context(ContextRule),
     Gate(Gate),
     /// Whether a gate applies is not known, and nothing is checked but this reported.
     UnknownGate(Box<Finding>),
@@ -192,14 +192,14 @@ impl fmt::Display for Action {
 
 /// Text that a rule adds to a prompt, with the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Context {
+pub(crate) struct ContextRule {
     pub(crate) rule: Box<Rule>,
     /// What of the prompt its pattern matched.
     pub(crate) matched: String,
     pub(crate) prompt: String,
 }
 
-impl Context {
+impl ContextRule {
     pub(super) fn pattern(&self) -> &str {
         self.rule.pattern.as_deref().unwrap_or_default()
     }

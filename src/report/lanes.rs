@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::model::{Call, Hook, Lane, Report, Session, State, Tokens};
 use super::threads::Summary;
 use super::usage::cost;
+use crate::agent::MAIN;
 use crate::config::PriceTable;
 use crate::order::{in_order, order_of, sorted};
 use crate::store;
@@ -59,7 +60,7 @@ impl Lanes {
         }
         of_session.insert(agent.unwrap_or_default().to_owned(), report.lanes.len());
         let state = if agent.is_some() { State::Unknown } else { State::Main };
-        let name = agent.unwrap_or("main").to_owned();
+        let name = agent.unwrap_or(MAIN).to_owned();
         let id = agent.map(str::to_owned);
         report.lanes.push(Lane { session, id, name, state, ..Lane::default() });
         report.lanes.len() - 1

@@ -502,7 +502,7 @@ permissionRequest: {allow: [Task]}
     ----- stdout
     valid: pack:lockfiles
     valid: [ROOT]/.conclaude.yaml
-      preToolUse: 26 guards
+      preToolUse: 30 guards
       permissionRequest: 1 rule
     ");
 }

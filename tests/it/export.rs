@@ -304,8 +304,8 @@ fn a_denial_is_exported_with_its_rules_and_what_each_matched() {
     assert_snapshot!(export(&test, &["--csv"]), @r#"
     exit 0
     ----- stdout
-    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
-    1,[TIME],PreToolUse,denied,session-1,coder,a1b2c3,Bash,,,,,,GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3; GUARD_DENIED: deleting src/a.rs: `uneditableFiles` has `/src/` in .conclaude.yaml:4,preToolUse.uneditableFiles; preToolUse.uneditableFiles,*.lock; /src/,.conclaude.yaml; .conclaude.yaml,3; 4,Cargo.lock; src/a.rs,"it may not be changed; do it another way, or ask the user; Ask Ada",,0,,
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,tool_file,tool_command,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
+    1,[TIME],PreToolUse,denied,session-1,coder,a1b2c3,Bash,,,echo x > Cargo.lock; rm src/a.rs,,,,,GUARD_DENIED: writing Cargo.lock: `uneditableFiles` has `*.lock` in .conclaude.yaml:3; GUARD_DENIED: deleting src/a.rs: `uneditableFiles` has `/src/` in .conclaude.yaml:4,preToolUse.uneditableFiles; preToolUse.uneditableFiles,*.lock; /src/,.conclaude.yaml; .conclaude.yaml,3; 4,Cargo.lock; src/a.rs,"it may not be changed; do it another way, or ask the user; Ask Ada",,0,,
     "#);
     let collector = Collector::new();
     export(&test, &["--otlp", &collector.url]);
@@ -365,8 +365,8 @@ fn csv_and_json_are_printed_or_written_to_a_file() {
     assert_snapshot!(export(&test, &["--csv"]), @"
     exit 0
     ----- stdout
-    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
-    1,[TIME],SubagentStop,allowed,session-1,coder,a1b2c3,,,,,,,,subagentStop.commands,coder,.conclaude.yaml,1,coder,,`exit 3` exited with code 3; `true` exited with code 0,1,4a9aea12848f2328348bd68ac55dcd08,
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,tool_file,tool_command,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
+    1,[TIME],SubagentStop,allowed,session-1,coder,a1b2c3,,,,,,,,,,subagentStop.commands,coder,.conclaude.yaml,1,coder,,`exit 3` exited with code 3; `true` exited with code 0,1,4a9aea12848f2328348bd68ac55dcd08,
     ");
     let (_, shown, _) = run_in(&root, &["audit", "show", "--json"]);
     assert_eq!(run_in(&root, &["audit", "export", "--jsonl"]), (Some(0), shown, String::new()));

@@ -43,8 +43,8 @@ fn rules_that_are_anchored_at_the_root_hold_in_the_worktree_of_an_agent() {
     ✗ GUARD_DENIED: creating the directory .claude/worktrees/agent-a1b2c3/newer/x: `preventRootAdditions` in .conclaude.yaml:4 → new files belong into a directory below the project's root
     ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/new: `preventRootAdditions` in .conclaude.yaml:4 → new files belong into a directory below the project's root
     ✗ GUARD_DENIED: writing .claude/worktrees/agent-a1b2c3/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:5 → change a file that exists instead
-    ✗ GUARD_DENIED: running `touch infra/x`: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:8 → do it another way, or ask the user
-    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free`: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:7 → do it another way, or ask the user
+    ✗ GUARD_DENIED: running `touch infra/x` on .claude/worktrees/agent-a1b2c3/infra/x: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:8 → do it another way, or ask the user
+    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free` on .claude/worktrees/agent-a1b2c3/deploy/x: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:7 → do it another way, or ask the user
     ");
     let write = |test: Test, file: &str| {
         tool(test, "Write", json!({"file_path": format!("{worktree}/{file}"), "content": ""})).run()
@@ -85,8 +85,8 @@ fn rules_that_are_anchored_at_the_root_hold_in_a_worktree_elsewhere() {
     ✗ GUARD_DENIED: writing [ROOT]/linked/new: `preventRootAdditions` in .conclaude.yaml:5 → new files belong into a directory below the project's root
     ✗ GUARD_DENIED: writing [ROOT]/linked/docs/api/new: `preventAdditions` has `docs/api/` in .conclaude.yaml:6 → change a file that exists instead
     ✗ GUARD_DENIED: writing [ROOT]/linked/out/x: `preventUpdateGitIgnored` in .conclaude.yaml:2 → git ignores this file, so it is made by something: change that instead
-    ✗ GUARD_DENIED: running `touch infra/x`: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:9 → do it another way, or ask the user
-    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free out/x`: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:8 → do it another way, or ask the user
+    ✗ GUARD_DENIED: running `touch infra/x` on [ROOT]/linked/infra/x: `toolUsageValidation` has `Edit(./infra/**)` in .conclaude.yaml:9 → do it another way, or ask the user
+    ✗ GUARD_DENIED: running `touch new docs/api/new deploy/x src/free out/x` on [ROOT]/linked/deploy/x: `toolUsageValidation` has `* /deploy/` in .conclaude.yaml:8 → do it another way, or ask the user
     ");
     // A repository of somebody else is none of them.
     let test = answer.again().git(&["init", "-q", "other"]).file("other/src/gen/a", "");

@@ -20,8 +20,9 @@ const LAYERS: &[&str] = &[
     "pattern",
     "file_pattern",
     "shell",
-    "event",
+    "event::columns",
     "dialect::claude::events",
+    "event",
     "dialect::claude::fields",
     "dialect::claude::modes",
     "dialect::claude::prompt",
@@ -170,11 +171,13 @@ fn type_module(modules: &Modules, module: &str, written: &str) -> Option<String>
 fn used_by(modules: &Modules, name: &str) -> BTreeSet<String> {
     let module = &modules[name];
     let paths = module.imported.iter().map(String::as_str).chain(paths_in(&module.code));
-    let targets = paths.filter_map(|path| {
+    let defining = |path: &str| {
         let (at, parts) = start(modules, name, path)?;
         defining(modules, at, &parts)
-    });
-    let targets = targets.chain(called_methods(modules, name));
+    };
+    let passed_on = module.passed_on.iter().filter_map(|path| defining(path));
+    let passed_on = passed_on.filter(|target| !is_within(target, name));
+    let targets = paths.filter_map(defining).chain(passed_on).chain(called_methods(modules, name));
     targets.filter(|target| target != name).collect()
 }
 
@@ -343,5 +346,5 @@ fn a_name_leads_to_the_file_that_defines_it() {
     for (name, _) in files {
         found.extend(used_by(&modules, name).iter().map(|target| format!("{name} uses {target}")));
     }
-    assert_eq!(found, ["a uses a::child", "a::child uses a", "a::other uses a::child"]);
+    assert_eq!(found, ["a uses a::child", "a::child uses a", "a::other uses a::child", "b uses a::child"]);
 }

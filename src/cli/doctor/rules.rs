@@ -8,7 +8,6 @@ use crate::audit::Trail;
 use crate::cli::validate;
 use crate::config::{ConfigError, Layer, Located, Remark};
 use crate::dialect::claude::names::AGENTS as BUILT_IN;
-use crate::event;
 use crate::export::{self, State, Target};
 use crate::install::agents;
 use crate::install::registration::{asks_for_trust, on_path};
@@ -83,7 +82,7 @@ fn known_agents(installation: &Installation) -> Vec<String> {
 pub(super) fn patterns(installation: &Installation) -> Vec<Check> {
     let settings = installation.effective_config();
     let known = known_agents(installation);
-    let sections = settings.sections.iter().filter(|(event, _)| event.row().subject == event::Subject::Agent);
+    let sections = settings.sections.iter().filter(|(event, _)| event.is_of_agent());
     let all: Vec<(&str, &Pattern)> = sections
         .flat_map(|(event, section)| {
             section.entries().iter().map(|(pattern, _)| (event.row().section, pattern))

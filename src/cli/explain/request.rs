@@ -9,7 +9,7 @@ use super::event;
 use crate::dialect::claude::fields;
 use crate::dialect::claude::sample::{AGENT, Sample};
 use crate::dialect::claude::tools;
-use crate::event::{Changes, EventKind, Subject};
+use crate::event::{Changes, EventKind};
 use crate::files;
 
 /// A payload is never this large.
@@ -156,7 +156,7 @@ fn of_arguments(request: &Request) -> io::Result<Asked> {
         typed.ok_or_else(|| error("name an event, such as `conclaude explain PreToolUse --file .env`"))?,
     )?;
     let mut notes = Vec::new();
-    let of_agent = event.row().subject == Subject::Agent;
+    let of_agent = event.is_of_agent();
     if request.agent.is_some() && !event.row().in_agents {
         let hint = if event == EventKind::Stop { "; SubagentStop is the stop of an agent" } else { "" };
         return Err(error(format!("{event} comes from the main thread: --agent has no meaning there{hint}")));

@@ -10,7 +10,7 @@ use super::files::{self, Given};
 use crate::agent::Agent;
 use crate::config::{ConclaudeConfig, Origins};
 use crate::dialect::claude::{self, fields};
-use crate::event::{EventKind, Subject};
+use crate::event::EventKind;
 use crate::file_pattern::Location;
 use crate::hooks;
 use crate::plan::{self, Command, Facts, Plan, Select};
@@ -126,9 +126,7 @@ fn is_same(some: &[Command], others: &[Command]) -> bool {
 }
 
 fn asks_for_files(request: &Request, events: &[EventKind], config: &ConclaudeConfig) -> bool {
-    let sections = events.iter().filter_map(|event| config.section(*event));
-    let mut commands = sections.flat_map(|section| section.commands());
-    !request.files.is_empty() || commands.any(|command| command.files.is_some())
+    !request.files.is_empty() || events.iter().any(|event| config.asks_for_files(*event))
 }
 
 /// The same config, in which commands run whatever has changed.
@@ -186,7 +184,7 @@ fn payload(event: EventKind, agent: Option<&str>, work: &Path) -> io::Result<Vec
     if event == EventKind::UserPromptSubmit {
         payload.insert("prompt".into(), NOBODY.into());
     }
-    if event.row().subject == Subject::Agent || agent.is_some() {
+    if event.is_of_agent() || agent.is_some() {
         if !event.row().in_agents {
             return Err(io::Error::other(format!(
                 "{event} never comes from a subagent: leave --agent out, or name another event"
@@ -208,7 +206,7 @@ impl Project<'_> {
     ) -> io::Result<Plan> {
         let parsed: Event =
             claude::parse(event, payload).map_err(|error| io::Error::other(error.to_string()))?;
-        let is_agents = event.row().subject == Subject::Agent;
+        let is_agents = event.is_of_agent();
         let named = agent.map(|name| Agent {
             kind: Some(name.to_owned()),
             id: Some(NOBODY.to_owned()),
@@ -227,7 +225,7 @@ impl Project<'_> {
             changed,
             config_dir: self.root.config.as_deref().and_then(Path::parent),
             inherited: Some(&hooks::inherited_variables()),
-            ..Facts::of(&parsed, self.config, self.origins, &self.root.work)
+            ..Facts::of(&parsed, self.config, self.origins, &self.root.folder, &self.root.work)
         };
         plan::plan(&facts).map_err(|error| io::Error::other(error.to_string()))
     }

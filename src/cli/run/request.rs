@@ -3,10 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use crate::agent::MAIN;
 use crate::event::EventKind;
-
-/// The main thread, as rules name it.
-pub(super) const MAIN: &str = "main";
 
 #[derive(clap::Args, Clone)]
 pub(in crate::cli) struct Request {

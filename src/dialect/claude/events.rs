@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use crate::event::Example::{Cwd, Flag, List, Map, Number, Text};
-use crate::event::{
+use crate::event::columns::Example::{Cwd, Flag, List, Map, Number, Text};
+use crate::event::columns::{
     Blocking, Changes, Counted, Field, Registered, Row, Shape, Subject, Values, always, maybe,
 };
 
@@ -340,6 +340,12 @@ impl EventKind {
         ALL.iter().copied().find(|event| event.row().section == section)
     }
 
+    /// Whether it is the start or the stop of a subagent, of which its patterns compare the name.
+    #[must_use]
+    pub fn is_of_agent(self) -> bool {
+        self.row().subject == Subject::Agent
+    }
+
     /// How we may block the event.
     #[must_use]
     pub fn blocking(self) -> Blocking {
@@ -361,7 +367,7 @@ impl EventKind {
     /// Where a payload that cannot be read is no error: it is not known whose it is, and other clients run our hooks too.
     #[must_use]
     pub(crate) fn is_quiet(self) -> bool {
-        self.row().subject != Subject::Agent && !self.row().failure_denies
+        !self.is_of_agent() && !self.row().failure_denies
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{fields, tools};
-use crate::event::{EventKind, Example, Subject};
+use crate::event::{EventKind, Example};
 
 /// The agent where an event needs one and none is named.
 pub(crate) const AGENT: &str = "general-purpose";
@@ -35,7 +35,7 @@ impl Sample<'_> {
         put("transcript_path", transcript.clone().into());
         put("cwd", self.cwd.into());
         put("hook_event_name", self.event.name().into());
-        let of_agent = self.event.row().subject == Subject::Agent;
+        let of_agent = self.event.is_of_agent();
         let agent = self.agent.or(of_agent.then_some(AGENT));
         if let Some(agent) = agent.filter(|_| self.event.row().in_agents) {
             put("agent_id", AGENT_ID.into());
@@ -72,7 +72,7 @@ fn own(event: EventKind, cwd: &str) -> impl Iterator<Item = (&'static str, Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::ALL;
+    use crate::event::{ALL, Subject};
 
     #[test]
     fn every_event_has_a_payload_that_can_be_read() {

@@ -18,7 +18,7 @@ use crate::hooks::{gate_facts, guards, permissions};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::permission;
 use crate::plan::{Action, Gate};
-use crate::rule::{Rule, Written};
+use crate::rule::Rule;
 use crate::types::{Event, HookPayload, PreToolUsePayload};
 
 impl Replayer {
@@ -111,15 +111,9 @@ impl Replayer {
     }
 
     fn rule_of(&self, finding: &Finding) -> Rule {
-        if let Some(rule) = finding.rule.as_deref() {
-            return rule.clone();
-        }
-        match finding.code.written() {
-            Written::Config(keys) => {
-                rules::located(&self.loaded, &self.base, keys, Rule::key(keys.join(".")))
-            }
-            Written::Prompt(key) | Written::Step(key) => Rule::key(key),
-            Written::BuiltIn(what) => Rule::built_in(what),
+        match finding.rule.as_deref() {
+            Some(rule) => rule.clone(),
+            None => finding.code.written().rule(&self.loaded.origins, &self.base),
         }
     }
 }

@@ -74,11 +74,7 @@ impl Replayer {
 
     /// Whether a command at a stop is limited to the files that were written.
     pub(crate) fn asks_for_files(&self) -> bool {
-        [EventKind::Stop, EventKind::SubagentStop].into_iter().any(|event| self.compares_files(event))
-    }
-
-    pub(super) fn compares_files(&self, event: EventKind) -> bool {
-        let section = self.loaded.config.section(event);
-        section.is_some_and(|section| section.commands().any(|command| command.files.is_some()))
+        let stops = [EventKind::Stop, EventKind::SubagentStop];
+        stops.into_iter().any(|event| self.loaded.config.asks_for_files(event))
     }
 }

@@ -67,8 +67,5 @@ pub(super) fn infinite(loaded: &Loaded, base: &Path) -> Rule {
 
 /// A rule with the file and the line of the value below these keys.
 pub(super) fn located(loaded: &Loaded, base: &Path, keys: &[&str], rule: Rule) -> Rule {
-    match loaded.origins.position(keys, Some(base)) {
-        Some((file, line)) => rule.at(file, Some(line)),
-        None => rule,
-    }
+    rule.located(&loaded.origins, keys, base)
 }

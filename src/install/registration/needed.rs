@@ -184,7 +184,7 @@ pub(super) fn timeout(event: EventKind) -> u64 {
 /// commands come and go.
 fn status(event: EventKind, config: &ConclaudeConfig) -> Option<String> {
     let section = event.row().section;
-    if event.row().subject == Subject::Agent {
+    if event.is_of_agent() {
         return Some(format!("conclaude: {section}"));
     }
     let commands = if runs_scripts(event, config) { " commands" } else { "" };

@@ -140,8 +140,8 @@ fn infinite_makes_claude_go_on_as_often_as_blocks_are_allowed() {
     assert_snapshot!(test.shows(&["audit", "export", "--csv"]), @"
     exit 0
     ----- stdout
-    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
-    1,[TIME],Stop,blocked,session-1,,,,,,,,,,stop.infinite,,.conclaude.yaml,2,,,,0,,
+    seq,time,event,decision,session,agent,agent_id,tool,tool_use_id,tool_file,tool_command,step,phase,permission_mode,reason,findings,rule,rule_pattern,rule_file,rule_line,matched,message,commands,failed_commands,trace_id,doubt
+    1,[TIME],Stop,blocked,session-1,,,,,,,,,,,,stop.infinite,,.conclaude.yaml,2,,,,0,,
     ");
     let report = test.shows(&["report", "--format", "md"]);
     assert_snapshot!(report.lines().find(|line| line.starts_with("| 1 | ")).unwrap(), @"| 1 | [TIME] | `Stop` | `blocked` | main thread | `Claude is made to go on by stop.infinite` |");

@@ -223,3 +223,11 @@ fn an_event_that_only_the_config_knows_is_explained() {
         conclaude: ⚠ `make nope` exited with code 1
     "#);
 }
+
+/// A rule of the local file alone was listed as matching and, by another name, as not matching.
+#[test]
+fn a_rule_of_the_local_file_alone_is_listed_once() {
+    let local = "userPromptSubmit: {contextRules: [{pattern: deploy, prompt: be careful}]}\n";
+    let test = Test::event("Stop").file(".conclaude.local.yaml", local);
+    assert_snapshot!(explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]), @"");
+}

@@ -1,4 +1,4 @@
-//! No function is longer than a screen. The code is formatted, so a function ends at the brace below its own start.
+//! No function is longer than a screen, and the path of an event is short. The code is formatted, so a function ends at the brace below its own start.
 
 use std::path::Path;
 
@@ -58,6 +58,13 @@ fn no_function_is_longer_than_60_lines() {
     let seen = ["src", "benches/src"].map(|folder| long_ones(&super::source(folder), &mut long));
     assert_eq!(long, Vec::<String>::new());
     assert!(seen[0] > 2_000 && seen[1] > 20, "{seen:?}");
+}
+
+/// The file that shows the path of one event is read first.
+#[test]
+fn the_path_of_an_event_fits_into_200_lines() {
+    let lines = std::fs::read_to_string(super::source("src/hooks.rs")).unwrap().lines().count();
+    assert!(lines < 200, "{lines}");
 }
 
 #[test]

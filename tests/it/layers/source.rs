@@ -13,8 +13,10 @@ pub(super) struct Module {
     pub(super) defined: BTreeSet<String>,
     /// The names that its `use` lines bring in, and the paths that they stand for.
     pub(super) names: BTreeMap<String, String>,
-    /// The paths of those lines that are not `pub`: whoever passes a name on does not use it.
+    /// The paths of those lines that are not `pub`.
     pub(super) imported: Vec<String>,
+    /// The paths of the others: whoever passes on what its own parts define does not use it.
+    pub(super) passed_on: Vec<String>,
     /// The types that it has `impl` blocks for, those of traits aside, with the methods in each.
     pub(super) methods: BTreeMap<String, BTreeSet<String>>,
 }
@@ -30,6 +32,7 @@ impl Module {
             defined: BTreeSet::new(),
             names: BTreeMap::new(),
             imported: Vec::new(),
+            passed_on: Vec::new(),
             methods: methods_in(&text),
         };
         let mut rest = text.as_str();
@@ -64,9 +67,8 @@ impl Module {
         for (path, alias) in paths {
             let path = path.strip_suffix("::self").unwrap_or(&path).to_owned();
             let name = alias.unwrap_or_else(|| path.rsplit("::").next().unwrap().to_owned());
-            if !is_public {
-                self.imported.push(path.clone());
-            }
+            let paths = if is_public { &mut self.passed_on } else { &mut self.imported };
+            paths.push(path.clone());
             self.names.insert(name, path);
         }
     }

@@ -1,7 +1,7 @@
 //! Events that only a newer client has: their commands run, and nothing else is known of them.
 
 use super::{ALL, EventKind};
-use crate::event::Row;
+use crate::event::columns::Row;
 use crate::text::nearest;
 
 /// What conclaude 0.2 has before an event on its command line.
