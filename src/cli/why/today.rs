@@ -83,7 +83,8 @@ fn judged(record: &Value) -> Result<Today, String> {
         return Err("the transcript, in which the agent's prompt is looked for, is not recorded".into());
     }
     let known = Known::of(event, record)?;
-    let changed = Some(known.changed.clone()).filter(|changed| !changed.is_empty());
+    // Without a transcript all files of the project would count.
+    let changed = compares_changes(event).then(|| known.changed.clone());
     let asked = Asked { changed, ..Asked::sample(&known.sample()) };
     let explained = explain(asked).map_err(|error| error.to_string())?;
     let Some(rehearsal) = explained.rehearsal else {
@@ -118,9 +119,13 @@ fn compared_prompt(record: &Value) -> bool {
     record.get("applied").is_some() || list(record, "commands").chain(list(record, "skipped")).any(of_slash)
 }
 
+fn compares_changes(event: EventKind) -> bool {
+    matches!(event.row().changes, Changes::Agent | Changes::SincePrompt)
+}
+
 /// The files that had changed at a stop, as far as commands ran for them.
 fn changed(event: EventKind, record: &Value) -> Vec<String> {
-    if !matches!(event.row().changes, Changes::Agent | Changes::SincePrompt) {
+    if !compares_changes(event) {
         return Vec::new();
     }
     let files = list(record, "commands").flat_map(|command| list(command, "files"));
