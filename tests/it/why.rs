@@ -470,8 +470,14 @@ fn a_command_of_a_config_that_is_not_trusted_any_more_is_off() {
 #[test]
 fn a_command_that_did_not_run_for_want_of_a_file_is_not_silently_left_out() {
     let config = "stop: {commands: [{run: 'true'}, {run: lint, files: ['*.ts']}]}\n";
-    let test = Test::event("Stop").config(config).run().silent().again();
+    let line = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string() + "\n";
+    let test = Test::event("Stop").config(config).file("main.jsonl", line).run().silent().again();
     let shown = test.config(&config.replace(".ts", "")).shows(&["why"]);
     let today = shown.split_once("Today\n").unwrap().1;
-    assert_snapshot!(today.split_once("\nConfig").unwrap().0, @"");
+    assert_snapshot!(today.split_once("\nConfig").unwrap().0, @"
+    the config would decide the same: allowed
+    · `lint` is taken not to run, as then: which files had changed is recorded
+      only where commands ran for them
+    all of it: conclaude explain Stop
+    ");
 }
