@@ -229,5 +229,23 @@ fn an_event_that_only_the_config_knows_is_explained() {
 fn a_rule_of_the_local_file_alone_is_listed_once() {
     let local = "userPromptSubmit: {contextRules: [{pattern: deploy, prompt: be careful}]}\n";
     let test = Test::event("Stop").file(".conclaude.local.yaml", local);
-    assert_snapshot!(explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]), @"");
+    assert_snapshot!(explained(&test, &["UserPromptSubmit", "--input", r#"{"prompt": "deploy it"}"#]), @r#"
+    exit 0
+    ----- stdout
+    UserPromptSubmit on the main thread
+    ⚠ UserPromptSubmit is not registered with Claude Code here, so none of this
+      happens: `conclaude install` registers what the config needs
+
+    Config
+      local    .conclaude.local.yaml
+
+    Commands, in this order
+      none runs
+      • context is added: userPromptSubmit.contextRules "deploy" in
+        .conclaude.local.yaml:1 matches
+
+    Answer
+      allowed (exit 0)
+        be careful
+    "#);
 }
