@@ -53,7 +53,6 @@ pub fn is_system_event_hook(hook_name: &str) -> bool {
 ///
 /// # Errors
 /// When the payload is invalid.
-#[expect(clippy::unused_async, reason = "the signature is part of the contract")]
 pub async fn handle_subagent_start() -> Result<HookResult> {
     handle_stdin(EventKind::SubagentStart, &Environment::of_process())
 }
@@ -62,7 +61,6 @@ pub async fn handle_subagent_start() -> Result<HookResult> {
 ///
 /// # Errors
 /// When the payload is invalid.
-#[expect(clippy::unused_async, reason = "the signature is part of the contract")]
 pub async fn handle_subagent_stop() -> Result<HookResult> {
     handle_stdin(EventKind::SubagentStop, &Environment::of_process())
 }
