@@ -138,7 +138,7 @@ const STEERING: &[&str] = &[
     "ZIP",
     "ZSH",
 ];
-/// Variables of zsh that are others of the environment, in small letters, and those that programs look for.
+/// Variables of zsh that are others of the environment, in lower case, and those that programs look for.
 const STEERING_SMALL: &[&str] = &[
     "argv",
     "cdpath",
