@@ -4,9 +4,9 @@ use crate::client::Client;
 use crate::project::Project;
 use crate::script::{MAIN, Script, bash, says, uses};
 
-/// Claude Code reports a change some time after it: the session goes on until the command has run, or for ten seconds.
+/// Claude Code reports a change some time after it: the session goes on until the command has run, or for a minute.
 fn until(file: &str) -> String {
-    format!("for i in $(seq 100); do [ -s {file} ] && break; sleep 0.1; done")
+    format!("for i in $(seq 300); do [ -s {file} ] && break; sleep 0.2; done")
 }
 
 /// Of all files that change, the one that a pattern names.
@@ -14,21 +14,30 @@ pub(super) fn file_changed(client: &Client) {
     let config = r#"
 fileChanged:
   commands:
+    "first/*.md": [{run: "echo x >> ready"}]
     "local.cfg": [{run: "echo \"$CONCLAUDE_EVENT $CONCLAUDE_FILE_PATH\" >> changed"}]
     "docs/*.md": [{run: "echo \"$CONCLAUDE_FILE_PATH\" >> documented"}]
 "#;
-    let project = Project::new().file("docs/old.md", "x\n").config(config).installed();
-    let writes = format!("echo x > local.cfg; touch other; {}", until("changed"));
+    let project = Project::new()
+        .file("first/0.md", "x\n")
+        .file("local.cfg", "old\n")
+        .file("docs/old.md", "x\n")
+        .config(config)
+        .installed();
+    // A file that appears before the client watches is not reported, then or later: new ones are made until one is.
+    let watched = "for i in $(seq 60); do [ -s ready ] && break; echo x > first/$i.md; sleep 1; done";
+    let writes = format!("echo new > local.cfg; touch other; {}", until("changed"));
     let seen = client.play(
         &project,
         Script::main([
+            uses([bash(watched)]),
             uses([bash(&writes)]),
             uses([bash(&format!("echo y > docs/new.md; {}", until("documented")))]),
             says("All is done."),
         ]),
     );
-    assert_eq!(seen.turns(MAIN), 3);
-    assert_eq!(project.read("changed"), Some(format!("add {}\n", project.path("local.cfg"))));
+    assert_eq!(seen.turns(MAIN), 4);
+    assert_eq!(project.read("changed"), Some(format!("change {}\n", project.path("local.cfg"))));
     assert_eq!(project.read("documented"), Some(format!("{}\n", project.path("docs/new.md"))));
 }
 
