@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::request::Asked;
-use crate::dialect::claude::fields;
-use crate::dialect::claude::names::{AGENTS, TOOLS};
+use crate::dialect::claude::names::AGENTS;
+use crate::dialect::claude::{fields, mcp, tools};
 use crate::install::agents;
 use crate::install::scope::Scope;
 use crate::text::nearest;
@@ -18,14 +18,13 @@ pub(super) fn notes(asked: &Asked, project: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Tools of MCP servers are called `mcp__server__tool`.
 fn unknown_tool(name: &str) -> Option<String> {
-    if TOOLS.contains(&name) || name.starts_with("mcp__") {
+    if tools::KNOWN.contains(&tools::current_name(name)) || name.starts_with(mcp::PREFIX) {
         return None;
     }
-    Some(match nearest(name, TOOLS.iter().copied()) {
+    Some(match nearest(name, tools::KNOWN.iter().copied()) {
         Some(near) => format!("no tool {name} is known; did you mean {near}?"),
-        None => format!("no tool {name} is known: only its name is compared"),
+        None => format!("no tool {name} is known: its name is compared, and files that its input names"),
     })
 }
 

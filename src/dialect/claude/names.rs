@@ -10,22 +10,3 @@ pub(crate) const AGENTS: [&str; 7] = [
     "output-style-setup",
     "claude-code-guide",
 ];
-
-/// The tools that guards and patterns are usually about.
-pub(crate) const TOOLS: [&str; 15] = [
-    "Agent",
-    "Bash",
-    "Edit",
-    "Glob",
-    "Grep",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "Read",
-    "Skill",
-    "Task",
-    "TodoWrite",
-    "WebFetch",
-    "WebSearch",
-    "Write",
-];

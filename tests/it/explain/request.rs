@@ -208,3 +208,54 @@ fn rules_in_one_line_of_the_config_have_one_line() {
     let shown = test.shows(&["explain", "PreToolUse", "--file", "x"]);
     assert!(shown.contains("each of 2 uneditableFiles in .conclaude.yaml:1 does"), "{shown}");
 }
+
+#[test]
+fn every_tool_of_claude_code_is_known() {
+    let test = Test::stop().config(
+        "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: \"npm publish*\", action: block}]}\n",
+    );
+    assert_snapshot!(explained(&test, &["PreToolUse", "--tool", "Monitor", "--command", "npm publish"]), @r#"
+    exit 0
+    ----- stdout
+    PreToolUse: Monitor on the main thread
+      command: npm publish
+    ⚠ PreToolUse is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+
+    Config
+      project  .conclaude.yaml
+
+    What it does, as guards see it
+      runs `npm publish`
+      ? what `npm` does is not known
+
+    Guards
+      ✗ toolUsageValidation "Bash npm publish*" in .conclaude.yaml:1 matches npm
+        publish, and blocks it
+      · worktreeFence is not compared: no file is written
+
+    Gates
+      none applies: on the main thread only calls of agents have one
+
+    Commands, in this order
+      none runs
+
+    Answer
+      denied (exit 2)
+        conclaude denies this tool:
+        ✗ GUARD_DENIED: running `npm publish`: `toolUsageValidation` has `Bash npm
+        publish*` in .conclaude.yaml:1 → do it another way, or ask the user
+    "#);
+    let warnings = |tool: &str| {
+        let shown = explained(&test, &["PreToolUse", "--tool", tool]);
+        shown
+            .lines()
+            .filter(|line| line.contains("is known"))
+            .map(|line| format!("{}\n", line.trim()))
+            .collect::<String>()
+    };
+    for known in ["LS", "TaskCreate", "EnterPlanMode", "SendMessage", "Task", "mcp__github__list"] {
+        assert_eq!(warnings(known), "", "{known}");
+    }
+    assert_snapshot!(warnings("Frobnicate"), @"⚠ no tool Frobnicate is known: its name is compared, and files that its input");
+}
