@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::deadline;
+use crate::dialect::claude::variables;
 
 /// Opens a regular file for reading. A FIFO of that name does not block us, and nothing else is taken for a file.
 ///
@@ -237,7 +238,7 @@ pub(crate) fn home() -> Option<String> {
 /// The directories for what is temporary that the environment names: everybody's, and the one in which Claude Code keeps its own.
 #[must_use]
 pub(crate) fn temporary() -> Vec<PathBuf> {
-    let named = ["TMPDIR", "CLAUDE_CODE_TMPDIR"].into_iter().filter_map(std::env::var_os);
+    let named = ["TMPDIR", variables::TMPDIR].into_iter().filter_map(std::env::var_os);
     named.map(PathBuf::from).filter(|folder| folder.is_absolute() && folder.parent().is_some()).collect()
 }
 

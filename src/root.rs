@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::ConfigError;
+use crate::dialect::claude::layout;
+pub(crate) use crate::dialect::claude::layout::inside_worktree;
+use crate::dialect::claude::variables;
 use crate::store::trust::{self, TrustStatus};
 use crate::{files, log};
 
@@ -11,9 +14,6 @@ pub(crate) const FILE_NAMES: [&str; 2] = [".conclaude.yaml", ".conclaude.yml"];
 
 /// Larger than any config that is written by hand.
 const MAX_BYTES: u64 = 1 << 20;
-
-/// Where Claude Code keeps the checkouts of agents with `isolation: worktree`.
-const WORKTREES: &str = ".claude/worktrees";
 
 /// The folders that an event or a subcommand works with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Root {
         let project_dir = project_dir.filter(|folder| {
             if !folder.is_absolute() {
                 log::warn(|| {
-                    format!("CLAUDE_PROJECT_DIR is not absolute, ignoring it: {}", folder.display())
+                    format!("{} is not absolute, ignoring it: {}", variables::PROJECT_DIR, folder.display())
                 });
             }
             folder.is_absolute()
@@ -63,8 +63,8 @@ impl Root {
 
 /// Where Claude Code keeps what is the user's: settings and agents.
 pub(crate) fn claude_folder() -> Option<PathBuf> {
-    let named = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| std::env::home_dir().map(|home| home.join(".claude")))
+    let named = std::env::var_os(variables::CONFIG_DIR).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| std::env::home_dir().map(|home| home.join(layout::FOLDER)))
 }
 
 /// The nearest config file in this folder or above it.
@@ -90,10 +90,8 @@ pub(crate) fn git_top_level(start: &Path) -> Option<&Path> {
 /// The project around an agent's worktree, and the worktree's top level if `cwd` is inside one.
 fn split_worktree(cwd: &Path) -> (&Path, Option<PathBuf>) {
     for folder in cwd.ancestors() {
-        if let Some(parent) = folder.parent()
-            && parent.ends_with(WORKTREES)
-            && folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"))
-            && let Some(project) = parent.parent().and_then(Path::parent)
+        if let Some(project) = layout::project_of_worktree(folder)
+            && layout::is_of_agent(folder)
         {
             return (project, Some(folder.to_owned()));
         }
@@ -108,13 +106,7 @@ pub(crate) fn worktree_of(cwd: &Path) -> Option<PathBuf> {
 
 /// The top level of any worktree of Claude Code around a folder, also of one that a whole session worked in.
 pub(crate) fn session_worktree_of(cwd: &Path) -> Option<&Path> {
-    cwd.ancestors().find(|folder| folder.parent().is_some_and(|parent| parent.ends_with(WORKTREES)))
-}
-
-/// The path inside a worktree that Claude Code made, of a path from the root; empty for the worktree's own top level.
-pub(crate) fn inside_worktree(relative: &str) -> Option<&str> {
-    let below = relative.strip_prefix(WORKTREES)?.strip_prefix('/')?;
-    Some(below.split_once('/').map_or("", |(_, inside)| inside))
+    cwd.ancestors().find(|folder| layout::project_of_worktree(folder).is_some())
 }
 
 /// The project around a folder, which may be in an agent's worktree.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::dialect::claude::tools;
+use crate::dialect::claude::{layout, tools};
 use crate::files;
 
 mod calls;
@@ -143,7 +143,7 @@ pub fn caller(folder: &Path, except: &Path, call: &str) -> Option<(String, PathB
     let needle = format!("\"id\":\"{call}\"");
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     entries.filter(|path| path != except).find_map(|path| {
-        let id = path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
+        let id = layout::agent_id(&path)?.to_owned();
         holds(&mut files::open_regular(&path).ok()?, needle.as_bytes()).then_some((id, path))
     })
 }

@@ -6,6 +6,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::dialect::claude::layout::derived_transcript;
+
 mod parse;
 mod wire;
 
@@ -229,14 +231,6 @@ impl HookPayload {
             _ => false,
         }
     }
-}
-
-/// Where Claude Code keeps a subagent's transcript. Nothing is derived from a path or an id of another form, since it
-/// could point anywhere.
-pub(crate) fn derived_transcript(main: &str, agent_id: &str) -> Option<String> {
-    let folder = main.strip_suffix(".jsonl")?;
-    let unsafe_id = agent_id.contains(['/', '\\', '\0']) || agent_id.contains("..");
-    (!unsafe_id && !folder.contains('\0')).then(|| format!("{folder}/subagents/agent-{agent_id}.jsonl"))
 }
 
 fn is_blank(text: &str) -> bool {

@@ -7,6 +7,7 @@ use super::diff;
 use super::install;
 use crate::cli::out::Out;
 use crate::config::{ConclaudeConfig, Patterns};
+use crate::dialect::claude::layout;
 use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::Environment;
@@ -185,7 +186,7 @@ fn project() -> io::Result<PathBuf> {
         None => std::env::current_dir()?,
     };
     // A folder with settings or a config of its own is where sessions start.
-    if start.join(".claude").is_dir() || existing(&start).is_some() {
+    if start.join(layout::FOLDER).is_dir() || existing(&start).is_some() {
         return Ok(start);
     }
     let top = start.ancestors().find(|folder| folder.join(".git").exists());

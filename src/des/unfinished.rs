@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::call::Call;
+use crate::dialect::claude::layout;
 use crate::store::Session;
 use crate::transcript::identity::Meta;
 
@@ -21,7 +22,7 @@ pub fn unfinished(session: &Session, main_transcript: &Path, running: &[&str]) -
     if open.is_empty() {
         return Vec::new();
     }
-    let started = started(&main_transcript.with_extension("").join("subagents"));
+    let started = started(&layout::subagents(main_transcript));
     let unfinished = started
         .into_iter()
         .filter(|(agent_id, _)| !running.contains(&agent_id.as_str()))
@@ -39,10 +40,9 @@ pub fn started(subagents: &Path) -> Vec<(String, String)> {
     let subagents = Some(subagents).filter(|folder| folder.is_absolute());
     let entries = subagents.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let metas = entries.map(|entry| entry.path()).filter_map(|path| {
-        let name = path.file_name()?.to_str()?;
-        let agent_id = name.strip_prefix("agent-")?.strip_suffix(".meta.json")?.to_owned();
-        let call = Meta::beside(&path.with_file_name(format!("agent-{agent_id}.jsonl")))?.tool_use_id?;
-        Some((agent_id, call))
+        let agent_id = layout::agent_of_meta(&path)?;
+        let call = Meta::beside(&layout::transcript_of(path.parent()?, agent_id))?.tool_use_id?;
+        Some((agent_id.to_owned(), call))
     });
     metas.collect()
 }

@@ -11,6 +11,7 @@ mod answer;
 pub mod events;
 pub mod fields;
 pub(crate) mod host;
+pub(crate) mod layout;
 pub(crate) mod mcp;
 pub(crate) mod modes;
 pub(crate) mod names;
@@ -19,6 +20,7 @@ pub(crate) mod prompt;
 pub(crate) mod sample;
 pub(crate) mod tools;
 pub mod transcript;
+pub(crate) mod variables;
 pub(crate) mod watched;
 
 pub use answer::Answer;

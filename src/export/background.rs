@@ -11,6 +11,7 @@ use super::Target;
 use super::state::StateFile;
 use crate::audit::Trail;
 use crate::config::Signal;
+use crate::dialect::claude::variables;
 use crate::{log, process};
 
 /// The option of `audit export` that makes it the other process.
@@ -46,7 +47,7 @@ pub(crate) fn start() {
     }
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
-    command.args(["audit", "export", "--otlp", OPTION]).current_dir(&root).env_remove("CLAUDE_PROJECT_DIR");
+    command.args(["audit", "export", "--otlp", OPTION]).current_dir(&root).env_remove(variables::PROJECT_DIR);
     if let Err(error) = process::detach(command) {
         log::debug(|| format!("cannot start the export: {error}"));
     }

@@ -13,6 +13,7 @@ use super::names::{name_of, path_of};
 use super::repository::Repository;
 use super::rules::{Rules, Stack};
 use super::snapshot::Snapshot;
+use crate::dialect::claude::layout;
 use crate::{deadline, files};
 
 impl Snapshot {
@@ -263,7 +264,7 @@ impl<'a> Walk<'a> {
             let git_dir = Repository::at(path, String::new()).and_then(|found| real(&found.git_dir));
             worktrees.zip(git_dir).is_some_and(|(worktrees, git_dir)| git_dir.starts_with(worktrees))
         };
-        below == ".conclaude" || (below.starts_with(".claude/worktrees/") && is_worktree())
+        below == ".conclaude" || (layout::inside_worktree(below).is_some() && is_worktree())
     }
 
     fn check_limits(&self, more: usize) -> Result<(), String> {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::dialect::claude::variables;
+
 /// Given explicitly, so that a call can be played without a process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
@@ -22,7 +24,7 @@ pub struct Environment {
 impl Environment {
     #[must_use]
     pub(crate) fn of_process() -> Self {
-        let project_dir = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty());
+        let project_dir = std::env::var_os(variables::PROJECT_DIR).filter(|folder| !folder.is_empty());
         Environment { project_dir: project_dir.map(PathBuf::from), ..Environment::default() }
     }
 }

@@ -17,6 +17,7 @@ use crate::des::protected::Protected;
 use crate::des::step::Step;
 use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
+use crate::dialect::claude::layout;
 use crate::event::EventKind;
 use crate::files;
 use crate::finding::{Code, Finding};
@@ -89,7 +90,7 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
     if open.is_empty() {
         return None;
     }
-    let started = unfinished::started(&main.with_extension("").join("subagents"));
+    let started = unfinished::started(&layout::subagents(main));
     let live = open.iter().find(|call| started.iter().any(|(_, id)| *id == call.tool_use_id))?;
     let what = format!("{} has been called for {step} already and has not stopped", live.subagent_type);
     Some(Finding::new(Code::StepBusy, what, "let one agent work on a step at a time").warning())

@@ -7,12 +7,13 @@ use crate::agent::Agent;
 use crate::config::{ConclaudeConfig, DesConfig};
 use crate::des::call::Call;
 use crate::des::markers;
+use crate::dialect::claude::layout::derived_transcript;
 use crate::event::EventKind;
 use crate::finding::{Code, Finding};
 use crate::log;
 use crate::store::Session;
 use crate::transcript::{self, identity};
-use crate::types::{Event, derived_transcript};
+use crate::types::Event;
 
 /// The subagent from inside which an event comes that is not its own.
 pub(super) fn caller(event: &Event) -> Option<Agent> {

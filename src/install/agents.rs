@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::scope::Scope;
 use super::settings::ORIGINAL;
-use crate::dialect::claude::modes;
 use crate::dialect::claude::tools::can_write;
+use crate::dialect::claude::{layout, modes};
 use crate::files;
 use crate::root::claude_folder;
 use crate::yaml::{self, Node};
@@ -59,8 +59,8 @@ fn all(project: &Path, scope: Scope) -> Vec<Agent> {
 
 fn paths(project: &Path, scope: Scope) -> Vec<PathBuf> {
     let folder = match scope {
-        Scope::User => claude_folder().map(|folder| folder.join("agents")),
-        Scope::Project | Scope::Local => Some(project.join(".claude/agents")),
+        Scope::User => claude_folder().map(|folder| folder.join(layout::USER_AGENTS)),
+        Scope::Project | Scope::Local => Some(project.join(layout::AGENTS)),
     };
     let mut paths = Vec::new();
     if let Some(folder) = folder {

@@ -11,6 +11,7 @@ use super::settings::{self, Foreign, Refusal, Registration, Settings};
 use super::user_file::UserFile;
 use crate::config::ConclaudeConfig;
 use crate::des::gates::shell_quote;
+use crate::dialect::claude::variables;
 
 /// What a settings file was before anything of ours was in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,7 +69,10 @@ struct SettingsFile {
 
 impl SettingsFile {
     fn of(scope: Scope, project: &Path) -> io::Result<SettingsFile> {
-        let no_home = || io::Error::other("there is no home folder: set HOME or CLAUDE_CONFIG_DIR");
+        let no_home = || {
+            let variable = variables::CONFIG_DIR;
+            io::Error::other(format!("there is no home folder: set HOME or {variable}"))
+        };
         let file = UserFile { path: scope.path(project).ok_or_else(no_home)? };
         // What is registered there without asking for trust would run the commands of every repository.
         if scope != Scope::User && is_users_own(&file.path) {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::dialect::claude::layout;
 use crate::root::claude_folder;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +31,9 @@ impl Scope {
     /// The settings file. None where the user has no home.
     pub(crate) fn path(self, project: &Path) -> Option<PathBuf> {
         match self {
-            Scope::Project => Some(project.join(".claude/settings.json")),
-            Scope::Local => Some(project.join(".claude/settings.local.json")),
-            Scope::User => Some(claude_folder()?.join("settings.json")),
+            Scope::Project => Some(project.join(layout::SETTINGS)),
+            Scope::Local => Some(project.join(layout::LOCAL_SETTINGS)),
+            Scope::User => Some(claude_folder()?.join(layout::USER_SETTINGS)),
         }
     }
 }
@@ -54,5 +55,5 @@ pub(crate) fn session_folder(project_dir: Option<PathBuf>, root: &Path) -> io::R
         return Ok(project);
     }
     let here = std::env::current_dir()?;
-    Ok(if here.join(".claude").is_dir() { here } else { root.to_owned() })
+    Ok(if here.join(layout::FOLDER).is_dir() { here } else { root.to_owned() })
 }

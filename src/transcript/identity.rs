@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::Found;
 use crate::agent::{Agent, UNKNOWN};
+use crate::dialect::claude::layout;
 use crate::files::expand_home;
 use crate::types::HookPayload;
 use crate::{files, log};
@@ -51,7 +52,7 @@ impl Meta {
     /// The file beside this transcript, if it is there and can be read.
     #[must_use]
     pub fn beside(transcript: &Path) -> Option<Meta> {
-        let text = files::read_text(&transcript.with_extension("meta.json"), 1 << 20).ok()?;
+        let text = files::read_text(&layout::meta_of(transcript), 1 << 20).ok()?;
         serde_json::from_str(&text).ok()
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::counts::Counts;
 use super::identity::Meta;
 use super::stream::Stream;
+use crate::dialect::claude::layout;
 use crate::dialect::claude::transcript::Scalar;
 
 /// How deep transcripts are looked for: `projects/<project>/<session>/subagents/agent-<id>.jsonl`.
@@ -172,7 +173,7 @@ fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>, links: &mut u64) {
         }
         if kind.is_dir() && depth > 0 {
             walk(&path, depth - 1, found, links);
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
+        } else if kind.is_file() && layout::is_transcript(&path) {
             found.push(path);
         }
     }
@@ -180,10 +181,7 @@ fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>, links: &mut u64) {
 
 /// The session's folder and the agent's id, if this is the transcript of a subagent.
 fn agent_of(path: &Path) -> Option<(&Path, &str)> {
-    let id = path.file_stem()?.to_str()?.strip_prefix("agent-")?;
-    let folder = path.parent()?;
-    let is_beside = folder.file_name().is_some_and(|name| name == "subagents");
-    Some((if is_beside { folder.parent()? } else { folder }, id))
+    Some((layout::session_folder(path)?, layout::agent_id(path)?))
 }
 
 fn of_files(files: Vec<PathBuf>) -> Vec<SessionFiles> {

@@ -14,6 +14,7 @@ use super::model::{Model, StepKey, StepState};
 use super::session::Unread;
 use crate::audit::{Filter, Reader, Trail};
 use crate::des::step;
+use crate::dialect::claude::layout;
 use crate::files;
 use crate::order::sorted;
 use crate::store::{Session, running};
@@ -174,7 +175,7 @@ impl<'a> Source<'a> {
     }
 
     fn add_session(&mut self, main: &Path, model: &mut Model) {
-        let folder = main.with_extension("").join("subagents");
+        let folder = layout::subagents(main);
         let changed = folder.metadata().and_then(|metadata| metadata.modified()).ok();
         if self.folders.get(main) == Some(&changed) {
             return;
@@ -260,9 +261,7 @@ impl<'a> Source<'a> {
 
     /// An agent in a worktree has the step file there.
     fn step_path(&self, (agent, step): &StepKey) -> PathBuf {
-        let worktree = agent
-            .as_ref()
-            .map(|id| self.root.join(".claude/worktrees").join(format!("agent-{id}")).join(step));
+        let worktree = agent.as_ref().map(|id| layout::worktree(&self.root, id).join(step));
         worktree.filter(|path| path.is_file()).unwrap_or_else(|| self.root.join(step))
     }
 }
@@ -304,7 +303,7 @@ fn main_transcripts(claude: &Path, root: &Path) -> Vec<(SystemTime, PathBuf)> {
             let path = entry.path();
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_file()
-                && path.extension().is_some_and(|extension| extension == "jsonl")
+                && layout::is_transcript(&path)
                 && let Ok(changed) = metadata.modified()
             {
                 found.push((changed, path));

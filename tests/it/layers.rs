@@ -30,6 +30,8 @@ const LAYERS: &[&str] = &[
     "dialect::claude::mcp",
     "dialect::claude::notation",
     "dialect::claude::watched",
+    "dialect::claude::layout",
+    "dialect::claude::variables",
     "types",
     "agent",
     "config",

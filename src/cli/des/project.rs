@@ -14,6 +14,7 @@ use crate::des::call::Call;
 use crate::des::protected::is_protected;
 use crate::des::record::{self, Change};
 use crate::des::{paths, step};
+use crate::dialect::claude::variables;
 use crate::hooks::Environment;
 use crate::install::registration;
 use crate::install::scope::session_folder;
@@ -182,7 +183,7 @@ impl Project {
 
     /// What every record of a step names.
     pub(super) fn base_record(&self, event: &str, step: &str, decision: &str) -> Record {
-        let session = std::env::var("CLAUDE_CODE_SESSION_ID").ok();
+        let session = std::env::var(variables::SESSION_ID).ok();
         Record {
             event: event.into(),
             agent: session.as_deref().and_then(|session| self.agent_at_work(session, step)),

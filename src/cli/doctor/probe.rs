@@ -13,6 +13,7 @@ use super::check::Check;
 use super::installation::Installation;
 use crate::deadline;
 use crate::des::gates::shell_quote;
+use crate::dialect::claude::variables;
 use crate::event::EventKind;
 use crate::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Finished, Keep, Status};
@@ -86,7 +87,7 @@ fn own_line(installation: &Installation, event: EventKind) -> Option<String> {
 fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Answer {
     // Whether we are switched off here is another question.
     let env = [
-        ("CLAUDE_PROJECT_DIR".to_owned(), Some(project.to_string_lossy().into_owned())),
+        (variables::PROJECT_DIR.to_owned(), Some(project.to_string_lossy().into_owned())),
         (SWITCH.to_owned(), None),
     ];
     let input = format!("{payload}\n");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::check::{Check, short};
 use super::installation::{Installation, own_program};
 use super::rules::untrusted;
+use crate::dialect::claude::variables;
 use crate::hooks::switch;
 use crate::install::agents;
 use crate::install::duplicates::{self, Duplicate};
@@ -126,7 +127,7 @@ pub(super) fn duplicates(installation: &Installation) -> Vec<Check> {
 /// A folder below the project's, in which a session would not read its settings.
 fn elsewhere(installation: &Installation) -> Option<Check> {
     let here = std::env::current_dir().ok()?;
-    let is_elsewhere = here != installation.project && std::env::var_os("CLAUDE_PROJECT_DIR").is_none();
+    let is_elsewhere = here != installation.project && std::env::var_os(variables::PROJECT_DIR).is_none();
     is_elsewhere.then(|| {
         Check::warning(
             "settings",

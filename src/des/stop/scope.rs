@@ -11,6 +11,7 @@ use crate::des::gates::Opened;
 use crate::des::protected::is_protected;
 use crate::des::scope::Scope;
 use crate::des::{denied, paths, unfinished};
+use crate::dialect::claude::layout;
 use crate::finding::{Code, Finding};
 use crate::git::{self, Snapshot, WorkTree};
 use crate::store::Session;
@@ -181,7 +182,7 @@ fn helpers(stopping: &Stopping<'_>, call: Option<&Call>) -> Vec<PathBuf> {
     agents
         .into_iter()
         .filter(|(_, id)| *id != call.tool_use_id && family.contains(id))
-        .map(|(agent, _)| folder.join(format!("agent-{agent}.jsonl")))
+        .map(|(agent, _)| layout::transcript_of(folder, &agent))
         .collect()
 }
 
@@ -192,7 +193,7 @@ fn others_worked(stopping: &Stopping<'_>, call: Option<&Call>, helpers: &[PathBu
     let started = call.time.parse::<jiff::Timestamp>().ok().map(std::time::SystemTime::from);
     let another = folder.into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
         let modified = path.metadata().and_then(|metadata| metadata.modified());
-        path.extension().is_some_and(|extension| extension == "jsonl")
+        layout::is_transcript(&path)
             && Some(path.as_path()) != stopping.own
             && !helpers.contains(&path)
             && modified.is_ok_and(|time| started.is_none_or(|started| time >= started))
