@@ -146,6 +146,24 @@ impl FilePattern {
         !self.compare(location, |glob, text| !glob.rules_out(text))
     }
 
+    /// Whether a quick look tells that it covers nothing below a directory.
+    pub(crate) fn rules_out_below(&self, directory: &Location) -> bool {
+        let is_ruled_out = |path: &str| {
+            !path.is_empty() && !self.glob.could_start(&format!("{}/", fold_case(path.trim_end_matches('/'))), true, false)
+        };
+        let from_root = || {
+            let is_root = directory.anchored().next().is_none() && !directory.is_outside();
+            !is_root && directory.anchored().all(is_ruled_out)
+        };
+        let absolute = || is_ruled_out(directory.absolute.trim_start_matches('/'));
+        match self.anchor {
+            Anchor::AnyDepth => false,
+            Anchor::Root => from_root(),
+            Anchor::Absolute => absolute(),
+            Anchor::RootOrAbsolute => from_root() && absolute(),
+        }
+    }
+
     fn compare(&self, location: &Location, matches: fn(&Glob, &str) -> bool) -> bool {
         if location.absolute.len() > MAX_PATH_BYTES {
             return true;

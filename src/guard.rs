@@ -17,7 +17,7 @@ mod undecided;
 mod unit;
 mod watch;
 
-pub(crate) use call::{Call, Finding};
+pub(crate) use call::{Call, Finding, Own};
 pub(crate) use check::check;
 pub(crate) use command_pattern::{CommandPattern, Forms, Match, joins};
 pub(crate) use compile::Sources;

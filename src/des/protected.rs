@@ -1,5 +1,6 @@
 //! Which paths are not for agents to write: our own config and state, and Claude Code's settings.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::paths::{Links, normalise};
@@ -7,6 +8,25 @@ use crate::root::claude_folder;
 use crate::text::is_invisible;
 
 const CONFIG_NAMES: [&str; 3] = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
+
+/// Claude Code's settings files, by their usual names.
+const SETTINGS: [&str; 2] = ["settings.json", "settings.local.json"];
+
+/// What is protected in a project.
+const OF_PROJECT: [&str; 6] = [
+    CONFIG_NAMES[0],
+    CONFIG_NAMES[1],
+    CONFIG_NAMES[2],
+    ".conclaude",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+];
+
+/// Whether this is the name of a config file.
+#[must_use]
+pub(crate) fn is_config_name(name: &OsStr) -> bool {
+    CONFIG_NAMES.contains(&folded(&name.to_string_lossy()).as_str())
+}
 
 /// What no gated agent may write: our own config and state, and Claude Code's settings.
 #[must_use]
@@ -38,7 +58,7 @@ fn folded_path(path: &Path) -> PathBuf {
 }
 
 /// What is protected wherever it is: in the project, in an agent's worktree, in the user's home or Claude Code's own folder,
-/// or behind a link. All paths in here are folded.
+/// or behind a link. Paths in here are folded unless it says otherwise.
 #[derive(Debug)]
 pub struct Protected {
     bases: Vec<Base>,
@@ -46,6 +66,8 @@ pub struct Protected {
     paths: Vec<PathBuf>,
     /// Single files.
     files: Vec<PathBuf>,
+    /// Where all of them are, as the file system knows them.
+    on_disk: Vec<PathBuf>,
 }
 
 /// A folder in which some paths are protected.
@@ -66,13 +88,18 @@ impl Protected {
         };
         let home = std::env::home_dir();
         let worktree = (work != root).then_some(work);
-        let projects = [Some(root), worktree, home.as_deref()].into_iter().flatten();
-        let settings = claude_folder().map(|folder| base(&folder, is_settings));
+        let projects: Vec<&Path> = [Some(root), worktree, home.as_deref()].into_iter().flatten().collect();
+        let claude = claude_folder();
+        let settings = claude.as_deref().map(|folder| base(folder, is_settings));
         let configs = CONFIG_NAMES.iter().map(|name| root.join(name));
         let paths = crate::store::outside().into_iter().chain(crate::load::user_file()).chain(configs);
+        let paths: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
+        let in_projects = projects.iter().flat_map(|folder| OF_PROJECT.map(|name| folder.join(name)));
+        let in_claude = claude.iter().flat_map(|folder| SETTINGS.map(|name| folder.join(name)));
         Protected {
-            bases: projects.map(|folder| base(folder, is_protected)).chain(settings).collect(),
-            paths: paths.map(|path| folded_path(&links.real_path(&path))).collect(),
+            on_disk: in_projects.chain(in_claude).chain(paths.iter().cloned()).collect(),
+            bases: projects.iter().map(|folder| base(folder, is_protected)).chain(settings).collect(),
+            paths: paths.iter().map(|path| folded_path(path)).collect(),
             files: Vec::new(),
         }
     }
@@ -84,8 +111,20 @@ impl Protected {
             let file = normalise(file);
             self.files.extend(file.strip_prefix(root).map(|inside| folded_path(&work.join(inside))));
             self.files.push(folded_path(&file));
+            self.on_disk.push(file);
         }
         self
+    }
+
+    /// Whether one of those that are known exists below a directory. A config of a folder below is not known.
+    #[must_use]
+    pub(crate) fn is_below(&self, directory: &Path, links: &Links) -> bool {
+        let directory = folded_path(directory);
+        let is_there = |path: &Path| {
+            let is_inside = |path: &Path| folded_path(path).starts_with(&directory);
+            (is_inside(path) || is_inside(&links.real_path(path))) && path.symlink_metadata().is_ok()
+        };
+        self.on_disk.iter().any(|path| is_there(path))
     }
 
     /// Whether a path is protected, as it is named without `..`, and where it really leads.

@@ -1,5 +1,6 @@
 //! A tool call as guards see it, and what they find.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::path::Path;
 
@@ -9,6 +10,7 @@ use super::origin::Origin;
 use super::resolve::{Ground, Visited};
 use super::rules::Action;
 use super::watch::Watch;
+use crate::des::protected::Protected;
 use crate::rule::Rule;
 use crate::shell::Access;
 use crate::text::clean_line;
@@ -26,13 +28,26 @@ pub(crate) struct Call<'a> {
     pub(crate) is_subagent: bool,
     /// The worktree that the agent works in.
     pub(crate) worktree: Option<&'a Path>,
-    /// Whether a path is one of our own files, or of what registers us: as it is named, and where it really leads.
-    pub(crate) is_own: &'a dyn Fn(&Path, &Path) -> bool,
+    /// Our own files, and what registers us; none where something else protects them.
+    pub(crate) own: Option<Own<'a>>,
     /// Whether git ignores a path.
     pub(crate) is_ignored: &'a dyn Fn(&Path) -> bool,
     pub(crate) watch: Watch<'a>,
     /// How much was searched for it.
     pub(crate) visited: &'a Visited,
+}
+
+/// They are looked up on the disk by the first who asks for them.
+#[derive(Clone, Copy)]
+pub(crate) struct Own<'a> {
+    pub(crate) found: &'a OnceCell<Protected>,
+    pub(crate) find: &'a dyn Fn() -> Protected,
+}
+
+impl<'a> Own<'a> {
+    pub(crate) fn files(self) -> &'a Protected {
+        self.found.get_or_init(self.find)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
 use crate::deadline;
@@ -358,11 +359,18 @@ fn with_folders_below(folders: Vec<PathBuf>, visited: &mut usize) -> Option<Vec<
 #[derive(Debug, Default)]
 pub(crate) struct Visited(Cell<usize>);
 
+#[cfg(test)]
+impl Visited {
+    pub(super) fn too_many() -> Visited {
+        Visited(Cell::new(MAX_VISITED_TOGETHER))
+    }
+}
+
 /// The first file below a directory for which this holds. None if there are too many to look at.
 pub(crate) fn first_below(
     directory: &Path,
     all: &Visited,
-    mut is_wanted: impl FnMut(&Path, bool) -> bool,
+    mut is_wanted: impl FnMut(&Path, FileType) -> bool,
 ) -> Option<Option<PathBuf>> {
     let mut open = vec![directory.to_owned()];
     let mut visited = 0;
@@ -374,11 +382,12 @@ pub(crate) fn first_below(
                 return None;
             }
             let path = entry.path();
-            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_wanted(&path, is_directory) {
+            // What is gone already is not touched.
+            let Ok(kind) = entry.file_type() else { continue };
+            if is_wanted(&path, kind) {
                 return Some(Some(path));
             }
-            if is_directory && entry.file_name() != ".git" {
+            if kind.is_dir() && entry.file_name() != ".git" {
                 open.push(path);
             }
         }

@@ -109,7 +109,23 @@ impl FileRules {
         protecting.last().copied()
     }
 
-    /// The same for something with several names: one protected name is enough.
+    /// Of the rules those that may protect something below a directory with these names; none if all of it is free.
+    pub(crate) fn below(&self, names: &[Location], agent: &str) -> Option<FileRules> {
+        let may_protect = |at: usize, rule: &FileRule, name: &Location| {
+            let mut later = self.0.iter().skip(at + 1);
+            let frees = |free: &FileRule| {
+                free.allows && free.whom.is(agent) && free.may_free(rule) && free.pattern.surely_covers(name)
+            };
+            rule.whom.is(agent) && !rule.pattern.rules_out_below(name) && !later.any(frees)
+        };
+        let counts = |(at, rule): &(usize, &FileRule)| {
+            rule.allows || names.iter().any(|name| may_protect(*at, rule, name))
+        };
+        let kept = FileRules(self.0.iter().enumerate().filter(counts).map(|(_, rule)| rule.clone()).collect());
+        (!kept.is_empty(agent)).then_some(kept)
+    }
+
+    /// As `protecting`, for something with several names: one protected name is enough.
     pub(crate) fn protecting_any(
         &self,
         names: &[Location],

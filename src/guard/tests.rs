@@ -11,6 +11,7 @@ use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, Kind};
 use crate::shell;
 
+mod below;
 mod properties;
 
 fn project() -> tempfile::TempDir {
@@ -94,7 +95,7 @@ fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Findin
         agent: "main",
         is_subagent: false,
         worktree: None,
-        is_own: &|_, _| false,
+        own: None,
         is_ignored: &|_| false,
         watch: Watch::default(),
         visited: &Visited::default(),
@@ -235,7 +236,7 @@ fn who_watches_sees_every_rule_with_what_it_was_compared_with() {
         agent: "main",
         is_subagent: false,
         worktree: None,
-        is_own: &|_, _| false,
+        own: None,
         is_ignored: &|_| false,
         watch: Watch::into(&seen),
         visited: &Visited::default(),

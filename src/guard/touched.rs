@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::call::{Call, Finding, doing, named};
+use super::call::{Call, Finding, Own, doing, named};
 use super::origin::Origin;
 use super::resolve::{Touch, first_below};
 use super::rules::{Action, FileRule, FileRules, Rules};
 use super::watch::Watch;
 use crate::deadline;
+use crate::des::protected::{Protected, is_config_name};
 use crate::file_pattern::Location;
 use crate::rule::Rule;
 use crate::shell::Access;
@@ -29,13 +30,14 @@ fn reads(access: Access) -> bool {
 }
 
 fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
-    if touch.access == Access::Read {
-        return;
-    }
-    let is_own = (call.is_own)(Path::new(touch.named()), &touch.path)
-        || touch.with_contents && contains_own(call, &touch.path);
-    if !is_own {
-        return;
+    let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(Own::files) else { return };
+    let is_own = own.covers(Path::new(touch.named()), &touch.path);
+    let below = if touch.with_contents && !is_own { below(own, call, &touch.path) } else { Some(false) };
+    match below {
+        Some(true) => {}
+        Some(false) if is_own => {}
+        Some(false) => return,
+        None => return found.push(too_many(touch)),
     }
     let (action, advice) = if call.is_subagent {
         (Action::Block, "leave it as it is, and report what you would have changed")
@@ -52,14 +54,30 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     });
 }
 
-/// Whether files of ours are below a directory, or it has too many files to say so.
-fn contains_own(call: &Call<'_>, directory: &Path) -> bool {
-    let is_own = |path: &Path| (call.is_own)(path, &call.ground.links.real_path(path));
-    let root = call.ground.links.real_path(call.ground.root);
-    // Nobody needs to search `/` for the config of this project.
-    let holds_config = root.starts_with(directory)
-        && root.read_dir().into_iter().flatten().flatten().any(|entry| is_own(&entry.path()));
-    holds_config || !matches!(first_below(directory, call.visited, |path, _| is_own(path)), Some(None))
+/// Whether files of ours are below a directory. None if it has too many files to look at.
+fn below(own: &Protected, call: &Call<'_>, directory: &Path) -> Option<bool> {
+    let links = call.ground.links;
+    if own.is_below(directory, links) {
+        return Some(true);
+    }
+    // Anything else is the config of a folder below, or behind a link.
+    first_below(directory, call.visited, |path, kind| {
+        path.file_name().is_some_and(is_config_name)
+            || kind.is_symlink() && own.covers(path, &links.real_path(path))
+    })
+    .map(|found| found.is_some())
+}
+
+/// Nobody waits for an answer that took too long.
+fn too_many(touch: &Touch) -> Finding {
+    Finding {
+        action: if deadline::is_over() { Action::Block } else { Action::Ask },
+        what: format!("{} {}", doing(touch.access), touch.shown()),
+        rule: "the directory has too many files to look for protected ones in time".into(),
+        advice: "name the files, or ask the user".into(),
+        origin: Rule::built_in("what cannot be decided is asked"),
+        matched: touch.shown().to_owned(),
+    }
 }
 
 fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
@@ -123,8 +141,9 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
     if !touch.with_contents || touch.access == Access::Read || (is_outside && touch.access == Access::Write) {
         return;
     }
-    let inside = first_below(&touch.path, call.visited, |path, is_directory| {
-        rules.protecting(&call.ground.location(path, is_directory), call.agent, Watch::default()).is_some()
+    let Some(rules) = rules.below(&touch.names, call.agent) else { return };
+    let inside = first_below(&touch.path, call.visited, |path, kind| {
+        rules.protecting(&call.ground.location(path, kind.is_dir()), call.agent, Watch::default()).is_some()
     });
     match inside {
         Some(None) => {}
@@ -135,15 +154,7 @@ fn protected(rules: &FileRules, call: &Call<'_>, touch: &Touch, why: &str, found
                 add(rule, &shown, location.shown());
             }
         }
-        None => found.push(Finding {
-            // Nobody waits for an answer that took too long.
-            action: if deadline::is_over() { Action::Block } else { Action::Ask },
-            what: format!("{} {}", doing(touch.access), touch.shown()),
-            rule: "the directory has too many files to look for protected ones in time".into(),
-            advice: "name the files, or ask the user".into(),
-            origin: Rule::built_in("what cannot be decided is asked"),
-            matched: touch.shown().to_owned(),
-        }),
+        None => found.push(too_many(touch)),
     }
 }
 

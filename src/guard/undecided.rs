@@ -106,8 +106,8 @@ fn work_tree(
         // Where git cannot say which files are its own, all count. What it keeps itself is no part of the work tree.
         Ok(None) | Err(_) => {
             let is_kept = |path: &Path| path.file_name().is_some_and(|name| name == ".git");
-            first_below(call.ground.root, call.visited, |path, is_directory| {
-                !is_kept(path) && is_protected(path, is_directory)
+            first_below(call.ground.root, call.visited, |path, kind| {
+                !is_kept(path) && is_protected(path, kind.is_dir())
             })
         }
     };

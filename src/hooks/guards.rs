@@ -1,7 +1,7 @@
 //! The guards of `preToolUse`: what a tool call would touch, against the rules of the config.
 
 use std::borrow::Cow;
-use std::cell::{LazyCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git;
 use crate::glob::GlobError;
-use crate::guard::{self, Action, Call, Effects, Ground, Rules, Sources, Unclear, Visited, Watch, check};
+use crate::guard::{self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
 use crate::root::Root;
@@ -69,13 +69,13 @@ pub(super) fn inspect(
     let Root { folder: root, work, .. } = &context.root;
     let links = Links::default();
     let is_gated = matches!(plan.gate(), Some(Gate::Write { .. }));
-    let protected =
-        LazyCell::new(|| Protected::new(root, work, &links).with(&context.config.extended, root, work));
+    let find = || Protected::new(root, work, &links).with(&context.config.extended, root, work);
     // Gate 2 protects them from an agent with a step.
-    let is_own = |named: &Path, real: &Path| !is_gated && protected.covers(named, real);
+    let found = OnceCell::new();
+    let own = (!is_gated).then_some(Own { found: &found, find: &find });
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
-    let scene = Scene { root, work, links: &links, is_own: &is_own, lost, is_request };
+    let scene = Scene { root, work, links: &links, own, lost, is_request };
     let (effects, findings) = compare(&rules, tool, &agent_of(tool, &context.event), &scene, watch);
     Some(Ok(Inspected { rules, effects, findings }))
 }
@@ -85,8 +85,8 @@ pub(super) struct Scene<'a> {
     pub(super) root: &'a Path,
     pub(super) work: &'a Path,
     pub(super) links: &'a Links,
-    /// Whether a path, as it is named and where it leads, is one of our own files.
-    pub(super) is_own: &'a dyn Fn(&Path, &Path) -> bool,
+    /// Our own files; none where a gate protects them.
+    pub(super) own: Option<Own<'a>>,
     /// Rules that are written in the config and cannot be used.
     pub(super) lost: &'a [Lost],
     /// The user is asked for permission already.
@@ -101,7 +101,7 @@ pub(super) fn compare(
     scene: &Scene<'_>,
     watch: Watch<'_>,
 ) -> (Effects, Vec<guard::Finding>) {
-    let Scene { root, work, links, is_own, lost, .. } = *scene;
+    let Scene { root, work, links, own, lost, .. } = *scene;
     let home = files::home();
     let cwd = Path::new(&tool.base.cwd);
     let other = if work == root { git::root_in_worktree(root, cwd) } else { None };
@@ -130,7 +130,7 @@ pub(super) fn compare(
         agent,
         is_subagent: tool.agent_id.is_some(),
         worktree: (work != root).then_some(work),
-        is_own,
+        own,
         is_ignored: &|path| git::ignores(other.as_deref().unwrap_or(work), path),
         watch,
         visited: &Visited::default(),
@@ -155,10 +155,11 @@ fn of_other(tool: &PreToolUsePayload) -> Effects {
 /// What rules might be against that cannot be used. Nothing keeps an agent from reading our own files, so that it can say what is
 /// wrong in them.
 fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Option<guard::Finding> {
-    let Scene { root, is_own, lost, is_request, .. } = *scene;
+    let Scene { root, own, lost, is_request, .. } = *scene;
+    let is_own = |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
     let used = tools::what(&tool.tool_name, &tool.tool_input);
     let is_read = matches!(used, Use::File { access: Access::Read, .. });
-    if is_read && effects.touches.iter().all(|touch| is_own(Path::new(touch.named()), &touch.path)) {
+    if is_read && effects.touches.iter().all(is_own) {
         return None;
     }
     guard::lost(lost, &guard::Suspect { tool: &tool.tool_name, used, effects, is_request }, root)

@@ -142,6 +142,20 @@ fn a_pattern_of_the_shell_does_not_delete_what_our_config_extends() {
 }
 
 #[test]
+fn directories_with_files_of_ours_are_found_by_where_those_are() {
+    let test = Test::event("PreToolUse").config("extends: [shared/g.yaml]\n").file("shared/g.yaml", "{}\n");
+    let test = test.file(".claude/settings.json", "{}\n").file("packages/web/.conclaude.yaml", "{}\n");
+    let mut test = test.file("build/deep/x", "").file("linked/x", "");
+    std::os::unix::fs::symlink(test.root().join(".conclaude.yaml"), test.root().join("linked/y")).unwrap();
+    for directory in [".claude", "shared", "packages", "linked", "$PWD"] {
+        let answer = bash(test, &format!("rm -rf {directory}")).run();
+        answer.tool("deny");
+        test = answer.again();
+    }
+    bash(test, "rm -rf build node_modules; mv build/deep build/x").run().silent();
+}
+
+#[test]
 fn our_own_folder_is_not_what_patterns_of_the_user_are_about() {
     let config = "preToolUse: {uneditableFiles: [\"*.lock\"], unreadableFiles: [\"*.jsonl\"]}\n";
     let test = Test::event("PreToolUse").config(config).without("agent_id").without("agent_type");

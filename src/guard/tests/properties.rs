@@ -71,7 +71,7 @@ impl Project {
             agent: "main",
             is_subagent: false,
             worktree: None,
-            is_own: &|_, _| false,
+            own: None,
             is_ignored: &|_| false,
             watch: Watch::default(),
             visited: &Visited::default(),

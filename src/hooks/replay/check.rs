@@ -12,7 +12,7 @@ use crate::des::protected::Protected;
 use crate::dialect::claude::tools;
 use crate::event::EventKind;
 use crate::finding::Finding;
-use crate::guard::Watch;
+use crate::guard::{Own, Watch};
 use crate::hooks::permissions::Asking;
 use crate::hooks::{gate_facts, guards, permissions};
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -61,11 +61,11 @@ impl Replayer {
     fn guard(&self, event: &Event, stage: &Stage, matched: &mut Vec<Rule>) -> Vec<Outcome> {
         let Some(tool) = guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
-        let own = || Protected::new(root, work, links).with(&self.loaded.extended, root, work);
-        let is_own = |named: &Path, real: &Path| protected.get_or_init(own).covers(named, real);
+        let find = || Protected::new(root, work, links).with(&self.loaded.extended, root, work);
+        let own = Some(Own { found: protected, find: &find });
         let is_request = event.kind == EventKind::PermissionRequest;
         let lost = &self.loaded.lost;
-        let scene = guards::Scene { root, work, links, is_own: &is_own, lost, is_request };
+        let scene = guards::Scene { root, work, links, own, lost, is_request };
         let seen = RefCell::new(Vec::new());
         let agent = guards::agent_of(&tool, event);
         let (_, findings) = guards::compare(&self.guards, &tool, &agent, &scene, Watch::Matches(&seen));
