@@ -149,7 +149,8 @@ impl FilePattern {
     /// Whether a quick look tells that it covers nothing below a directory.
     pub(crate) fn rules_out_below(&self, directory: &Location) -> bool {
         let is_ruled_out = |path: &str| {
-            !path.is_empty() && !self.glob.could_start(&format!("{}/", fold_case(path.trim_end_matches('/'))), true, false)
+            !path.is_empty()
+                && !self.glob.could_start(&format!("{}/", fold_case(path.trim_end_matches('/'))), true, false)
         };
         let from_root = || {
             let is_root = directory.anchored().next().is_none() && !directory.is_outside();

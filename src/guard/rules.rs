@@ -121,7 +121,8 @@ impl FileRules {
         let counts = |(at, rule): &(usize, &FileRule)| {
             rule.allows || names.iter().any(|name| may_protect(*at, rule, name))
         };
-        let kept = FileRules(self.0.iter().enumerate().filter(counts).map(|(_, rule)| rule.clone()).collect());
+        let kept =
+            FileRules(self.0.iter().enumerate().filter(counts).map(|(_, rule)| rule.clone()).collect());
         (!kept.is_empty(agent)).then_some(kept)
     }
 

@@ -19,7 +19,9 @@ use crate::files;
 use crate::finding::{Code, Finding};
 use crate::git;
 use crate::glob::GlobError;
-use crate::guard::{self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check};
+use crate::guard::{
+    self, Action, Call, Effects, Ground, Own, Rules, Sources, Touch, Unclear, Visited, Watch, check,
+};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::plan::{Gate, Plan};
 use crate::root::Root;
@@ -156,7 +158,8 @@ fn of_other(tool: &PreToolUsePayload) -> Effects {
 /// wrong in them.
 fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Option<guard::Finding> {
     let Scene { root, own, lost, is_request, .. } = *scene;
-    let is_own = |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
+    let is_own =
+        |touch: &Touch| own.is_some_and(|own| own.files().covers(Path::new(touch.named()), &touch.path));
     let used = tools::what(&tool.tool_name, &tool.tool_input);
     let is_read = matches!(used, Use::File { access: Access::Read, .. });
     if is_read && effects.touches.iter().all(is_own) {
