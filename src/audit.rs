@@ -26,7 +26,7 @@ pub(crate) use read::last_session;
 pub use read::{Entry, Reader};
 pub(crate) use read::{Mark, newest};
 pub use record::{Applied, Blocks, CommandRecord, Record, Skip, ToolRecord};
-pub(crate) use record::{STILL_RUN, in_record};
+pub(crate) use record::{MAX_FILES, STILL_RUN, in_record};
 pub use stats::Stats;
 pub use trace::TraceParent;
 pub use trail::{DEFAULT_MAX_FILE_BYTES, Trail};

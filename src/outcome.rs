@@ -21,6 +21,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// As records have it.
+    #[must_use]
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Grant => "grant",
+            Verdict::Warn => "warn",
+            Verdict::Ask => "ask",
+            Verdict::Block => "block",
+        }
+    }
+
     /// What blocks must be kept apart from what only warns: a blocked agent fixes the first.
     #[must_use]
     pub fn mark(self) -> char {

@@ -110,6 +110,9 @@ pub struct Applied {
     pub verdict: Option<&'static str>,
 }
 
+/// Of changed files, this many are named at each command.
+pub(crate) const MAX_FILES: usize = 20;
+
 /// Why the checks of a stop wait, before the names of the agents.
 pub(crate) const STILL_RUN: &str = "background agents still run";
 

@@ -7,6 +7,7 @@ use crate::config::{ConclaudeConfig, ConfigError, Lost, Origins, Patterns};
 use crate::event::EventKind;
 use crate::load::{self, Loaded};
 use crate::root::Root;
+use crate::rule::Rule;
 
 /// The config, or the defaults where it cannot be read.
 #[derive(Default)]
@@ -39,6 +40,11 @@ impl Config {
             origins.check_trust(load::why_untrusted);
         }
         Config { settings, origins, error, lost, extended }
+    }
+
+    /// The value below these keys; without a position where the default counts.
+    pub(super) fn rule(&self, keys: &[&str], root: &Root) -> Rule {
+        Rule::key(keys.join(".")).located(&self.origins, keys, &root.folder)
     }
 
     /// Whether the event fails, since the config is broken.

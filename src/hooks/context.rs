@@ -1,5 +1,6 @@
 //! Everything that a call knows before it plans: what came, who the agent is, the config, which gate applies.
 
+use std::cell::OnceCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,13 @@ use crate::types::{Event, HookPayload, PayloadError};
 /// The name of the main thread, in the state of a session.
 pub(super) const MAIN_THREAD: &str = "main thread";
 
+/// The files that the event, or the agent until its stop, changed.
+pub(super) struct Changed {
+    pub(super) files: Vec<Location>,
+    /// Why these are only those that may have been.
+    unknown: Option<UnknownChanges>,
+}
+
 pub(super) struct Context<'a> {
     /// The payload as it came, for the stdin of commands.
     pub(super) input: &'a [u8],
@@ -50,6 +58,7 @@ pub(super) struct Context<'a> {
     pub(super) tree: WorkTree,
     /// The files that count as changed, where the event is only looked at.
     given_changes: Option<Vec<String>>,
+    changed: OnceCell<Changed>,
     /// When the payload was there.
     pub(super) started: Timestamp,
 }
@@ -70,7 +79,7 @@ impl<'a> Context<'a> {
         };
         if identity::is_phantom(payload) {
             log_start(&event, None);
-            store::touch_last(&root.folder, kind.name());
+            arrived(&root, kind, environment);
             log::info(|| format!("{kind} of no agent ({:?}): nothing to do", payload.agent_id()));
             return Ok(None);
         }
@@ -80,8 +89,8 @@ impl<'a> Context<'a> {
             session.resume();
         }
         let config = Config::load(&root, kind, environment);
-        if !config.fails(kind) && !environment.is_rehearsal {
-            store::touch_last(&root.folder, kind.name());
+        if !config.fails(kind) {
+            arrived(&root, kind, environment);
         }
         let (agent, gate, unknown_gate) = who::who_and_which_gate(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
@@ -101,13 +110,14 @@ impl<'a> Context<'a> {
             gate,
             unknown_gate: unknown_gate.filter(|_| !environment.is_sample),
             given_changes: environment.changed.clone(),
+            changed: OnceCell::new(),
             started,
         }))
     }
 
     pub(super) fn plan(&self) -> Result<Plan> {
         let asks_for_files = self.config.settings.asks_for_files(self.kind());
-        let (changed, unknown_changes) = if asks_for_files { self.changed() } else { (Vec::new(), None) };
+        let changed = asks_for_files.then(|| self.changed());
         let running = match self.payload() {
             HookPayload::Stop(stop) => stop.running_agents(),
             _ => Vec::new(),
@@ -117,8 +127,8 @@ impl<'a> Context<'a> {
         let facts = Facts {
             agent: self.agent.as_ref(),
             caller: self.caller.as_ref(),
-            changed: &changed,
-            unknown_changes: unknown_changes.as_ref(),
+            changed: changed.map_or(&[], |changed| &changed.files),
+            unknown_changes: changed.and_then(|changed| changed.unknown.as_ref()),
             running: &running,
             gate: self.gate.as_ref().map(|gate| &gate.facts),
             unknown_gate: self.unknown_gate.as_ref(),
@@ -135,14 +145,17 @@ impl<'a> Context<'a> {
         Ok(plan)
     }
 
-    /// The files that the event, or the agent until its stop, changed; and why these are only those that may have been.
-    pub(super) fn changed(&self) -> (Vec<Location>, Option<UnknownChanges>) {
-        let agent = self.agent.as_ref().or(self.caller.as_ref());
-        let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
-        match &self.given_changes {
-            Some(names) => (changes::located(&self.event, names, &self.root.work), None),
-            None => changes::changed(&self.event, agent, &self.root.work, is_trusted),
-        }
+    /// Looked for once: a transcript is read for that, and git may be started.
+    pub(super) fn changed(&self) -> &Changed {
+        self.changed.get_or_init(|| {
+            let agent = self.agent.as_ref().or(self.caller.as_ref());
+            let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
+            let (files, unknown) = match &self.given_changes {
+                Some(names) => (changes::located(&self.event, names, &self.root.work), None),
+                None => changes::changed(&self.event, agent, &self.root.work, is_trusted),
+            };
+            Changed { files, unknown }
+        })
     }
 
     /// Who causes the event, as `agent` names it.
@@ -263,6 +276,13 @@ fn root_of(payload: &HookPayload, environment: &Environment) -> Result<Root> {
         return Err(PayloadError::Field(what).into());
     }
     Ok(Root::find(environment.project_dir.as_deref(), cwd))
+}
+
+/// Notes that the event arrived, where it did.
+fn arrived(root: &Root, event: EventKind, environment: &Environment) {
+    if !environment.is_rehearsal {
+        store::touch_last(&root.folder, event.name());
+    }
 }
 
 /// What arrived, and what tells it from others of its kind.

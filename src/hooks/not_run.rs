@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::context::Context;
-use crate::config::{ContextRuleConfig, EventConfig};
+use crate::audit::MAX_FILES;
+use crate::config::{CommandConfig, ContextRuleConfig, EventConfig};
 use crate::event::EventKind;
 use crate::messages::short;
 use crate::plan::{Action, Plan, Unmatched, WhyNot};
@@ -15,8 +16,18 @@ pub(crate) struct NotRun {
     pub(crate) rule: Rule,
     pub(crate) script: String,
     pub(crate) reason: WhyNot,
-    /// The same in words that follow the rule.
+    /// The same in words.
     pub(crate) why: String,
+}
+
+impl NotRun {
+    /// The reason in words that follow the rule.
+    pub(crate) fn after_rule(&self) -> String {
+        match self.reason {
+            WhyNot::Agent | WhyNot::Prompt | WhyNot::Files => format!("matches, but {}", self.why),
+            WhyNot::Pattern | WhyNot::InBetween | WhyNot::Earlier => self.why.clone(),
+        }
+    }
 }
 
 pub(super) fn not_run(plan: &Plan, context: &Context<'_>) -> Vec<NotRun> {
@@ -102,29 +113,40 @@ fn of_unmatched(
             let name = plan.event.row().section;
             let keys = [name, "commands", pattern.as_str(), &index.to_string()];
             let rule = located(context, &keys, 2, pattern.as_str());
-            let why = match unmatched.why {
-                WhyNot::Pattern => format!("does not match {}", plan.subject),
-                WhyNot::InBetween => "waits for the last part of the message (`final: true`)".into(),
-                WhyNot::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
-                WhyNot::Agent => {
-                    let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();
-                    format!("matches, but `agent: {agent}` does not match {}", context.actor())
-                }
-                WhyNot::Prompt => {
-                    let pattern =
-                        command.pattern.as_ref().map(|pattern| pattern.as_str()).unwrap_or_default();
-                    format!("matches, but `pattern: {pattern}` is not found in the prompt")
-                }
-                WhyNot::Files => {
-                    let files: Vec<&str> =
-                        command.files.iter().flat_map(|files| &files.0).map(|file| file.as_str()).collect();
-                    let (changed, _) = context.changed();
-                    let changed: Vec<&str> = changed.iter().map(|file| file.shown()).collect();
-                    let changed = if changed.is_empty() { "none".to_owned() } else { changed.join(", ") };
-                    format!("matches, but `files: [{}]` covers no changed file ({changed})", files.join(", "))
-                }
-            };
+            let why = why_not(unmatched.why, command, plan, context);
             NotRun { rule, script: command.run.as_str().to_owned(), reason: unmatched.why, why }
         })
         .collect()
+}
+
+fn why_not(why: WhyNot, command: &CommandConfig, plan: &Plan, context: &Context<'_>) -> String {
+    match why {
+        WhyNot::Pattern => format!("does not match {}", plan.subject),
+        WhyNot::InBetween => "waits for the last part of the message (`final: true`)".into(),
+        WhyNot::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
+        WhyNot::Agent => {
+            let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();
+            format!("`agent: {agent}` does not match {}", context.actor())
+        }
+        WhyNot::Prompt => {
+            let pattern = command.pattern.as_ref().map(|pattern| pattern.as_str()).unwrap_or_default();
+            format!("`pattern: {pattern}` is not found in the prompt")
+        }
+        WhyNot::Files => {
+            let files: Vec<&str> =
+                command.files.iter().flat_map(|files| &files.0).map(|file| file.as_str()).collect();
+            format!("`files: [{}]` covers no changed file ({})", files.join(", "), changed(context))
+        }
+    }
+}
+
+/// The changed files, of many the first.
+fn changed(context: &Context<'_>) -> String {
+    let all = &context.changed().files;
+    let named: Vec<&str> = all.iter().take(MAX_FILES).map(|file| file.shown()).collect();
+    match all.len().saturating_sub(MAX_FILES) {
+        0 if named.is_empty() => "none".into(),
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }

@@ -3,32 +3,30 @@
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::{not_run, remember};
-use crate::audit::{self, Applied, Blocks, CommandRecord, Record, STILL_RUN, Skip, ToolRecord};
+use super::remember;
+use crate::audit::{self, Applied, Blocks, CommandRecord, MAX_FILES, Record, ToolRecord};
 use crate::config::ConfigError;
 use crate::decide::{Count, Decided, Word};
 use crate::des::DesContext;
 use crate::dialect::claude::tools::{self, Use};
-use crate::files;
 use crate::finding::{Code, Finding};
 use crate::notify;
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::environment::FILES;
-use crate::plan::{Action, Gate, Plan, Step, WhyNot};
-use crate::process;
-use crate::rule::{self, Rule};
+use crate::plan::{Gate, Plan};
 use crate::text::{count, head_and_tail};
+
+pub(super) mod findings;
+mod skipped;
+
+use findings::findings;
+use skipped::{INFINITE, skipped, without_files};
 
 /// Of a tool's shell command this much is recorded.
 const MAX_COMMAND: usize = 4_000;
 
-/// Of the changed files of a command this many are recorded.
-const MAX_FILES: usize = 20;
-
 /// What a record has instead of a decision where we were asked to stop.
 const INTERRUPTED: &str = "interrupted";
-
-const INFINITE: [&str; 2] = ["stop", "infinite"];
 
 /// Records a decision, and says what went wrong where that changes nothing. That a record cannot be written which must be is one more
 /// outcome: a call of an agent is not let in then, since an error alone would not keep Claude Code from making it.
@@ -69,7 +67,7 @@ fn of_decision(
             Count::Exhausted => plan.max_blocks,
         },
         max: plan.max_blocks,
-        rule: config_rule(context, &["maxBlocks"]),
+        rule: context.config.rule(&["maxBlocks"], &context.root),
     });
     let notification = notification(context, plan, outcomes, decided.result.is_allowed());
     let reason = record.reason.or_else(|| nobody_to_ask(context, plan, outcomes, decided));
@@ -156,54 +154,6 @@ fn of(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome], decision: &str) 
     })
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Grant => "grant",
-        Verdict::Warn => "warn",
-        Verdict::Ask => "ask",
-        Verdict::Block => "block",
-    }
-}
-
-/// What a report found has records of its own.
-fn findings(context: &Context<'_>, plan: &Plan, outcomes: &[Outcome]) -> Vec<Value> {
-    let with_finding = outcomes.iter().filter_map(|outcome| Some((outcome.verdict, outcome.as_finding()?)));
-    let with_finding = with_finding.filter(|(_, finding)| finding.code != Code::Unfinished);
-    let record = |(verdict, finding): (Verdict, &Finding)| {
-        let rule = match finding.rule.as_deref() {
-            // What it compared is known, and where that is written is not.
-            Some(rule) if matches!(finding.code.written(), rule::Written::Step(field) if field == rule.key) => {
-                Rule { pattern: rule.pattern.clone(), ..rule_of(finding, plan, context) }
-            }
-            Some(rule) => rule.clone(),
-            None => rule_of(finding, plan, context),
-        };
-        let rule = Box::new(rule);
-        let mut value = serde_json::to_value(Finding { rule: Some(rule), ..finding.clone() }).ok()?;
-        value.as_object_mut()?.insert("verdict".into(), word(verdict).into());
-        Some(value)
-    };
-    with_finding.filter_map(record).collect()
-}
-
-/// The rule of a gate's finding: in the config, in the prompt or in the step.
-fn rule_of(finding: &Finding, plan: &Plan, context: &Context<'_>) -> Rule {
-    let written = finding.code.written();
-    let rule = written.rule(&context.config.origins, &context.root.folder);
-    let rule::Written::Step(field) = written else { return rule };
-    let Some(step) = remember::recorded_step(plan, context) else { return rule };
-    let text = files::read_text(&context.root.work.join(&step), 1 << 20).unwrap_or_default();
-    let named = finding.phase.as_deref().unwrap_or(field);
-    let line = text.lines().position(|line| line.contains(&format!("\"{named}\"")));
-    rule.at(step, line.map(|index| index + 1))
-}
-
-/// A value of the config; without a position where the default counts.
-fn config_rule(context: &Context<'_>, keys: &[&str]) -> Rule {
-    Rule::key(keys.join(".")).located(&context.config.origins, keys, &context.root.folder)
-}
-
 fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
     let run: &CommandRun = outcome.run()?;
     let variable =
@@ -219,7 +169,7 @@ fn of_command(outcome: &Outcome) -> Option<CommandRecord> {
         exit_code: run.exit_code,
         started: audit::in_record(run.started),
         duration_ms: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
-        verdict: word(outcome.verdict).into(),
+        verdict: outcome.verdict.as_str().into(),
         timed_out: run.is_timeout,
         matched: Some(run.command.subject.clone()).filter(|subject| !subject.is_empty()),
         files,
@@ -244,67 +194,9 @@ fn go_on(outcomes: &[Outcome], context: &Context<'_>) -> Option<Applied> {
     let asked = outcomes.iter().find(|outcome| outcome.evidence == Evidence::Continue)?;
     Some(Applied {
         what: "Claude is made to go on".into(),
-        rule: config_rule(context, &INFINITE),
+        rule: context.config.rule(&INFINITE, &context.root),
         matched: String::new(),
-        verdict: Some(word(asked.verdict)),
-    })
-}
-
-/// Commands whose `files` cover nothing that changed. They alone are no reason for a record, or each event would have one.
-fn without_files(plan: &Plan, context: &Context<'_>) -> Vec<Skip> {
-    let files = not_run::of_section(plan, context, |why| why == WhyNot::Files);
-    files
-        .map(|one| Skip {
-            what: format!("`{}`", one.script.trim()),
-            why: one.why.trim_start_matches("matches, but ").to_owned(),
-            rule: Some(one.rule),
-        })
-        .collect()
-}
-
-fn skipped(plan: &Plan, outcomes: &[Outcome], context: &Context<'_>) -> Vec<Skip> {
-    let skip = |step: &Step, why: &str| {
-        let rule = match &step.action {
-            Action::Command(command) => Some((*command.rule).clone()),
-            Action::Judge(_) => Some(Rule::key("des.judge")),
-            Action::Continue(_) => Some(config_rule(context, &INFINITE)),
-            _ => None,
-        };
-        Skip { what: step.action.to_string(), rule, why: why.to_owned() }
-    };
-    let mut skips: Vec<Skip> = Vec::new();
-    if let Some(untrusted) = &plan.untrusted {
-        let steps = untrusted.steps.iter().flat_map(Step::parts);
-        skips.extend(steps.map(|step| skip(step, &untrusted.why)));
-    }
-    let signal = process::stop_signal();
-    let mut ran = outcomes.iter().filter_map(Outcome::run).count();
-    for step in &plan.steps {
-        match &step.action {
-            Action::Wait(waiting) => {
-                let why = format!("{STILL_RUN}: {}", waiting.agents.join(", "));
-                skips.extend(waiting.steps.iter().map(|step| skip(step, &why)));
-            }
-            Action::Command(_) if ran > 0 => ran -= 1,
-            Action::Command(_) => {
-                skips.extend(signal.map(|signal| skip(step, &format!("stopped by {signal}"))));
-            }
-            Action::Judge(_) => skips.extend(not_judged(outcomes, signal).map(|why| skip(step, &why))),
-            _ => {}
-        }
-    }
-    skips
-}
-
-fn not_judged(outcomes: &[Outcome], signal: Option<&str>) -> Option<String> {
-    let is = |test: fn(&Evidence) -> bool| outcomes.iter().any(|outcome| test(&outcome.evidence));
-    if is(|evidence| matches!(evidence, Evidence::Judge(..))) {
-        return None;
-    }
-    Some(match signal {
-        Some(signal) => format!("stopped by {signal}"),
-        None if is(|evidence| *evidence == Evidence::HonestFailure) => "the step admits its failure".into(),
-        None => "something else was found, and the judge can only add a block".into(),
+        verdict: Some(asked.verdict.as_str()),
     })
 }
 

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::config::Config;
 use super::context::Context;
+use super::record::findings;
 use crate::audit::{Record, Trail};
 use crate::config::Layer;
 use crate::des::call::Call;
@@ -106,16 +107,19 @@ fn report_unfinished(agent: Unfinished, context: &Context<'_>) -> Vec<Outcome> {
         format!("{} ({}) was to do {} and never stopped", call.subagent_type, agent.agent_id, call.step_file);
     let fix = "look at what it left; call it again if the step is not done";
     let finding = Finding::new(Code::Unfinished, what, fix).warning();
+    let message = format!("{} {finding}", Verdict::Warn.mark());
+    let found = Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Finding(finding) };
+    let (origins, root) = (&context.config.origins, &context.root.folder);
     let record = Record {
         agent_id: Some(agent.agent_id),
         agent: Some(call.subagent_type.clone()),
         step: Some(call.step_file.clone()),
         decision: "unfinished".into(),
-        findings: serde_json::to_value(&finding).into_iter().collect(),
+        findings: findings::finding(&found, |finding| finding.code.written().rule(origins, root))
+            .into_iter()
+            .collect(),
         ..context.record()
     };
-    let message = format!("{} {finding}", Verdict::Warn.mark());
-    let found = Outcome { verdict: Verdict::Warn, message, evidence: Evidence::Finding(finding) };
     if let Err(error) = context.audit(&record) {
         return vec![found, Outcome::unrecorded(error.to_string())];
     }

@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 
 use super::Environment;
 use super::config::Config;
+use super::record::findings;
 use crate::audit::{self, Record};
-use crate::config::{AuditConfig, DesConfig};
+use crate::config::DesConfig;
 use crate::decide::{self, Count, HookResult};
 use crate::des::call::Call;
 use crate::des::context::{TranscriptPaths, remembered};
@@ -82,20 +83,20 @@ fn refused(
     let what = format!("a gate applies to this tool and cannot be evaluated: {error}");
     let fix = "use Claude Code for steps with DES markers, or remove the markers";
     let finding = Finding::new(Code::PayloadInvalid, what, fix);
-    let findings = serde_json::to_value(&finding).into_iter().collect();
-    let outcomes = [Outcome::finding(finding, true)];
-    let decided = decide::decide(&Plan::empty(event), &outcomes, true, || Ok(Count::Exhausted));
+    let outcome = Outcome::finding(finding, true);
+    let outcomes = std::slice::from_ref(&outcome);
+    let decided = decide::decide(&Plan::empty(event), outcomes, true, || Ok(Count::Exhausted));
+    let Project { root: Some(root), config } = project else { return Ok(decided.result) };
+    let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
     let record = Record {
         event: event.name().into(),
         session: text(fields, ["session_id", "sessionId"]).map(str::to_owned),
         agent_id: text(fields, ["agent_id", "agentId"]).map(str::to_owned),
         decision: decided.word.as_str().into(),
-        findings,
+        findings: findings::finding(&outcome, rule).into_iter().collect(),
         ..Record::default()
     };
-    if let Some(root) = &project.root
-        && let Ok(Some(problem)) | Err(problem) = audit::write(root, project.audit.as_ref(), &record)
-    {
+    if let Ok(Some(problem)) | Err(problem) = audit::write(root, config.settings.audit.as_ref(), &record) {
         log::warn(|| problem);
     }
     Ok(decided.result)
@@ -105,7 +106,7 @@ fn refused(
 #[derive(Default)]
 struct Project {
     root: Option<PathBuf>,
-    audit: Option<AuditConfig>,
+    config: Config,
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, names: [&str; 2]) -> Option<&'a str> {
@@ -139,7 +140,7 @@ fn gated(event: EventKind, fields: &Map<String, Value>, environment: &Environmen
     if !calls_gated && !applies() {
         return None;
     }
-    let settings = Config::load(&root, event, environment).settings;
-    let is_on = !calls_gated || settings.des.as_ref().is_none_or(DesConfig::is_enabled);
-    is_on.then_some(Project { root: Some(root.folder), audit: settings.audit })
+    let config = Config::load(&root, event, environment);
+    let is_on = !calls_gated || config.settings.des.as_ref().is_none_or(DesConfig::is_enabled);
+    is_on.then_some(Project { root: Some(root.folder), config })
 }

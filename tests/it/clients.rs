@@ -229,7 +229,12 @@ fn a_payload_that_nobody_understands_does_not_get_past_a_gate() {
           "code": "PAYLOAD_INVALID",
           "weight": "block",
           "what": "a gate applies to this tool and cannot be evaluated: invalid payload: missing required field `session_id`: expected a non-empty string",
-          "fix": "use Claude Code for steps with DES markers, or remove the markers"
+          "fix": "use Claude Code for steps with DES markers, or remove the markers",
+          "rule": {
+            "key": "built-in",
+            "pattern": "a gate that cannot be evaluated never allows"
+          },
+          "verdict": "block"
         }
       ],
       "event": "PreToolUse",

@@ -481,3 +481,51 @@ fn a_command_that_did_not_run_for_want_of_a_file_is_not_silently_left_out() {
     all of it: conclaude explain Stop
     ");
 }
+
+#[test]
+fn an_agent_that_never_stopped_is_shown_with_its_rule() {
+    let test = Test::stop().step(&workflow::todo()).call_agent(workflow::MARKERS).run().again();
+    let test = test.agent_files(workflow::MARKERS).then("Stop").payload("background_tasks", json!([]));
+    assert_snapshot!(test.run().again().shows(&["why"]), @r#"
+    exit 0
+    ----- stdout
+    2: Stop unfinished
+      time: [TIME]
+      session: session-1
+      agent: coder
+      agent_id: a1b2c3
+      step: steps/01-01.json
+
+    Why
+      ⚠ UNFINISHED: coder (a1b2c3) was to do steps/01-01.json and never stopped
+          built-in "a gated agent is judged when it stops"
+
+    Today
+      cannot be determined: a gate judges the step as it is: `conclaude des check
+      steps/01-01.json` judges it as it is now
+    "#);
+}
+
+#[test]
+fn a_payload_that_nobody_understands_is_shown_with_its_rule() {
+    let input =
+        json!({"sessionId": "session-1", "toolName": "Task", "toolArgs": {"prompt": workflow::MARKERS}});
+    let done = Test::event("PreToolUse").step(&workflow::todo()).stdin(input.to_string()).run();
+    done.denied();
+    assert_snapshot!(done.again().shows(&["why"]), @r#"
+    exit 0
+    ----- stdout
+    1: PreToolUse denied
+      time: [TIME]
+      session: session-1
+
+    Why
+      ✗ PAYLOAD_INVALID: a gate applies to this tool and cannot be evaluated:
+        invalid payload: missing required field `session_id`: expected a non-empty
+        string
+          built-in "a gate that cannot be evaluated never allows"
+
+    Today
+      cannot be determined: the payload, which could not be read, is not recorded
+    "#);
+}

@@ -42,8 +42,10 @@ pub(in crate::cli) fn of_rehearsal(rehearsal: &Rehearsal) -> Value {
             .commands()
             .map(|command| json!({"run": command.script, "rule": command.rule, "why": untrusted.why}))
     });
-    let not_run =
-        rehearsal.not_run.iter().map(|one| json!({"run": one.script, "rule": one.rule, "why": one.why}));
+    let not_run = rehearsal
+        .not_run
+        .iter()
+        .map(|one| json!({"run": one.script, "rule": one.rule, "why": one.after_rule()}));
     let answers = cases::all(rehearsal).into_iter().map(|case| {
         let answered = case.answered;
         json!({

@@ -163,7 +163,7 @@ pub(in crate::cli) fn commands(out: &mut Out<'_>, rehearsal: &Rehearsal) -> io::
     }
     for skipped in &rehearsal.not_run {
         marked(out, 2, Some((FAINT, "·")), &crate::messages::short(&skipped.script))?;
-        paragraph(out, 5, &format!("{} {}", skipped.rule, skipped.why))?;
+        paragraph(out, 5, &format!("{} {}", skipped.rule, skipped.after_rule()))?;
     }
     Ok(())
 }

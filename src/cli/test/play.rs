@@ -9,7 +9,7 @@ use crate::decide::{Count, Word};
 use crate::dialect::claude::sample::Sample;
 use crate::event::{Changes, EventKind};
 use crate::hooks::Environment;
-use crate::hooks::rehearse::{Answered, End, NotRun, Printed, Rehearsal, rehearse};
+use crate::hooks::rehearse::{Answered, End, Printed, Rehearsal, rehearse};
 use crate::plan::{Command, WhyNot};
 
 /// What an event came to, as cases expect it.
@@ -129,8 +129,7 @@ fn actual(event: EventKind, case: &Case, rehearsal: &Rehearsal, answered: Answer
 
 fn without_files(rehearsal: &Rehearsal) -> Vec<String> {
     let skipped = rehearsal.not_run.iter().filter(|one| one.reason == WhyNot::Files);
-    let why = |one: &NotRun| one.why.trim_start_matches("matches, but ").to_owned();
-    skipped.map(|one| format!("`{}` did not run: {}", one.script.trim(), why(one))).collect()
+    skipped.map(|one| format!("`{}` did not run: {}", one.script.trim(), one.why)).collect()
 }
 
 fn outcome(event: EventKind, answered: &Answered, json: &Value) -> Outcome {

@@ -78,8 +78,11 @@ fn judged(record: &Value) -> Result<Today, String> {
     if skipped.any(|why| why.starts_with(STILL_RUN)) {
         return Err("the checks waited for background agents, and run at the stop after that".into());
     }
-    let mut findings = record.get("findings").and_then(Value::as_array).into_iter().flatten();
-    if findings.any(|finding| text(finding, "code") == Some(Code::PromptNotFound.as_str())) {
+    let has = |code: Code| list(record, "findings").any(|one| text(one, "code") == Some(code.as_str()));
+    if has(Code::PayloadInvalid) {
+        return Err("the payload, which could not be read, is not recorded".into());
+    }
+    if has(Code::PromptNotFound) {
         return Err("the transcript, in which the agent's prompt is looked for, is not recorded".into());
     }
     let known = Known::of(event, record)?;
@@ -329,7 +332,7 @@ impl<'a> Ends<'a> {
             let untrusted = rehearsal.plan.untrusted.as_ref();
             let untrusted = untrusted.filter(|off| off.commands().any(|command| command.run == *run));
             let why = match (left, untrusted) {
-                (Some(one), _) => format!("{} {}", one.rule, one.why),
+                (Some(one), _) => format!("{} {}", one.rule, one.after_rule()),
                 (None, Some(off)) => format!("it is off, {}", off.why),
                 (None, None) => "it is not in the config any more".into(),
             };

@@ -21,6 +21,8 @@ pub(crate) mod collector;
 pub(crate) mod des;
 pub(crate) mod desktop;
 pub(crate) mod environment;
+#[cfg(unix)]
+pub(crate) mod git;
 pub(crate) mod outcome;
 pub(crate) mod program;
 pub(crate) mod server;

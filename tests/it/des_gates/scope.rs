@@ -210,43 +210,24 @@ fn what_configured_commands_write_is_not_the_agents_doing() {
     ");
 }
 
-/// A `git` that is first on PATH and counts its starts.
-#[cfg(unix)]
-fn counting(test: Test) -> Test {
-    let folder = test.root().join(".state-home/bin");
-    let log = test.root().join(".state-home/git-calls");
-    let script = format!("#!/bin/sh\necho \"$*\" >> {}\nPATH=${{PATH#*:}} exec git \"$@\"\n", log.display());
-    crate::common::program::script(folder.join("git"), script);
-    test.env("PATH", &format!("{}:{}", folder.display(), std::env::var("PATH").unwrap()))
-}
-
-#[cfg(unix)]
-#[track_caller]
-fn git_calls(outcome: &crate::common::Outcome) -> usize {
-    let log = outcome.root().join(".state-home/git-calls");
-    let calls = std::fs::read_to_string(&log).unwrap_or_default();
-    let _ = std::fs::remove_file(log);
-    calls.lines().count()
-}
-
 #[cfg(unix)]
 #[test]
 fn a_gate_starts_git_only_where_head_moved() {
     let config = "subagentStop: {commands: {'*': [{run: echo y > coverage.txt}]}}\n";
-    let test = counting(Test::stop().step(&todo()).file("src/a.rs", "1").committed());
+    let test = Test::stop().step(&todo()).file("src/a.rs", "1").committed().counting_git();
     let called = test.call_agent(MARKERS).run();
-    assert_eq!(git_calls(&called), 0, "Gate 1");
+    assert_eq!(called.git_calls(), 0, "Gate 1");
     let worked = called.again().agent_files(MARKERS).step(&done()).file("src/a.rs", "2").stops();
     let stopped = worked.run().silent();
-    assert_eq!(git_calls(&stopped), 0, "Gate 3");
+    assert_eq!(stopped.git_calls(), 0, "Gate 3");
     let with_command = stopped.again().config(config).run();
-    assert_eq!(git_calls(&with_command), 0, "Gate 3 with a command: {}", with_command.stderr);
+    assert_eq!(with_command.git_calls(), 0, "Gate 3 with a command: {}", with_command.stderr);
     let moved = with_command.again().git(&["add", "src"]).git(&["commit", "-qm", "y"]);
     // What the test itself started does not count.
-    std::fs::remove_file(moved.root().join(".state-home/git-calls")).unwrap();
-    assert_eq!(git_calls(&moved.run()), 1, "a moved HEAD costs a diff");
-    let outside = counting(Test::stop().step(&todo())).call_agent(MARKERS).run();
-    assert_eq!(git_calls(&outside), 0, "no repository, no git");
+    moved.forget_git_calls();
+    assert_eq!(moved.run().git_calls(), 1, "a moved HEAD costs a diff");
+    let outside = Test::stop().step(&todo()).counting_git().call_agent(MARKERS).run();
+    assert_eq!(outside.git_calls(), 0, "no repository, no git");
 }
 
 #[test]

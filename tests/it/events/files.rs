@@ -295,3 +295,19 @@ fn at_a_stop_patterns_of_shell_commands_are_what_they_name() {
     let done = test.file("main.jsonl", lines).run().silent();
     assert_eq!(done.read("got"), "src/a.ts\n");
 }
+
+/// Each command that did not run looked for the changed files again, read the transcript and started git for that.
+#[cfg(unix)]
+#[test]
+fn commands_that_cover_no_changed_file_cost_one_look_and_one_git() {
+    let skipped = "{run: lint, files: ['*.none']}, ".repeat(30);
+    let config = format!("postToolUse: {{commands: [{skipped} {{run: 'true'}}]}}\n");
+    let test = Test::event("PostToolUse").config(&config).committed();
+    let test = (0..25).fold(test, |test, at| test.file(&format!("src/{at:02}.rs"), "")).counting_git();
+    let test = test.payload("tool_name", "Bash").payload("tool_input", json!({"command": "tar xf x.tar"}));
+    let done = test.run();
+    assert_eq!(done.git_calls(), 1);
+    let record = done.audit().pop().unwrap();
+    assert_eq!(record["skipped"].as_array().unwrap().len(), 30);
+    assert_snapshot!(record["skipped"][29]["why"].as_str().unwrap(), @"`files: [*.none]` covers no changed file (src/00.rs, src/01.rs, src/02.rs, src/03.rs, src/04.rs, src/05.rs, src/06.rs, src/07.rs, src/08.rs, src/09.rs, src/10.rs, src/11.rs, src/12.rs, src/13.rs, src/14.rs, src/15.rs, src/16.rs, src/17.rs, src/18.rs, src/19.rs and 5 more)");
+}

@@ -259,3 +259,24 @@ fn every_tool_of_claude_code_is_known() {
     }
     assert_snapshot!(warnings("Frobnicate"), @"⚠ no tool Frobnicate is known: its name is compared, and files that its input");
 }
+
+/// Looking at the stop of an agent that nobody started noted that one had arrived.
+#[test]
+fn explaining_the_stop_of_no_agent_writes_nothing() {
+    let test =
+        Test::stop().payload("agent_id", "hook-agent-1").file(".conclaude/state/last/SessionStart", "");
+    let payload = test.input();
+    let test = test.file("stop.json", payload);
+    assert_snapshot!(explained(&test, &["SubagentStop", "--payload", "stop.json"]), @"
+    exit 0
+    ----- stdout
+    SubagentStop on the main thread
+    ⚠ no agent coder is known here: there is no file for it in .claude/agents
+    ⚠ SubagentStop is not registered with Claude Code here, so none of this happens:
+      `conclaude install` registers what the config needs
+    Nothing happens: this is the stop of an agent that nobody started.
+    ");
+    let arrived = std::fs::read_dir(test.root().join(".conclaude/state/last")).unwrap();
+    let arrived: Vec<_> = arrived.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(arrived, ["SessionStart"]);
+}
