@@ -20,6 +20,12 @@ pub struct Agent {
     pub transcript: Option<String>,
 }
 
+/// Who causes an event, as `agent` of a rule names it.
+#[must_use]
+pub(crate) fn actor(subagent: Option<&Agent>) -> &str {
+    subagent.map_or(MAIN, |agent| &agent.name)
+}
+
 impl Agent {
     /// Whoever has a name alone: the main thread, a task.
     #[must_use]

@@ -67,11 +67,13 @@ pub(crate) struct Decided {
     pub(crate) result: HookResult,
     pub(crate) word: Word,
     pub(crate) count: Option<Count>,
+    /// It is denied, since rules ask about it and nobody can be asked.
+    pub(crate) is_unasked: bool,
 }
 
 impl Decided {
     fn of(result: HookResult, word: Word) -> Decided {
-        Decided { result, word, count: None }
+        Decided { result, word, count: None, is_unasked: false }
     }
 
     fn denied(reason: String) -> Decided {
@@ -126,9 +128,7 @@ fn by_verdicts(
                     Word::Asked,
                 )
             } else {
-                Decided::denied(format!(
-                    "{reason}\nIn this permission mode nobody can be asked, so it is denied."
-                ))
+                Decided { is_unasked: true, ..Decided::denied(messages::unasked(&reason)) }
             }
         }
         Blocking::Stop(_) if wants_block => {
@@ -230,7 +230,7 @@ fn permission(plan: &Plan, outcomes: &[Outcome]) -> Decided {
 }
 
 fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::Result<Count>) -> Decided {
-    let max = plan.max_blocks;
+    let max = plan.gates.max_blocks;
     let despite = |why: String| {
         let text = messages::allowed_despite(&messages::shown(outcomes), &why);
         let message = Some(messages::message(plan, &text));
@@ -246,22 +246,18 @@ fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::R
         }
         // That was its purpose, and no failure.
         Ok(Count::Exhausted) if messages::asked_to_go_on(outcomes).is_some() => {
-            let times = text::count(max.into(), "time");
-            let message = format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now");
-            let message = Some(messages::message(plan, &message));
+            let message = Some(messages::message(plan, &messages::gone_on(max)));
             Decided::of(HookResult { message, ..HookResult::success() }, Word::Allowed)
         }
-        Ok(Count::Exhausted) => {
-            despite(format!("it was blocked {} already (maxBlocks)", text::count(max.into(), "time")))
-        }
+        Ok(Count::Exhausted) => despite(messages::blocked_already(max)),
         // Without a count the limit is one, and only where the client says that nobody has blocked the agent yet.
         Err(error) if is_first_stop => {
-            let note = Outcome::note(format!("blocks cannot be counted: {error}"));
+            let note = Outcome::note(messages::uncounted(&error));
             let outcomes: Vec<Outcome> = outcomes.iter().cloned().chain([note]).collect();
             Decided::of(HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
         }
         Err(error) => {
-            despite(format!("it may have been blocked before, and blocks cannot be counted: {error}"))
+            despite(format!("it may have been blocked before, and {}", messages::uncounted(&error)))
         }
     }
 }

@@ -38,7 +38,7 @@ mod who;
 
 pub use crate::decide::{Decision, HookResult};
 pub use crate::error::{HookError, Result};
-pub(crate) use commands::execute;
+pub(crate) use commands::{Kept, execute};
 use context::Context;
 pub(crate) use context::inherited_variables;
 pub use environment::Environment;
@@ -122,14 +122,12 @@ pub fn trace(event: EventKind, input: &[u8], environment: &Environment) -> Resul
     if let Some(signal) = process::stop_signal() {
         return Err(finish::interrupted(&context, &plan, &outcomes, signal));
     }
-    let count = || context.count_block(plan.max_blocks, &Cause::of(&outcomes));
+    let count = || context.count_block(plan.gates.max_blocks, &Cause::of(&outcomes));
     let decided = decide::decide(&plan, &outcomes, context.is_first_stop(), count);
     let problem = record::write(&context, &plan, &mut outcomes, &decided);
     let decided = decide::unless_unrecorded(&plan, &outcomes, decided);
     let result = finish::finish(&context, &plan, &outcomes, decided, problem);
-    if !environment.is_rehearsal {
-        // The process ends now: freeing thousands of small values takes longer than a rule does.
-        std::mem::forget(context);
-    }
+    // The process ends now: freeing thousands of small values takes longer than a rule does.
+    std::mem::forget(context);
     Ok(Trace { plan, outcomes, result })
 }

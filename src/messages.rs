@@ -1,5 +1,7 @@
 //! The words of an answer, made from what was planned and what came of it.
 
+use std::io;
+
 use crate::agent::Agent;
 use crate::config::Reaction;
 use crate::event::{Blocking, Counted};
@@ -102,6 +104,13 @@ pub(crate) fn go_on(message: &str, nth: u32, max: u32) -> String {
     format!("{message}\n(conclaude: `stop.infinite`, {nth} of {max} for this prompt)")
 }
 
+/// What is shown once Claude has gone on as often as it may.
+#[must_use]
+pub(crate) fn gone_on(max: u32) -> String {
+    let times = count(max.into(), "time");
+    format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now")
+}
+
 /// What is shown of a stop whose commands wait.
 #[must_use]
 pub(crate) fn waiting(agents: &[String]) -> String {
@@ -159,6 +168,12 @@ pub(crate) fn ask_reason(outcomes: &[Outcome]) -> String {
     format!("conclaude asks about this tool:\n{}{}", without_notes(outcomes), notes(outcomes))
 }
 
+/// The same where nobody can be asked.
+#[must_use]
+pub(crate) fn unasked(reason: &str) -> String {
+    format!("{reason}\nIn this permission mode nobody can be asked, so it is denied.")
+}
+
 /// What a blocked agent reads.
 #[must_use]
 pub(crate) fn block_reason(plan: &Plan, outcomes: &[Outcome], nth: u32, max: u32) -> String {
@@ -197,6 +212,17 @@ fn notes(outcomes: &[Outcome]) -> String {
 #[must_use]
 pub(crate) fn allowed_despite(shown: &str, why: &str) -> String {
     format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
+}
+
+/// Why a block is not due any more.
+#[must_use]
+pub(crate) fn blocked_already(max: u32) -> String {
+    format!("it was blocked {} already (maxBlocks)", count(max.into(), "time"))
+}
+
+#[must_use]
+pub(crate) fn uncounted(error: &io::Error) -> String {
+    format!("blocks cannot be counted: {error}")
 }
 
 /// What a command has to show: output that is wanted, and every failure.

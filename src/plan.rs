@@ -1,7 +1,7 @@
 //! What applies to an event, in order and with the reason: pure data, complete before anything runs.
 
 use crate::agent::Agent;
-use crate::config::{GateConfig, Reaction};
+use crate::config::GateConfig;
 use crate::dialect::claude::modes;
 use crate::event::{Blocking, EventKind};
 use crate::pattern::PatternError;
@@ -33,9 +33,8 @@ pub(crate) struct Plan {
     pub(crate) config_error: Option<String>,
     /// What would be done as well, if the config were trusted.
     pub(crate) untrusted: Option<Untrusted>,
-    /// What a gate's finding does.
-    pub(crate) violations: Reaction,
-    pub(crate) max_blocks: u32,
+    /// What gates judge by: what the config said when Gate 1 let the agent in, else what it says now.
+    pub(crate) gates: GateConfig,
     /// Whether the user can be asked, in the session's permission mode.
     pub(crate) can_ask: bool,
     /// Values that do not fit into an environment.
@@ -63,8 +62,7 @@ impl Plan {
             steps: Vec::new(),
             config_error: None,
             untrusted: None,
-            violations: Reaction::Block,
-            max_blocks: 1,
+            gates: GateConfig { max_blocks: 1, ..GateConfig::default() },
             can_ask: false,
             warnings: Vec::new(),
             subject: String::new(),
@@ -96,9 +94,7 @@ impl Plan {
             None | Some(Gate::Helper { .. }) => false,
             // Whatever the config says, nobody writes what belongs to the gates.
             Some(Gate::Write { .. }) => true,
-            Some(Gate::Call { .. } | Gate::Stop { .. } | Gate::Lost { .. }) => {
-                self.violations == Reaction::Block
-            }
+            Some(Gate::Call { .. } | Gate::Stop { .. } | Gate::Lost { .. }) => self.gates.des.blocks(),
         };
         by_rule || by_gate || self.commands().any(Command::can_block)
     }
@@ -143,9 +139,9 @@ impl Untrusted {
 pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     let event = facts.event.kind;
     let at_call = facts.gate.and_then(|gate| gate.at_call.as_ref());
-    let GateConfig { des, max_blocks } = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
+    let gates = at_call.cloned().unwrap_or_else(|| GateConfig::of(facts.config));
     // A gate that let an agent in also looks when it leaves.
-    let gate = facts.gate.filter(|_| des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
+    let gate = facts.gate.filter(|_| gates.des.is_enabled() || at_call.is_some()).map(|facts| &facts.gate);
     let mut steps: Vec<Step> =
         Remember::first(event).map(Action::Remember).map(Step::itself).into_iter().collect();
     steps.extend(rules::rules(facts));
@@ -160,7 +156,7 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
     if event == EventKind::Stop {
         of_config = at_stop(facts, of_config);
     }
-    let judge = des.judge.filter(|_| matches!(gate, Some(Gate::Stop { .. })));
+    let judge = gates.des.judge.clone().filter(|_| matches!(gate, Some(Gate::Stop { .. })));
     let judge = judge.map(|judge| Step { reason: Reason::Judge, action: Action::Judge(judge) });
     // A judge sends what it judges to a server, with the user's key: like a command, not for a project that nobody trusts.
     // One that Gate 1 remembered was trusted then.
@@ -183,8 +179,7 @@ pub(crate) fn plan(facts: &Facts<'_>) -> Result<Plan, PatternError> {
         steps,
         config_error: facts.config_error.map(str::to_owned),
         untrusted,
-        violations: des.on_violation.unwrap_or(Reaction::Block),
-        max_blocks,
+        gates: if at_call.is_some() { gates } else { gates.trusted(facts.origins) },
         can_ask: modes::can_ask(facts.event.payload.base().permission_mode.as_deref()),
         warnings,
         subject,

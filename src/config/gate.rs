@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConclaudeConfig, DEFAULT_MAX_BLOCKS, DesConfig};
+use super::{ConclaudeConfig, DEFAULT_MAX_BLOCKS, DesConfig, Origins};
 
 /// What a gate goes by. Gate 1 remembers it: what the config says later may be the agent's own doing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,15 @@ impl GateConfig {
     #[must_use]
     pub(crate) fn of(config: &ConclaudeConfig) -> GateConfig {
         GateConfig { des: config.des.clone().unwrap_or_default(), max_blocks: config.max_blocks() }
+    }
+
+    /// The same; a judge that nobody trusts is none.
+    #[must_use]
+    pub(crate) fn trusted(mut self, origins: &Origins) -> GateConfig {
+        if origins.untrusted(&["des", "judge"]).is_some() {
+            self.des.judge = None;
+        }
+        self
     }
 
     /// The keys whose meaning differs, as the config writes them.

@@ -133,10 +133,10 @@ impl TranscriptPaths {
 }
 
 /// Finds the agent's prompt: what Gate 1 remembered, which an agent cannot delete as it can a transcript; the first user
-/// message of its transcript; its call in the main transcript.
+/// message of its transcript; its call in the main transcript. A call that is found is claimed for the agent.
 #[must_use]
 pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, wait: bool) -> Option<Origin> {
-    if let Some(call) = remembered(paths, session) {
+    if let Some(call) = claim(paths, session) {
         return Some(Origin::of_call(call));
     }
     if paths.is_single() {
@@ -144,7 +144,7 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
     }
     let own = paths.own.as_deref();
     if let Some(prompt) = own.and_then(transcript::first_prompt) {
-        let call = by_prompt(&prompt.text, paths, session);
+        let call = claim_by_prompt(&prompt.text, paths, session);
         return Some(call.map_or_else(|| Origin::said(prompt), Origin::of_call));
     }
     // In a format that we do not know nothing is found, and nothing can be late.
@@ -172,7 +172,7 @@ pub fn origin(paths: &TranscriptPaths, agent: Option<&str>, session: &Session, w
 fn in_single(paths: &TranscriptPaths, agent: Option<&str>, session: &Session) -> Option<Origin> {
     let first = transcript::first_prompt(&paths.main);
     if let Some(prompt) = first.as_ref().filter(|prompt| !prompt.is_main) {
-        let call = by_prompt(&prompt.text, paths, session);
+        let call = claim_by_prompt(&prompt.text, paths, session);
         return Some(call.map_or_else(|| Origin::said(prompt.clone()), Origin::of_call));
     }
     match transcript::last_agent_call(&paths.main, None) {
@@ -195,28 +195,37 @@ fn late(paths: &TranscriptPaths, session: &Session) -> Option<Origin> {
         std::thread::sleep(Duration::from_millis(20));
         prompt = transcript::first_prompt(own);
     }
-    let found =
-        remembered(&paths.unread(), session).map(Origin::of_call).or_else(|| prompt.map(Origin::said));
+    let found = claim(&paths.unread(), session).map(Origin::of_call).or_else(|| prompt.map(Origin::said));
     if found.is_none() {
         log::warn(|| format!("the agent's prompt was not found in {}", own.display()));
     }
     found
 }
 
-/// The call that Gate 1 remembered for this agent. Once found, the link is kept with our own state: the file that names it
-/// is where an agent can delete it.
+/// The call that Gate 1 remembered for this agent.
 #[must_use]
 pub fn remembered(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
-    let agent = paths.agent_id.as_deref();
-    if let Some(call) = agent.and_then(|agent| Call::of_agent(session, agent)) {
-        return Some(call);
-    }
-    let id = paths.meta()?.tool_use_id.as_deref()?;
-    Call::recall(session, id).inspect(|call| call.claim(session, agent))
+    claimed(paths, session).or_else(|| named_beside(paths, session))
 }
 
-/// The same where the file that names the call is gone: by the prompt, to which Gate 1 has appended.
-fn by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+/// The same, and from now on the link is kept with our own state: the file that names the call is where an agent can delete it.
+pub(crate) fn claim(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+    let found =
+        || named_beside(paths, session).inspect(|call| call.claim(session, paths.agent_id.as_deref()));
+    claimed(paths, session).or_else(found)
+}
+
+fn claimed(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+    Call::of_agent(session, paths.agent_id.as_deref()?)
+}
+
+/// By what Claude Code wrote beside the agent's transcript.
+fn named_beside(paths: &TranscriptPaths, session: &Session) -> Option<Call> {
+    Call::recall(session, paths.meta()?.tool_use_id.as_deref()?)
+}
+
+/// The same where that file is gone: by the prompt, to which Gate 1 has appended.
+fn claim_by_prompt(prompt: &str, paths: &TranscriptPaths, session: &Session) -> Option<Call> {
     if paths.meta().is_some() {
         return None;
     }

@@ -29,6 +29,12 @@ pub(super) struct Output {
     stderr: Captured,
 }
 
+/// What may be shown beside an outcome, given by its index.
+pub(super) struct Shown {
+    pub(super) outcome: usize,
+    pub(super) output: Output,
+}
+
 /// Runs the command. Which output is shown is known once all have run; so its message is made by [`show`].
 pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output) {
     // Whether it fails is not known yet, so the output is captured wherever a failure shows it.
@@ -36,7 +42,7 @@ pub(super) fn run(command: &Command, context: &Context<'_>) -> (Outcome, Output)
     notify_user(command, context, None);
     let started = Timestamp::now();
     let stdout = if command.answers { Keep::Shown(MAX_SHOWN) } else { keep(command.show_stdout) };
-    let kept = (stdout, keep(command.show_stderr));
+    let kept = Kept { stdout, stderr: keep(command.show_stderr) };
     let _running = running::start(context, &command.run, started);
     let stamped = with_time(command, context.kind(), started);
     let finished = execute(&stamped, context.input, kept, &mut |stream| output_file(context, stream));
@@ -69,17 +75,20 @@ fn with_time(command: &Command, event: EventKind, started: Timestamp) -> Cow<'_,
     Cow::Owned(stamped)
 }
 
+/// What is kept of the streams of a command.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept {
+    pub(crate) stdout: Keep,
+    pub(crate) stderr: Keep,
+}
+
 /// Runs a command of a plan, if its folder is one in which it may run.
-pub(crate) fn execute(
-    command: &Command,
-    stdin: &[u8],
-    (stdout, stderr): (Keep, Keep),
-    spill: Spill<'_>,
-) -> process::Finished {
+pub(crate) fn execute(command: &Command, stdin: &[u8], kept: Kept, spill: Spill<'_>) -> process::Finished {
     if let Some(why) = wrong_folder(command) {
         return process::Finished::not_started(why);
     }
     let Command { script, shell, cwd, env, timeout, .. } = command;
+    let Kept { stdout, stderr } = kept;
     process::run(&CommandSpec { script, shell, cwd, env, stdin, timeout: *timeout, stdout, stderr }, spill)
 }
 
@@ -116,11 +125,11 @@ pub(super) fn verdict(run: &CommandRun, was_blocked_by_timeout: impl FnOnce() ->
     }
 }
 
-/// Makes the messages of the commands, given where their outcomes are. All that is shown must fit into one answer, so each
+/// Makes the messages of the commands. All that is shown must fit into one answer, so each
 /// stream gets its share.
-pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<(usize, Output)>, context: &Context<'_>) {
+pub(super) fn show(outcomes: &mut [Outcome], outputs: Vec<Shown>, context: &Context<'_>) {
     let mut shown = Vec::new();
-    for (index, Output { stdout, stderr }) in outputs {
+    for Shown { outcome: index, output: Output { stdout, stderr } } in outputs {
         if let Some(Evidence::Command(run)) = outcomes.get_mut(index).map(|outcome| &mut outcome.evidence)
             && run.command.answers
             && run.is_success

@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::Environment;
 use super::config::Config;
 use super::gate_facts::GateContext;
-use super::{changes, who};
-use crate::agent::{Agent, MAIN};
+use super::{changes, panics, who};
+use crate::agent::Agent;
 use crate::audit::{self, Record};
-use crate::config::{ConfigError, DesConfig, GateConfig, TelemetryConfig};
+use crate::config::{ConfigError, TelemetryConfig};
 use crate::decide::{Cause, Count};
 use crate::error::{HookError, Result};
 use crate::event::{Blocking, Counted, EventKind, Subject};
@@ -89,11 +89,13 @@ impl<'a> Context<'a> {
             session.resume();
         }
         let config = Config::load(&root, kind, environment);
+        panics::guards_are_known(kind, &config.settings.guards);
         if !config.fails(kind) {
             arrived(&root, kind, environment);
         }
         let (agent, gate, unknown_gate) = who::who_and_which_gate(&event, &session, &config.settings);
         log_start(&event, agent.as_ref());
+        panics::panic_here_in_tests("agent");
         let call = gate.as_ref().and_then(|gate| gate.origin.call.as_ref());
         let baseline = call.filter(|_| kind == EventKind::SubagentStop).and_then(|call| call.tree(&session));
         let project = environment.project_dir.clone().unwrap_or_else(|| root.folder.clone());
@@ -148,19 +150,18 @@ impl<'a> Context<'a> {
     /// Looked for once: a transcript is read for that, and git may be started.
     pub(super) fn changed(&self) -> &Changed {
         self.changed.get_or_init(|| {
-            let agent = self.agent.as_ref().or(self.caller.as_ref());
             let is_trusted = self.config.origins.untrusted(&[self.kind().row().section]).is_none();
             let (files, unknown) = match &self.given_changes {
                 Some(names) => (changes::located(&self.event, names, &self.root.work), None),
-                None => changes::changed(&self.event, agent, &self.root.work, is_trusted),
+                None => changes::changed(&self.event, self.subagent(), &self.root.work, is_trusted),
             };
             Changed { files, unknown }
         })
     }
 
-    /// Who causes the event, as `agent` names it.
-    pub(super) fn actor(&self) -> &str {
-        self.agent.as_ref().or(self.caller.as_ref()).map_or(MAIN, |agent| agent.name.as_str())
+    /// The subagent that causes the event; none is the main thread.
+    pub(super) fn subagent(&self) -> Option<&Agent> {
+        self.agent.as_ref().or(self.caller.as_ref())
     }
 
     pub(super) fn payload(&self) -> &HookPayload {
@@ -169,25 +170,6 @@ impl<'a> Context<'a> {
 
     pub(super) fn kind(&self) -> EventKind {
         self.event.kind
-    }
-
-    /// What gates judge by: what the config said when Gate 1 let the agent in, else what it says now.
-    pub(super) fn gate_config(&self) -> GateConfig {
-        let at_call = self.gate.as_ref().and_then(|gate| gate.facts.at_call.clone());
-        at_call.unwrap_or_else(|| self.gate_config_now())
-    }
-
-    /// A judge that nobody trusts is none.
-    pub(super) fn gate_config_now(&self) -> GateConfig {
-        let mut config = GateConfig::of(&self.config.settings);
-        if self.config.origins.untrusted(&["des", "judge"]).is_some() {
-            config.des.judge = None;
-        }
-        config
-    }
-
-    pub(super) fn des(&self) -> DesConfig {
-        self.gate_config().des
     }
 
     pub(super) fn is_first_stop(&self) -> bool {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::des::call::Call;
-use crate::des::context::{Origin, TranscriptPaths, lost, origin, remembered};
+use crate::des::context::{Origin, TranscriptPaths, claim, lost, origin, remembered};
 use crate::des::gates::{Opened, Seen};
 use crate::des::markers::Markers;
 use crate::dialect::claude::tools::{self, Use};
@@ -104,11 +104,9 @@ fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Sessi
         let prompt = text("prompt")?;
         return before_call(tool, prompt, paths, session);
     }
-    // Before the agent's first tool runs, nothing of what names its call can be gone.
-    if tool.agent_id.is_some() {
-        let _ = remembered(&paths, session);
-    }
     tool.agent_id.as_ref()?;
+    // Before the agent's first tool runs, nothing of what names its call can be gone.
+    claim(&paths, session);
     let written = match tools::written_field(&tool.tool_name) {
         Some(field) => Written::File(text(field)?.to_owned()),
         None => shell_writes(tool)?,
@@ -138,7 +136,7 @@ fn before_call(
 ) -> Option<GateContext> {
     let markers = Markers::of(prompt);
     let by_agent = tool.agent_id.is_some();
-    let caller = || match remembered(&paths, session) {
+    let caller = || match claim(&paths, session) {
         None if by_agent && !Call::unclaimed(session).is_empty() => {
             origin(&paths, None, session, false)?.call
         }

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::gate_facts::{GateContext, called_agent};
 use super::panics;
 use super::running;
-use crate::config::{JudgeConfig, ScopeMode};
+use crate::config::{DesConfig, GateConfig, JudgeConfig, ScopeMode};
 use crate::des::call::Call;
 use crate::des::gates::{self, Calling, Seen, Writing};
 use crate::des::judge::{self, Question};
@@ -44,10 +44,12 @@ pub(super) fn config_note(plan: &Plan, outcomes: &[Outcome]) -> Option<Outcome> 
 pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
     let Some(known) = &context.gate else { return Vec::new() };
     panics::panic_here_in_tests("gate");
-    let violations_block = context.des().blocks();
+    let violations_block = plan.gates.des.blocks();
     let findings = match (gate, context.payload()) {
-        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => call(tool, known, context),
-        (Gate::Write { step_file, written }, _) => return write(step_file, written, known, context),
+        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => call(tool, known, plan, context),
+        (Gate::Write { step_file, written }, _) => {
+            return write(step_file, written, known, plan, context);
+        }
         (Gate::Stop { .. }, _) => return stop(plan, known, context),
         // It cannot bring back what is gone: once is enough for it to say what it did.
         (Gate::Lost { step_file }, _) => {
@@ -62,22 +64,27 @@ pub(super) fn run(gate: &Gate, plan: &Plan, context: &Context<'_>) -> Vec<Outcom
 }
 
 /// Gate 1.
-fn call(tool: &PreToolUsePayload, known: &GateContext, context: &Context<'_>) -> Vec<Finding> {
-    let seen = seen(tool, known, context);
+fn call(tool: &PreToolUsePayload, known: &GateContext, plan: &Plan, context: &Context<'_>) -> Vec<Finding> {
+    let seen = seen(tool, known, plan, context);
     let busy =
         seen.opened.as_ref().and_then(|opened| live_agent(&context.session, &known.paths.main, &opened.name));
     seen.findings.iter().cloned().chain(busy).collect()
 }
 
 /// What Gate 1 saw. The step is read once: what is remembered is what was judged.
-pub(super) fn seen<'a>(tool: &PreToolUsePayload, known: &'a GateContext, context: &Context<'_>) -> &'a Seen {
+pub(super) fn seen<'a>(
+    tool: &PreToolUsePayload,
+    known: &'a GateContext,
+    plan: &Plan,
+    context: &Context<'_>,
+) -> &'a Seen {
     known.seen.get_or_init(|| {
         gates::before(&Calling {
             markers: &known.markers,
             prompt: &known.origin.prompt,
             subagent_type: called_agent(tool),
             root: &context.root.work,
-            des: &context.des(),
+            des: &plan.gates.des,
             caller: known.caller.as_ref(),
         })
     })
@@ -97,7 +104,14 @@ fn live_agent(session: &Session, main: &Path, step: &str) -> Option<Finding> {
 }
 
 /// Gate 2.
-fn write(step_file: &str, written: &Written, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
+fn write(
+    step_file: &str,
+    written: &Written,
+    known: &GateContext,
+    plan: &Plan,
+    context: &Context<'_>,
+) -> Vec<Outcome> {
+    let des = &plan.gates.des;
     let Root { folder: root, work, .. } = &context.root;
     let writing = Writing {
         step_file,
@@ -110,13 +124,12 @@ fn write(step_file: &str, written: &Written, known: &GateContext, context: &Cont
         deletes: false,
     };
     match written {
-        Written::File(file) => write_file(&Writing { file, ..writing }, context).into_iter().collect(),
-        Written::Shell(command) => shell_writes(&writing, command, context),
+        Written::File(file) => write_file(&Writing { file, ..writing }, des).into_iter().collect(),
+        Written::Shell(command) => shell_writes(&writing, command, des, context),
     }
 }
 
-fn write_file(writing: &Writing<'_>, context: &Context<'_>) -> Option<Outcome> {
-    let des = context.des();
+fn write_file(writing: &Writing<'_>, des: &DesConfig) -> Option<Outcome> {
     if let Some(finding) = gates::protected(writing) {
         return Some(Outcome::finding(finding, true));
     }
@@ -127,7 +140,12 @@ fn write_file(writing: &Writing<'_>, context: &Context<'_>) -> Option<Outcome> {
 }
 
 /// What a shell command would write, as far as that is known before it runs; the rest is found by Gate 3.
-fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> Vec<Outcome> {
+fn shell_writes(
+    writing: &Writing<'_>,
+    command: &str,
+    des: &DesConfig,
+    context: &Context<'_>,
+) -> Vec<Outcome> {
     let script = shell::read(command, files::home().as_deref());
     let links = Links::default();
     let ground = Ground { root: writing.work, cwd: writing.cwd, links: &links, home: None, worktree: None };
@@ -143,10 +161,9 @@ fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> 
             None if touch.with_contents => {
                 let inside = touch.path.join("file");
                 let inside = inside.to_string_lossy();
-                write_file(&Writing { file: &inside, ..writing }, context)
-                    .and_then(|_| write_file(&writing, context))
+                write_file(&Writing { file: &inside, ..writing }, des).and_then(|_| write_file(&writing, des))
             }
-            None => write_file(&writing, context),
+            None => write_file(&writing, des),
         };
         outcomes.extend(outcome.filter(|outcome| !outcomes.contains(outcome)));
     }
@@ -155,8 +172,8 @@ fn shell_writes(writing: &Writing<'_>, command: &str, context: &Context<'_>) -> 
 
 /// Gate 3.
 fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome> {
-    let des = context.des();
-    let config_now = context.gate_config_now();
+    let des = &plan.gates.des;
+    let config_now = GateConfig::of(&context.config.settings).trusted(&context.config.origins);
     let stopping = Stopping {
         markers: &known.markers,
         origin: &known.origin,
@@ -166,7 +183,7 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
         tree: &context.tree,
         main: &known.paths.main,
         own: known.paths.own.as_deref(),
-        des: &des,
+        des,
         config_now: context.config.error.is_none().then_some(&config_now),
     };
     let (findings, opened) = stop::inspect(&stopping);
@@ -183,7 +200,12 @@ fn stop(plan: &Plan, known: &GateContext, context: &Context<'_>) -> Vec<Outcome>
 }
 
 /// The judge can only add a block, so it is asked last, and only if nothing else blocks. An admitted failure is not judged.
-pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outcome]) -> Option<Outcome> {
+pub(super) fn judge(
+    config: &JudgeConfig,
+    plan: &Plan,
+    context: &Context<'_>,
+    so_far: &[Outcome],
+) -> Option<Outcome> {
     let is_settled = |outcome: &Outcome| {
         outcome.verdict == Verdict::Block
             || outcome.evidence == Evidence::HonestFailure
@@ -210,7 +232,7 @@ pub(super) fn judge(config: &JudgeConfig, context: &Context<'_>, so_far: &[Outco
     let running = running::start(context, "the judge", Timestamp::now());
     let judged = judge::outcome(config, &question);
     drop(running);
-    let shown = judged.finding.clone().map(|finding| Outcome::finding(finding, context.des().blocks()));
+    let shown = judged.finding.clone().map(|finding| Outcome::finding(finding, plan.gates.des.blocks()));
     let (verdict, message) =
         shown.map_or((Verdict::Pass, String::new()), |shown| (shown.verdict, shown.message));
     Some(Outcome { verdict, message, evidence: Evidence::Judge(judged.record, judged.finding) })

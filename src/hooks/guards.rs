@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::Context;
-use crate::agent::MAIN;
+use crate::agent::actor;
 use crate::config::{Layer, Lost, PreToolUseConfig, file_name};
 use crate::des::paths::Links;
 use crate::des::protected::Protected;
@@ -78,7 +78,7 @@ pub(super) fn inspect(
     let lost = &context.config.lost;
     let is_request = context.kind() == EventKind::PermissionRequest;
     let scene = Scene { root, work, links: &links, own, lost, is_request };
-    let (effects, findings) = compare(&rules, tool, &agent_of(tool, &context.event), &scene, watch);
+    let (effects, findings) = compare(&rules, tool, actor(context.subagent()), &scene, watch);
     Some(Ok(Inspected { rules, effects, findings }))
 }
 
@@ -189,13 +189,6 @@ pub(super) fn sources(context: &Context<'_>) -> Vec<(Arc<str>, Layer)> {
     let name_of = |path: &Path| file_name(path, Some(&context.root.folder));
     let used = context.config.origins.sources();
     used.iter().map(|source| (name_of(&source.path).into(), source.layer)).collect()
-}
-
-/// The subagent's name; on the main thread of `claude --agent X` there is a type without an id.
-pub(super) fn agent_of(tool: &PreToolUsePayload, event: &Event) -> String {
-    let Some(id) = &tool.agent_id else { return MAIN.to_owned() };
-    let named = event.fields.get("agent_type").and_then(Value::as_str);
-    named.filter(|name| !name.is_empty()).unwrap_or(id).to_owned()
 }
 
 fn verdict(found: &guard::Finding) -> (Verdict, Code) {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::context::Context;
+use crate::agent::actor;
 use crate::audit::MAX_FILES;
 use crate::config::{CommandConfig, ContextRuleConfig, EventConfig};
 use crate::event::EventKind;
@@ -126,7 +127,7 @@ fn why_not(why: WhyNot, command: &CommandConfig, plan: &Plan, context: &Context<
         WhyNot::Earlier => "comes too late: `match: first` takes one that matches before it".into(),
         WhyNot::Agent => {
             let agent = command.agent.as_ref().map(|agent| agent.as_str()).unwrap_or_default();
-            format!("`agent: {agent}` does not match {}", context.actor())
+            format!("`agent: {agent}` does not match {}", actor(context.subagent()))
         }
         WhyNot::Prompt => {
             let pattern = command.pattern.as_ref().map(|pattern| pattern.as_str()).unwrap_or_default();

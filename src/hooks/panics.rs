@@ -6,11 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::stdio;
+use crate::config::PreToolUseConfig;
 use crate::dialect::claude::Answer;
 use crate::event::{Blocking, EventKind};
 use crate::plan::Plan;
 
-/// Something that was planned may block.
+/// Something that is configured or planned may block.
 static CAN_BLOCK: AtomicBool = AtomicBool::new(false);
 
 /// The plan was made.
@@ -30,6 +31,12 @@ pub(super) fn keep(payload: Vec<u8>) -> &'static [u8] {
         *kept = payload;
     }
     payload
+}
+
+/// From here on a panic opens no guard, while it is not known yet what else applies.
+pub(super) fn guards_are_known(event: EventKind, guards: &PreToolUseConfig) {
+    let can_block = event.blocking() == Blocking::Tool && guards.has_any();
+    CAN_BLOCK.store(can_block, Ordering::SeqCst);
 }
 
 /// From here on the plan says whether a panic must block.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::config::Config;
 use super::context::Context;
 use super::guards;
+use crate::agent::actor;
 use crate::config::{Layer, PermissionRequestConfig};
 use crate::des::paths::Links;
 use crate::files;
@@ -23,6 +24,8 @@ use crate::types::Event;
 /// A request, and where it comes from.
 pub(super) struct Asking<'a> {
     pub(super) event: &'a Event,
+    /// Who asks, as rules name it.
+    pub(super) agent: &'a str,
     pub(super) root: &'a Path,
     /// What the files of the config are called, and whose they are.
     pub(super) sources: &'a [(Arc<str>, Layer)],
@@ -79,7 +82,9 @@ fn in_context<T>(
 ) -> Option<Result<T, GlobError>> {
     let (links, sources) = (Links::default(), guards::sources(context));
     let root = &context.root.folder;
-    with_request(config, &Asking { event: &context.event, root, sources: &sources, links: &links }, compare)
+    let agent = actor(context.subagent());
+    let asking = Asking { event: &context.event, agent, root, sources: &sources, links: &links };
+    with_request(config, &asking, compare)
 }
 
 /// The rules and the request that they are compared with. None where there is no tool.
@@ -88,21 +93,20 @@ pub(super) fn with_request<T>(
     asking: &Asking<'_>,
     compare: impl FnOnce(&Rules, &Request<'_>, Option<&str>) -> T,
 ) -> Option<Result<T, GlobError>> {
-    let Asking { event, root, sources, links } = *asking;
+    let Asking { event, agent, root, sources, links } = *asking;
     let tool = guards::tool_of(event)?;
     let home = files::home();
     let rules = match Rules::of(config, &Sources(sources), home.as_deref()) {
         Ok(rules) => rules,
         Err(error) => return Some(Err(error)),
     };
-    let agent = guards::agent_of(&tool, event);
     let cwd = Path::new(&tool.base.cwd);
     let other = git::root_in_worktree(root, cwd);
     let request = Request {
         ground: Ground { root, cwd, links, home: home.as_deref(), worktree: other.as_deref() },
         tool: &tool.tool_name,
         input: &tool.tool_input,
-        agent: &agent,
+        agent,
     };
     Some(Ok(compare(&rules, &request, home.as_deref())))
 }

@@ -11,7 +11,7 @@ use crate::des::DesContext;
 use crate::dialect::claude::tools::{self, Use};
 use crate::finding::{Code, Finding};
 use crate::notify;
-use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
+use crate::outcome::{CommandRun, Evidence, Outcome};
 use crate::plan::environment::FILES;
 use crate::plan::{Gate, Plan};
 use crate::text::{count, head_and_tail};
@@ -64,28 +64,20 @@ fn of_decision(
     let blocks = decided.count.map(|count| Blocks {
         count: match count {
             Count::Blocks(nth) => nth,
-            Count::Exhausted => plan.max_blocks,
+            Count::Exhausted => plan.gates.max_blocks,
         },
-        max: plan.max_blocks,
+        max: plan.gates.max_blocks,
         rule: context.config.rule(&["maxBlocks"], &context.root),
     });
     let notification = notification(context, plan, outcomes, decided.result.is_allowed());
-    let reason = record.reason.or_else(|| nobody_to_ask(context, plan, outcomes, decided));
+    let reason = record.reason.or_else(|| decided.is_unasked.then(|| nobody_to_ask(context)));
     Some(Record { blocks, notification, reason, ..record })
 }
 
 /// Why a call is denied that rules only ask about.
-fn nobody_to_ask(
-    context: &Context<'_>,
-    plan: &Plan,
-    outcomes: &[Outcome],
-    decided: &Decided,
-) -> Option<String> {
-    let is_refused = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
-    let mode = context.event.fields.get("permission_mode").and_then(Value::as_str).unwrap_or_default();
-    (decided.word == Word::Denied && !plan.can_ask && !is_refused).then(|| {
-        format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
-    })
+fn nobody_to_ask(context: &Context<'_>) -> String {
+    let mode = context.payload().base().permission_mode.as_deref().unwrap_or_default();
+    format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
 }
 
 /// How the event went, where the user is notified of it.

@@ -40,6 +40,19 @@ pub(crate) struct Printed<'a> {
     pub(crate) stderr: &'a str,
 }
 
+/// How a command might end, and what it might print until then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Played<'a> {
+    pub(crate) end: End,
+    pub(crate) printed: Printed<'a>,
+}
+
+impl From<End> for Played<'_> {
+    fn from(end: End) -> Self {
+        Played { end, printed: Printed::default() }
+    }
+}
+
 /// An event as it would be handled.
 pub(crate) struct Rehearsal {
     pub(crate) plan: Plan,
@@ -116,7 +129,7 @@ pub(crate) fn rehearse(
     let has_gate = plan.steps.iter().any(|step| step.action.is_gate());
     let no_gate = if has_gate { None } else { no_gate(&context) };
     Ok(Some(Rehearsal {
-        agent: context.agent.as_ref().or(context.caller.as_ref()).map(|agent| agent.name.clone()),
+        agent: context.subagent().map(|agent| agent.name.clone()),
         root: context.root.folder.clone(),
         files: context.config.origins.sources().to_vec(),
         config_error: context.config.error.clone(),
@@ -147,15 +160,11 @@ impl Rehearsal {
 
     /// What would be answered if the commands ended so, and the agent had been blocked so often.
     pub(crate) fn answer(&self, end: impl Fn(&Command) -> End, count: Count) -> Answered {
-        self.answer_to(|command| (end(command), Printed::default()), count)
+        self.answer_to(|command| end(command).into(), count)
     }
 
     /// The same if they printed something.
-    pub(crate) fn answer_to<'p>(
-        &self,
-        end: impl Fn(&Command) -> (End, Printed<'p>),
-        count: Count,
-    ) -> Answered {
+    pub(crate) fn answer_to<'p>(&self, end: impl Fn(&Command) -> Played<'p>, count: Count) -> Answered {
         let event = self.plan.event;
         let mut outcomes = Vec::new();
         for (step, checks) in self.plan.steps.iter().zip(&self.checks) {
@@ -177,7 +186,7 @@ impl Rehearsal {
 }
 
 /// The outcome of a command that was not run, if it ended so.
-fn played(command: &Command, (end, printed): (End, Printed<'_>)) -> Outcome {
+fn played(command: &Command, Played { end, printed }: Played<'_>) -> Outcome {
     let status = match end {
         End::Exits(code) => Status::Exited(code),
         End::TimesOut | End::TimesOutAgain => Status::TimedOut(command.timeout.unwrap_or_default()),

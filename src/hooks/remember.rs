@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::audit::Trail;
 use crate::config::{GateConfig, PhaseList};
 use crate::des::call::Call;
-use crate::des::context::remembered;
+use crate::des::context::claim;
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
 use crate::des::{boundaries, denied};
@@ -47,7 +47,7 @@ fn admit(plan: &Plan, context: &Context<'_>, outcomes: &[Outcome]) -> Vec<Outcom
     }
     let Some((gate, known)) = plan.gate().zip(context.gate.as_ref()) else { return Vec::new() };
     let admitted = match (gate, context.payload()) {
-        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => let_in(tool, known, context),
+        (Gate::Call { .. }, HookPayload::PreToolUse(tool)) => let_in(tool, known, plan, context),
         (Gate::Helper { .. }, HookPayload::PreToolUse(tool)) => remember_helper(tool, known, context),
         _ => Ok(Vec::new()),
     };
@@ -93,8 +93,7 @@ pub(super) fn denied(plan: &Plan, context: &Context<'_>) {
 /// An agent that goes on after it had stopped is at work again.
 fn resume(context: &Context<'_>) {
     let paths = transcript_paths(context.payload());
-    if let Some(call) = remembered(&paths, &context.session).filter(|call| call.stopped && !call.is_helper())
-    {
+    if let Some(call) = claim(&paths, &context.session).filter(|call| call.stopped && !call.is_helper()) {
         // Others may have worked in the tree since it stopped.
         let call = Call { stopped: false, reported: false, background: true, ..call };
         if let Err(error) = call.remember(&context.session) {
@@ -107,16 +106,17 @@ fn resume(context: &Context<'_>) {
 fn let_in(
     tool: &PreToolUsePayload,
     known: &GateContext,
+    plan: &Plan,
     context: &Context<'_>,
 ) -> Result<Vec<Outcome>, Finding> {
-    let Some(opened) = &seen(tool, known, context).opened else { return Ok(Vec::new()) };
-    let config = context.gate_config();
+    let Some(opened) = &seen(tool, known, plan, context).opened else { return Ok(Vec::new()) };
+    let config = plan.gates.clone();
     let is_broken = context.config.error.is_some() && known.caller.is_none();
     let config = if is_broken { with_phases_of(opened, config) } else { config };
     let scopes = scopes(known.caller.as_ref(), opened);
     let scope = Scope::new(&scopes).unwrap_or_else(|_| Scope::of(opened.allowed.clone()));
     let added = boundaries::boundaries(opened, &scope, &config.des.phase_names(), &config.des);
-    let problems = remember(tool, opened, known, context, (config, scopes))?;
+    let problems = remember(Admitted { tool, opened, known, config, scopes }, context)?;
     let input = boundaries::with_boundaries(&tool.tool_input, &added);
     let updated =
         Outcome { verdict: Verdict::Pass, message: String::new(), evidence: Evidence::UpdatedInput(input) };
@@ -142,13 +142,17 @@ fn with_phases_of(opened: &Opened, mut config: GateConfig) -> GateConfig {
     config
 }
 
-fn remember(
-    tool: &PreToolUsePayload,
-    opened: &Opened,
-    known: &GateContext,
-    context: &Context<'_>,
-    (config, scopes): (GateConfig, Vec<Vec<String>>),
-) -> Result<Vec<String>, Finding> {
+/// A call that Gate 1 lets pass, and what its agent is held to.
+struct Admitted<'a> {
+    tool: &'a PreToolUsePayload,
+    opened: &'a Opened,
+    known: &'a GateContext,
+    config: GateConfig,
+    scopes: Vec<Vec<String>>,
+}
+
+fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>, Finding> {
+    let Admitted { tool, opened, known, config, scopes } = admitted;
     let mut problems = Vec::new();
     let baseline = match context.tree.snapshot() {
         Ok(baseline) => baseline,
@@ -236,7 +240,7 @@ pub(super) fn recorded_agent(plan: &Plan, context: &Context<'_>) -> Option<Strin
             let known = context.gate.as_ref()?;
             known.origin.call.as_ref().map(|call| call.subagent_type.clone()).or(known.markers.agent.clone())
         }
-        _ => context.agent.as_ref().or(context.caller.as_ref()).map(|agent| agent.name.clone()),
+        _ => context.subagent().map(|agent| agent.name.clone()),
     }
 }
 

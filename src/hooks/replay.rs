@@ -43,7 +43,7 @@ impl Replayer {
         judged.commands = plan.commands().map(planned).collect();
         judged.matched.extend(judged.commands.iter().map(|command| command.rule.clone()));
         let count = match past.blocks {
-            blocks if blocks < plan.max_blocks => Count::Blocks(blocks + 1),
+            blocks if blocks < plan.gates.max_blocks => Count::Blocks(blocks + 1),
             _ => Count::Exhausted,
         };
         let decided = decide::decide(&plan, &outcomes, past.blocks == 0, || Ok(count));

@@ -1,6 +1,6 @@
 //! Runs a plan, step by step: every step ends in outcomes, whatever became of the one before.
 
-use super::commands::Output;
+use super::commands::Shown;
 use super::context::Context;
 use super::{commands, config_error, gates, guards, panics, permissions, prompts, remember, reports};
 use crate::decide;
@@ -27,11 +27,11 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
             Action::Command(command) => {
                 let (outcome, output) = commands::run(command, context);
                 deadline::start();
-                running.outputs.push((outcomes.len(), output));
+                running.outputs.push(Shown { outcome: outcomes.len(), output });
                 vec![outcome]
             }
             Action::Judge(judge) => {
-                let judged = gates::judge(judge, context, &outcomes);
+                let judged = gates::judge(judge, plan, context, &outcomes);
                 deadline::start();
                 judged.into_iter().collect()
             }
@@ -53,7 +53,7 @@ pub(super) fn run(plan: &Plan, context: &Context<'_>) -> Vec<Outcome> {
 struct Running<'a> {
     /// The tree before them.
     tree: Option<&'a Snapshot>,
-    outputs: Vec<(usize, Output)>,
+    outputs: Vec<Shown>,
 }
 
 impl Running<'_> {

@@ -15,7 +15,8 @@ use crate::store::Session;
 use crate::transcript::{self, identity};
 use crate::types::Event;
 
-/// The subagent from inside which an event comes that is not its own.
+/// The subagent from inside which an event comes that is not its own. On the main thread of `claude --agent X` there is a type
+/// without an id.
 pub(super) fn caller(event: &Event) -> Option<Agent> {
     if event.kind.is_of_agent() || !event.kind.row().in_agents {
         return None;

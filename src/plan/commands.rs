@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::environment;
 use super::step::Variable;
 use super::{Action, Command, Facts, Planned, Reason, Select, Step, Unmatched, WhyNot, files};
-use crate::agent::MAIN;
+use crate::agent::actor;
 use crate::config::{Bounded, CommandConfig, EventConfig, NonBlank, Reaction};
 use crate::dialect::claude::prompt::is_notification;
 use crate::event::{Blocking, Counted, EventKind, Subject};
@@ -198,8 +198,7 @@ fn is_for_agent(facts: &Facts<'_>, config: &CommandConfig) -> bool {
     if facts.select == Select::ForEveryone {
         return config.agent.as_ref().is_none_or(|glob| is_for_everyone(glob.as_str()));
     }
-    let name = facts.agent.or(facts.caller).map_or(MAIN, |agent| agent.name.as_str());
-    config.agent.as_ref().is_none_or(|glob| glob.matches(name))
+    config.agent.as_ref().is_none_or(|glob| glob.matches(actor(facts.agent.or(facts.caller))))
 }
 
 /// The part of a prompt that patterns are compared with.

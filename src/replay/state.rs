@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::seen::{At, Seen};
-use crate::agent::{Agent, MAIN};
+use crate::agent::{Agent, actor};
 use crate::dialect::claude::transcript::Ending;
 use crate::hooks::replay::{Judged, Replayer, Stage};
 use crate::types::Event;
@@ -31,7 +31,7 @@ pub(crate) struct Thread {
 
 impl Thread {
     pub(super) fn actor(&self) -> &str {
-        self.agent.as_ref().map_or(MAIN, |agent| &agent.name)
+        actor(self.agent.as_ref())
     }
 }
 

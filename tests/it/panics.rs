@@ -138,8 +138,10 @@ fn where_no_gate_applies_a_tool_is_not_held_up() {
 #[test]
 fn where_guards_apply_a_tool_is_denied() {
     let config = "preToolUse: {uneditableFiles: [.env]}\n";
-    let test = Test::stop().config(config).writes("Write", "file_path", ".env").without("agent_id");
-    assert_snapshot!(panic_at("plan", test).denied(), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude 0.1.0; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
+    let test = || Test::stop().config(config).writes("Write", "file_path", ".env").without("agent_id");
+    // Also before it is known what else applies.
+    let shown = ["agent", "plan"].map(|point| panic_at(point, test()).denied());
+    assert_snapshot!(same(&shown), @"conclaude: internal error at [SOURCE]: asked for by CONCLAUDE_TEST_PANIC. This is a bug in conclaude 0.1.0; please report it with this message. It is blocked, since a gate, guard or check could not be evaluated.");
     let test = Test::event("WorktreeCreate").config("worktreeCreate: {commands: [{run: make worktree}]}\n");
     assert_snapshot!(panic_at("plan", test.payload("name", "w")).snapshot(), @"
     exit 2

@@ -55,6 +55,6 @@ fn case(rehearsal: &Rehearsal, command: &Command, end: End, what: &str) -> Case 
 fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> End) -> Option<Case> {
     let answered = rehearsal.answer(end, Count::Exhausted);
     let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);
-    let when = format!("the same after {} blocks (maxBlocks)", rehearsal.plan.max_blocks);
+    let when = format!("the same after {} blocks (maxBlocks)", rehearsal.plan.gates.max_blocks);
     is_counted.then_some(Case { when, answered })
 }

@@ -62,7 +62,7 @@ impl Report {
     /// Runs a command, and prints what came of it.
     pub(super) fn ran(&mut self, command: &Command, planned: &Planned) -> io::Result<()> {
         let keep = |show: Show| if show == Show::Never { Keep::Nothing } else { Keep::Shown(MAX_SHOWN) };
-        let kept = (keep(command.show_stdout), keep(command.show_stderr));
+        let kept = hooks::Kept { stdout: keep(command.show_stdout), stderr: keep(command.show_stderr) };
         let finished = hooks::execute(command, &planned.payload, kept, &mut |_| {
             Err(io::Error::other(format!("more than {} MiB", MAX_SHOWN >> 20)))
         });

@@ -9,7 +9,7 @@ use crate::decide::{Count, Word};
 use crate::dialect::claude::sample::Sample;
 use crate::event::{Changes, EventKind};
 use crate::hooks::Environment;
-use crate::hooks::rehearse::{Answered, End, Printed, Rehearsal, rehearse};
+use crate::hooks::rehearse::{Answered, End, Played, Printed, Rehearsal, rehearse};
 use crate::plan::{Command, WhyNot};
 
 /// What an event came to, as cases expect it.
@@ -64,12 +64,12 @@ pub(super) fn play(case: &Case, folder: &Path) -> Result<Actual, String> {
         return Err(error.to_string());
     }
     let end = |command: &Command| {
-        let Some(result) = result(case, command) else { return (End::Exits(0), Printed::default()) };
+        let Some(result) = result(case, command) else { return End::Exits(0).into() };
         let end = match result.exit {
             Ended::Exits(code) => End::Exits(code),
             Ended::TimesOut => End::TimesOut,
         };
-        (end, Printed { stdout: &result.stdout, stderr: &result.stderr })
+        Played { end, printed: Printed { stdout: &result.stdout, stderr: &result.stderr } }
     };
     Ok(actual(event, case, &rehearsal, rehearsal.answer_to(end, Count::Blocks(1))))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::config::Replayer;
 use super::past::{Because, Past, Stage, Would};
 use super::rules;
+use crate::agent::actor;
 use crate::des::gates::{self, Calling};
 use crate::des::markers::Markers;
 use crate::des::protected::Protected;
@@ -26,9 +27,10 @@ impl Replayer {
     pub(super) fn check(&self, action: &Action, past: &Past<'_>, matched: &mut Vec<Rule>) -> Vec<Outcome> {
         let Past { event, stage, .. } = *past;
         match action {
-            Action::Guards(_) => self.guard(event, stage, matched),
+            Action::Guards(_) => self.guard(past, matched),
             Action::Permissions(config) => {
-                let asking = Asking { event, root: &stage.root, sources: &self.sources, links: &stage.links };
+                let Stage { root, links, .. } = stage;
+                let asking = Asking { event, agent: actor(past.agent), root, sources: &self.sources, links };
                 let said = permissions::with_request(config, &asking, |rules, request, home| {
                     matched.extend(permission::matching(rules, request, home));
                     permission::answer(rules, request, home)
@@ -58,7 +60,8 @@ impl Replayer {
         }
     }
 
-    fn guard(&self, event: &Event, stage: &Stage, matched: &mut Vec<Rule>) -> Vec<Outcome> {
+    fn guard(&self, past: &Past<'_>, matched: &mut Vec<Rule>) -> Vec<Outcome> {
+        let Past { event, stage, .. } = *past;
         let Some(tool) = guards::tool_of(event) else { return Vec::new() };
         let Stage { root, work, links, protected } = stage;
         let find = || Protected::new(root, work, links).with(&self.loaded.extended, root, work);
@@ -67,8 +70,8 @@ impl Replayer {
         let lost = &self.loaded.lost;
         let scene = guards::Scene { root, work, links, own, lost, is_request };
         let seen = RefCell::new(Vec::new());
-        let agent = guards::agent_of(&tool, event);
-        let (_, findings) = guards::compare(&self.guards, &tool, &agent, &scene, Watch::Matches(&seen));
+        let agent = actor(past.agent);
+        let (_, findings) = guards::compare(&self.guards, &tool, agent, &scene, Watch::Matches(&seen));
         matched.extend(seen.into_inner());
         findings.into_iter().map(guards::wordless).collect()
     }
