@@ -1,5 +1,6 @@
 //! Cleaning and truncating untrusted text before it is shown.
 
+use crate::dialect::claude::limits;
 use crate::order::sorted;
 
 mod clean;
@@ -10,8 +11,8 @@ pub(crate) use clean::{
     pictured, printable, printable_line, revealed, visible,
 };
 
-/// Claude Code cuts strings at 10,000 characters; we stay below, and report ourselves what is left out.
-pub(crate) const LIMIT: usize = 9_000;
+/// We stay below what Claude Code would cut, and report ourselves what is left out.
+pub(crate) const LIMIT: usize = limits::MAX_ANSWER - 1_000;
 
 /// Bytes as hexadecimal digits, without `format!`: this is done at every event, and for every file that git tracks.
 #[must_use]

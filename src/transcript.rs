@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::dialect::claude::{layout, tools};
+use crate::dialect::others;
 use crate::files;
 
 mod calls;
@@ -40,12 +41,8 @@ impl Said {
         self.0.get(name)?.as_str()
     }
 
-    /// Qwen Code writes `parts` where Claude Code writes `content`.
     fn content(&self) -> Option<&Value> {
-        let message = self.0.get("message");
-        message
-            .and_then(|message| message.get("content").or_else(|| message.get("parts")))
-            .or_else(|| self.0.get("content"))
+        others::content(&self.0)
     }
 
     fn role(&self) -> Option<&str> {
@@ -59,13 +56,6 @@ impl Said {
         let is_main = self.0.get("message").is_some_and(Value::is_object)
             && self.0.get("isSidechain") != Some(&Value::Bool(true));
         Some(Prompt { text, time: self.text("timestamp").map(str::to_owned), is_main })
-    }
-
-    /// Whether the line is one of Codex (`payload`) or Copilot (`data`), in whose transcripts we find no prompt.
-    fn is_foreign(&self) -> bool {
-        let has = |name: &str| self.0.get(name).is_some();
-        let has_object = |name: &str| self.0.get(name).is_some_and(Value::is_object);
-        (has_object("payload") || has_object("data")) && !has("sessionId") && !has("uuid") && !has("message")
     }
 }
 
@@ -116,7 +106,7 @@ pub fn is_foreign(path: &Path) -> bool {
     let mut reader = io::BufReader::with_capacity(16 << 10, file);
     (0..5).any(|_| {
         let line = bounded_line(&mut reader).ok().flatten();
-        line.and_then(|line| Said::read(&line)).is_some_and(|said| said.is_foreign())
+        line.and_then(|line| Said::read(&line)).is_some_and(|said| others::is_foreign(&said.0))
     })
 }
 

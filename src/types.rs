@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::dialect::claude::agents;
 use crate::dialect::claude::layout::derived_transcript;
 
 mod parse;
@@ -128,26 +129,19 @@ pub enum HookPayload {
 }
 
 impl StopPayload {
-    /// The ids of the agents that still run in the background; none where Claude Code does not send them.
+    /// The ids of what still runs in the background; none where Claude Code does not send them.
     #[must_use]
     pub fn running(&self) -> Option<Vec<&str>> {
-        let is_running = |task: &&Value| {
-            task.get("status").and_then(Value::as_str).is_none_or(|status| status == "running")
-        };
         let tasks = self.background_tasks.as_ref()?;
-        Some(tasks.iter().filter(is_running).filter_map(|task| task.get("id")?.as_str()).collect())
+        Some(agents::running(tasks).filter_map(|task| task.id).collect())
     }
-}
 
-impl StopPayload {
     /// The names of the agents that still run in the background. A shell that does is no reason to wait.
     #[must_use]
     pub(crate) fn running_agents(&self) -> Vec<String> {
-        let text = |task: &Value, field: &str| task.get(field).and_then(Value::as_str).map(str::to_owned);
-        let is_agent = |task: &&Value| text(task, "type").is_none_or(|kind| kind.contains("agent"));
-        let is_running = |task: &&Value| text(task, "status").is_none_or(|status| status == "running");
-        let tasks = self.background_tasks.iter().flatten().filter(is_agent).filter(is_running);
-        tasks.filter_map(|task| text(task, "agent_type").or_else(|| text(task, "id"))).collect()
+        let tasks = agents::running(self.background_tasks.as_deref().unwrap_or_default());
+        let names = tasks.filter(|task| task.is_agent).filter_map(|task| task.agent_type.or(task.id));
+        names.map(str::to_owned).collect()
     }
 }
 

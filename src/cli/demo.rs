@@ -4,10 +4,11 @@ use std::io;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use crate::audit::Trail;
 use crate::cli::out::{Out, Paint};
+use crate::dialect::claude::sample::Sample;
 use crate::dialect::claude;
 use crate::event::EventKind;
 use crate::exit::Exit;
@@ -81,15 +82,19 @@ pub(super) fn run(keep: bool) -> io::Result<Exit> {
 }
 
 fn play(out: &mut Out<'_>, event: EventKind, folder: &Path, again: bool) -> io::Result<()> {
-    let payload = json!({
-        "session_id": "demo",
-        "transcript_path": folder.join("demo.jsonl"),
-        "cwd": folder,
-        "hook_event_name": event.name(),
-        "agent_id": "a1b2c3d4e5f60718",
-        "agent_type": "coder",
-        "stop_hook_active": again,
-    });
+    let sample = Sample {
+        event,
+        session: "demo",
+        cwd: &folder.to_string_lossy(),
+        agent: Some("coder"),
+        tool: None,
+        tool_input: Map::new(),
+        fields: Map::from_iter([
+            ("agent_id".to_owned(), "a1b2c3d4e5f60718".into()),
+            ("stop_hook_active".to_owned(), again.into()),
+        ]),
+    };
+    let payload = Value::Object(sample.payload());
     // The scratch project is all that is shown: what the user's own config runs has nothing to do with it.
     let environment =
         Environment { project_dir: Some(folder.to_owned()), only_project: true, ..Environment::default() };

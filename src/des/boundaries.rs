@@ -6,6 +6,7 @@ use super::gates::{Opened, shell_quote};
 use super::phases;
 use super::scope::Scope;
 use crate::config::DesConfig;
+use crate::dialect::claude::agents;
 
 /// What Gate 1 appends to the prompt: the subagent's boundaries, each agent its own.
 #[must_use]
@@ -74,7 +75,7 @@ fn evidence(step: &str, des: &DesConfig) -> String {
 #[must_use]
 pub(crate) fn with_boundaries(input: &Map<String, Value>, boundaries: &str) -> Map<String, Value> {
     let mut input = input.clone();
-    if let Some(Value::String(prompt)) = input.get_mut("prompt")
+    if let Some(Value::String(prompt)) = input.get_mut(agents::PROMPT)
         && !prompt.contains(boundaries.trim())
     {
         prompt.push_str(boundaries);

@@ -2,22 +2,26 @@
 
 use serde_json::{Map, Value};
 
+use super::others;
 use crate::decide::HookResult;
 use crate::error::HookError;
 use crate::event::{EventKind, Subject};
 use crate::types::{Event, PayloadError};
 
+pub(crate) mod agents;
 mod answer;
 pub mod events;
 pub mod fields;
 pub(crate) mod host;
 pub(crate) mod layout;
+pub(crate) mod limits;
 pub(crate) mod mcp;
 pub(crate) mod modes;
 pub(crate) mod names;
 pub(crate) mod notation;
 pub(crate) mod prompt;
 pub(crate) mod sample;
+pub(crate) mod session;
 pub(crate) mod tools;
 pub mod transcript;
 pub(crate) mod variables;
@@ -72,9 +76,6 @@ pub(crate) fn delivered(event: EventKind, input: &[u8]) -> EventKind {
     }
 }
 
-/// The names that other clients write for what identifies an event.
-const OTHER_NAMES: [&str; 2] = ["sessionId", "hookName"];
-
 /// Whether this is a payload of Claude Code, complete or not: it has `hook_event_name` and `session_id`, or one of them
 /// and neither under the name of another client.
 #[must_use]
@@ -83,7 +84,7 @@ pub(crate) fn is_own(fields: &Map<String, Value>) -> bool {
     match (has("hook_event_name"), has("session_id")) {
         (true, true) => true,
         (false, false) => false,
-        _ => !OTHER_NAMES.into_iter().any(has),
+        _ => !others::is_named_otherwise(fields),
     }
 }
 

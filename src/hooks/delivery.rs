@@ -1,10 +1,9 @@
 //! What a subagent's event wanted to show is put into the outbox, and delivered where the client shows it.
 
-use serde_json::Value;
-
 use super::context::Context;
 use crate::agent::Agent;
 use crate::decide::{Delivered, HookResult};
+use crate::dialect::claude::agents;
 use crate::dialect::claude::{prompt::task_of, tools};
 use crate::error::HookError;
 use crate::files;
@@ -69,7 +68,7 @@ pub(super) fn deliver(context: &Context<'_>, result: HookResult) -> HookResult {
     let outbox = Outbox::of(&context.root.folder, context.payload().session_id());
     let (entries, for_claude) = match context.payload() {
         HookPayload::PostToolUse(tool) if tool.agent_id.is_none() && tools::starts_agent(&tool.tool_name) => {
-            let Some(agent) = tool.tool_response.get("agentId").and_then(Value::as_str) else {
+            let Some(agent) = agents::started(&tool.tool_response) else {
                 return result;
             };
             (outbox.take(|entry| entry.belongs_to(agent) || entry.agent_id.is_none()), true)

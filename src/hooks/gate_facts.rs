@@ -10,6 +10,7 @@ use crate::des::call::Call;
 use crate::des::context::{Origin, TranscriptPaths, claim, lost, origin, remembered};
 use crate::des::gates::{Opened, Seen};
 use crate::des::markers::Markers;
+use crate::dialect::claude::agents;
 use crate::dialect::claude::tools::{self, Use};
 use crate::files::{self, expand_home};
 use crate::plan::{Gate, GateFacts, Written};
@@ -101,8 +102,7 @@ pub(super) fn marked_agent(payload: &HookPayload, paths: &TranscriptPaths) -> Op
 fn before_tool(tool: &PreToolUsePayload, paths: TranscriptPaths, session: &Session) -> Option<GateContext> {
     let text = |field: &str| tool.tool_input.get(field).and_then(Value::as_str);
     if tools::starts_agent(&tool.tool_name) {
-        let prompt = text("prompt")?;
-        return before_call(tool, prompt, paths, session);
+        return before_call(tool, agents::prompt(&tool.tool_input)?, paths, session);
     }
     tool.agent_id.as_ref()?;
     // Before the agent's first tool runs, nothing of what names its call can be gone.
@@ -185,10 +185,4 @@ pub(super) fn transcript_paths(payload: &HookPayload) -> TranscriptPaths {
     let is_single = matches!(payload, HookPayload::SubagentStop(_)) && payload.agent_id().is_none();
     let own = own.or_else(|| is_single.then(|| main.clone()));
     TranscriptPaths::new(payload.agent_id().map(str::to_owned), main, own)
-}
-
-/// The agent that is called; Copilot calls the field as Claude Code calls that of its payloads.
-pub(super) fn called_agent(tool: &PreToolUsePayload) -> &str {
-    let field = |name: &str| tool.tool_input.get(name).and_then(Value::as_str);
-    field("subagent_type").or_else(|| field("agent_type")).unwrap_or_default()
 }

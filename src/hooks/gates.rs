@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::context::Context;
-use super::gate_facts::{GateContext, called_agent};
+use super::gate_facts::GateContext;
 use super::panics;
 use super::running;
 use crate::config::{DesConfig, GateConfig, JudgeConfig, ScopeMode};
@@ -17,7 +17,7 @@ use crate::des::protected::Protected;
 use crate::des::step::Step;
 use crate::des::stop::{self, Stopping};
 use crate::des::unfinished;
-use crate::dialect::claude::layout;
+use crate::dialect::claude::{agents, layout};
 use crate::event::EventKind;
 use crate::files;
 use crate::finding::{Code, Finding};
@@ -82,7 +82,7 @@ pub(super) fn seen<'a>(
         gates::before(&Calling {
             markers: &known.markers,
             prompt: &known.origin.prompt,
-            subagent_type: called_agent(tool),
+            subagent_type: agents::called(&tool.tool_input),
             root: &context.root.work,
             des: &plan.gates.des,
             caller: known.caller.as_ref(),

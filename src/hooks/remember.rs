@@ -1,9 +1,7 @@
 //! What gates remember of calls and agents, and what records name.
 
-use serde_json::Value;
-
 use super::context::{Context, MAIN_THREAD};
-use super::gate_facts::{GateContext, called_agent, transcript_paths};
+use super::gate_facts::{GateContext, transcript_paths};
 use super::gates::seen;
 use crate::agent::Agent;
 use crate::audit::Trail;
@@ -13,6 +11,7 @@ use crate::des::context::claim;
 use crate::des::gates::{self, Opened};
 use crate::des::scope::Scope;
 use crate::des::{boundaries, denied};
+use crate::dialect::claude::agents;
 use crate::dialect::claude::prompt::task_of;
 use crate::finding::{Code, Finding};
 use crate::outcome::{Evidence, Outcome, Verdict};
@@ -177,7 +176,7 @@ fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>
     let now = jiff::Timestamp::now();
     let call = Call {
         tool_use_id: tool.tool_use_id.clone().unwrap_or_default(),
-        subagent_type: called_agent(tool).to_owned(),
+        subagent_type: agents::called(&tool.tool_input).to_owned(),
         prompt: known.origin.prompt.clone(),
         root: context.root.folder.clone(),
         step_file: opened.name.clone(),
@@ -189,7 +188,7 @@ fn remember(admitted: Admitted<'_>, context: &Context<'_>) -> Result<Vec<String>
         parent: known.caller.as_ref().map(|caller| caller.tool_use_id.clone()),
         has_tree: baseline.is_some(),
         time: now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string(),
-        background: tool.tool_input.get("run_in_background") != Some(&Value::Bool(false)),
+        background: agents::is_in_background(&tool.tool_input),
         stopped: false,
         reported: false,
     };
@@ -215,7 +214,7 @@ fn remember_helper(
     };
     let call = Call {
         tool_use_id: id,
-        subagent_type: called_agent(tool).to_owned(),
+        subagent_type: agents::called(&tool.tool_input).to_owned(),
         prompt: String::new(),
         root: parent.root,
         step_file: parent.step_file,
@@ -235,7 +234,7 @@ fn remember_helper(
 /// Who a record is about: the agent that is called, that uses a tool, or that starts or stops.
 pub(super) fn recorded_agent(plan: &Plan, context: &Context<'_>) -> Option<String> {
     match (plan.gate(), context.payload()) {
-        (Some(Gate::Call { .. }), HookPayload::PreToolUse(tool)) => Some(called_agent(tool).to_owned()),
+        (Some(Gate::Call { .. }), HookPayload::PreToolUse(tool)) => Some(agents::called(&tool.tool_input).to_owned()),
         (Some(Gate::Write { .. }), _) => {
             let known = context.gate.as_ref()?;
             known.origin.call.as_ref().map(|call| call.subagent_type.clone()).or(known.markers.agent.clone())

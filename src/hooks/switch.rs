@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::stdio;
 use crate::decide::HookResult;
+use crate::dialect::claude::session;
 use crate::event::EventKind;
 use crate::install::settings::SWITCH;
 
@@ -33,7 +34,7 @@ pub(super) fn answer(event: EventKind, value: &str) -> HookResult {
 fn is_said_already() -> bool {
     let payload = stdio::payload(EventKind::SessionStart).unwrap_or_default();
     let payload: Value = serde_json::from_slice(&payload).unwrap_or_default();
-    payload.get("source").and_then(Value::as_str).is_some_and(|source| matches!(source, "compact" | "clear"))
+    payload.get("source").and_then(Value::as_str).is_some_and(session::goes_on)
 }
 
 #[cfg(test)]

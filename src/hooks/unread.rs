@@ -16,7 +16,7 @@ use crate::decide::{self, Count, HookResult};
 use crate::des::call::Call;
 use crate::des::context::{TranscriptPaths, remembered};
 use crate::des::markers::Markers;
-use crate::dialect::claude;
+use crate::dialect::{claude, others};
 use crate::error::{HookError, Result};
 use crate::event::EventKind;
 use crate::finding::{Code, Finding};
@@ -90,8 +90,8 @@ fn refused(
     let rule = |finding: &Finding| finding.code.written().rule(&config.origins, root);
     let record = Record {
         event: event.name().into(),
-        session: text(fields, ["session_id", "sessionId"]).map(str::to_owned),
-        agent_id: text(fields, ["agent_id", "agentId"]).map(str::to_owned),
+        session: others::session_id(fields).map(str::to_owned),
+        agent_id: others::agent_id(fields).map(str::to_owned),
         decision: decided.word.as_str().into(),
         findings: findings::finding(&outcome, rule).into_iter().collect(),
         ..Record::default()
@@ -109,20 +109,14 @@ struct Project {
     config: Config,
 }
 
-fn text<'a>(fields: &'a Map<String, Value>, names: [&str; 2]) -> Option<&'a str> {
-    names.into_iter().find_map(|name| fields.get(name)?.as_str())
-}
-
 /// Where the payload calls an agent with markers that ask for the gates, or comes from an agent that a gate let in. The
 /// fields have the names of any client.
 fn gated(event: EventKind, fields: &Map<String, Value>, environment: &Environment) -> Option<Project> {
     if !matches!(event, EventKind::PreToolUse | EventKind::SubagentStop) {
         return None;
     }
-    let inputs = ["tool_input", "toolInput", "toolArgs"].into_iter().filter_map(|name| fields.get(name));
-    let prompts = inputs.filter_map(|input| input.get("prompt")?.as_str());
-    let calls_gated = prompts.map(Markers::of).any(|markers| markers.apply());
-    let agent = text(fields, ["agent_id", "agentId"]);
+    let calls_gated = others::prompts(fields).map(Markers::of).any(|markers| markers.apply());
+    let agent = others::agent_id(fields);
     if !calls_gated && agent.is_none() {
         return None;
     }
@@ -132,8 +126,7 @@ fn gated(event: EventKind, fields: &Map<String, Value>, environment: &Environmen
     };
     let root = Root::find(environment.project_dir.as_deref(), cwd.unwrap_or(start));
     let applies = || {
-        let session =
-            Session::new(&root.folder, text(fields, ["session_id", "sessionId"]).unwrap_or_default());
+        let session = Session::new(&root.folder, others::session_id(fields).unwrap_or_default());
         let paths = TranscriptPaths::new(agent.map(str::to_owned), PathBuf::new(), None);
         remembered(&paths, &session).as_ref().is_some_and(Call::is_open)
     };

@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 use super::status::Status;
 use super::stream::Sink;
 
+use crate::dialect::claude::limits;
+
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The same when we are asked to stop ourselves: the client kills us 1.4 s after asking.
+/// The same when we are asked to stop ourselves, and are soon killed.
 const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(500);
+const _: () = assert!(GRACE_WHEN_STOPPED.as_millis() < limits::KILLED_AFTER.as_millis() / 2);
 
 /// A pipe never holds more than this, so no more is read of a process that has ended.
 const MAX_DRAIN: usize = 1 << 20;

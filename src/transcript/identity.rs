@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Found;
 use crate::agent::{Agent, UNKNOWN};
-use crate::dialect::claude::layout;
+use crate::dialect::claude::{agents, layout};
 use crate::files::expand_home;
 use crate::types::HookPayload;
 use crate::{files, log};
@@ -28,7 +28,7 @@ pub(crate) fn identify(payload: &HookPayload) -> Agent {
 #[must_use]
 pub fn is_phantom(payload: &HookPayload) -> bool {
     let HookPayload::SubagentStop(stop) = payload else { return false };
-    if stop.agent_id.as_deref().is_some_and(|id| id.starts_with("hook-agent-")) {
+    if stop.agent_id.as_deref().is_some_and(agents::is_of_hook) {
         return true;
     }
     let typeless = stop.agent_type.as_deref().is_some_and(|kind| kind.trim().is_empty());

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::dialect::claude::limits;
 use crate::{files, log};
 
 pub(super) const CHUNK: u64 = 256 << 10;
@@ -14,8 +15,7 @@ pub(super) const MAX_BACKWARD_BYTES: usize = 8 << 20;
 /// What every Agent call contains.
 pub(super) const CALL: &[u8] = b"subagent_type";
 
-/// Claude Code writes no longer lines.
-pub(super) const MAX_LINE_BYTES: u64 = 32 << 20;
+pub(super) const MAX_LINE_BYTES: u64 = limits::MAX_TRANSCRIPT_LINE_BYTES;
 
 /// Whether a file contains this; it is read in pieces.
 pub(super) fn holds(file: &mut impl Read, needle: &[u8]) -> bool {

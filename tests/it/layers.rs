@@ -13,6 +13,7 @@ use source::{Module, Modules, modules, paths_in};
 const LAYERS: &[&str] = &[
     // Pure: no file system, processes, environment or clock.
     "order",
+    "dialect::claude::limits",
     "text",
     "json",
     "yaml",
@@ -30,6 +31,8 @@ const LAYERS: &[&str] = &[
     "dialect::claude::mcp",
     "dialect::claude::notation",
     "dialect::claude::watched",
+    "dialect::claude::agents",
+    "dialect::claude::session",
     "dialect::claude::layout",
     "dialect::claude::variables",
     "types",

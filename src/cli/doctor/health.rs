@@ -9,6 +9,7 @@ use crate::audit::{self, Trail};
 use crate::config::Bounded;
 use crate::deadline;
 use crate::des::gates::shell_quote;
+use crate::dialect::claude::limits::{OLDEST_VERSION, TESTED_VERSION};
 use crate::files;
 use crate::hooks::switch;
 use crate::install::registration::on_path;
@@ -16,12 +17,6 @@ use crate::install::settings::SWITCH;
 use crate::process::{self, CommandSpec, DEFAULT_SHELL, Keep};
 use crate::store;
 use crate::text::{clean_line, count};
-
-/// The version of Claude Code that conclaude is tested with.
-const TESTED_CLIENT: &str = "2.1.325";
-
-/// Since then the tool is called `Agent`.
-const OLDEST_CLIENT: [u64; 3] = [2, 1, 63];
 
 pub(super) fn switched_off() -> Option<Check> {
     let value = switch::off()?;
@@ -141,14 +136,14 @@ pub(super) fn client(installation: &Installation) -> Check {
             format!("{} does not print its version: it {}", path.display(), finished.status.describe()),
             format!("{script} # see what it says"),
         ),
-        Some(version) if version < OLDEST_CLIENT => Check::problem(
+        Some(version) if version < OLDEST_VERSION => Check::problem(
             "claude",
             format!("Claude Code {said} is too old: its subagents cannot be distinguished reliably"),
             "claude update",
         ),
-        Some(_) if said == TESTED_CLIENT => Check::good("claude", format!("Claude Code {said}")),
+        Some(_) if said == TESTED_VERSION => Check::good("claude", format!("Claude Code {said}")),
         Some(_) => {
-            Check::good("claude", format!("Claude Code {said}; conclaude is tested with {TESTED_CLIENT}"))
+            Check::good("claude", format!("Claude Code {said}; conclaude is tested with {TESTED_VERSION}"))
         }
     }
 }
@@ -173,7 +168,7 @@ mod tests {
     fn versions_are_read_and_compared_as_numbers() {
         assert_eq!(version_of("2.1.325 (Claude Code)"), Some([2, 1, 325]));
         assert!(
-            version_of("2.1.9").unwrap() < OLDEST_CLIENT && version_of("2.1.100").unwrap() > OLDEST_CLIENT
+            version_of("2.1.9").unwrap() < OLDEST_VERSION && version_of("2.1.100").unwrap() > OLDEST_VERSION
         );
         assert_eq!(version_of("what?"), None);
         assert_eq!(version_of("2.x.3"), None);

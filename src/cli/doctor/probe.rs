@@ -7,12 +7,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::installation::Installation;
 use crate::deadline;
 use crate::des::gates::shell_quote;
+use crate::dialect::claude::sample::Sample;
 use crate::dialect::claude::variables;
 use crate::event::EventKind;
 use crate::install::settings::{IF_TRUSTED, Line, SWITCH, make_line, short};
@@ -120,12 +121,17 @@ fn call(command: &str, event: EventKind, payload: &Value, project: &Path) -> Ans
 }
 
 fn payload(event: EventKind, project: &Path) -> Value {
-    json!({
-        "session_id": AGENT,
-        "transcript_path": project.join("no-transcript.jsonl"),
-        "cwd": project,
-        "hook_event_name": event.name(),
-    })
+    let agent = Some(AGENT).filter(|_| event.is_of_agent());
+    let sample = Sample {
+        event,
+        session: AGENT,
+        cwd: &project.to_string_lossy(),
+        agent,
+        tool: None,
+        tool_input: Map::new(),
+        fields: agent.map(|id| ("agent_id".to_owned(), id.into())).into_iter().collect(),
+    };
+    Value::Object(sample.payload())
 }
 
 /// A subagent stops in a project with one command: what must be answered is known.
@@ -136,13 +142,7 @@ fn in_scratch(command: &str, fix: &str) -> io::Result<(Answer, Check)> {
     let config =
         format!("subagentStop: {{commands: {{{AGENT}: [{{run: echo {SAYS}, showStdout: true}}]}}}}\n");
     std::fs::write(project.join(".conclaude.yaml"), config)?;
-    let mut payload = payload(EventKind::SubagentStop, &project);
-    if let Some(fields) = payload.as_object_mut() {
-        fields.insert("agent_id".into(), AGENT.into());
-        fields.insert("agent_type".into(), AGENT.into());
-        fields.insert("agent_transcript_path".into(), json!(project.join("none.jsonl")));
-        fields.insert("stop_hook_active".into(), false.into());
-    }
+    let payload = payload(EventKind::SubagentStop, &project);
     let answer = Answer { scratch: true, ..call(command, EventKind::SubagentStop, &payload, &project) };
     crate::audit::Trail::of(&project, None).forget();
     let said: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
@@ -170,10 +170,7 @@ fn here(command: &str, fix: &str, installation: &Installation) -> (Answer, Optio
     let last =
         installation.root.folder.join(store::FOLDER).join("state/last").join(EventKind::SessionStart.name());
     let before = last.metadata().and_then(|metadata| metadata.modified());
-    let mut payload = payload(EventKind::SessionStart, project);
-    if let Some(fields) = payload.as_object_mut() {
-        fields.insert("source".into(), "startup".into());
-    }
+    let payload = payload(EventKind::SessionStart, project);
     let answer = call(command, EventKind::SessionStart, &payload, project);
     // It was not Claude Code that called.
     match before {

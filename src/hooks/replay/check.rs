@@ -10,12 +10,13 @@ use crate::agent::actor;
 use crate::des::gates::{self, Calling};
 use crate::des::markers::Markers;
 use crate::des::protected::Protected;
+use crate::dialect::claude::agents;
 use crate::dialect::claude::tools;
 use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::guard::{Own, Watch};
 use crate::hooks::permissions::Asking;
-use crate::hooks::{gate_facts, guards, permissions};
+use crate::hooks::{guards, permissions};
 use crate::outcome::{Evidence, Outcome, Verdict};
 use crate::permission;
 use crate::plan::{Action, Gate};
@@ -83,7 +84,7 @@ impl Replayer {
         let findings = gates::of_prompt(&Calling {
             markers: &Markers::of(prompt),
             prompt,
-            subagent_type: gate_facts::called_agent(tool),
+            subagent_type: agents::called(&tool.tool_input),
             root: Path::new(""),
             des: &self.des,
             caller: None,
@@ -123,5 +124,5 @@ impl Replayer {
 
 /// The prompt of an agent that is about to be called.
 pub(super) fn called(tool: &PreToolUsePayload) -> Option<&str> {
-    tools::starts_agent(&tool.tool_name).then(|| tool.tool_input.get("prompt")?.as_str()).flatten()
+    tools::starts_agent(&tool.tool_name).then(|| agents::prompt(&tool.tool_input)).flatten()
 }
