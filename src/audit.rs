@@ -6,6 +6,7 @@ use std::path::Path;
 mod anchor;
 mod append;
 mod chain;
+pub(crate) mod fields;
 mod lines;
 mod pending;
 mod query;

@@ -52,7 +52,7 @@ pub(crate) use cases::{
 };
 pub use des::{AuditConfig, DesConfig, JudgeConfig, OnJudgeError, PhaseList, ScopeMode, TDD_14};
 pub use diagnose::{ConfigError, Style};
-pub(crate) use diagnose::{Located, warning};
+pub(crate) use diagnose::{Located, TRUST_IT, warning};
 pub use endpoint::{Endpoint, Signal};
 pub use evidence::EvidenceConfig;
 pub use gate::GateConfig;
@@ -277,7 +277,7 @@ impl ConclaudeConfig {
         path: &Path,
         patterns: Patterns,
     ) -> Result<(Self, Spanned<Node>), ConfigError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let text = yaml::without_bom(text);
         let tree = tree(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
         let config = Option::<ConclaudeConfig>::deserialize(&tree)
             .map_err(|error| InvalidFile { path, text, tree: &tree, first: Some(&error) }.explain())?
@@ -349,7 +349,7 @@ impl ConclaudeConfig {
 
 /// The values of a file, by the keys that they have here.
 fn tree(text: &str) -> Result<Spanned<Node>, SyntaxError> {
-    let mut tree = yaml::read(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+    let mut tree = yaml::read(text)?;
     free_keys::remove(&mut tree);
     original::translate(&mut tree);
     Ok(tree)

@@ -22,7 +22,7 @@ pub(crate) use check::check;
 pub(crate) use command_pattern::{CommandPattern, Forms, Match, joins};
 pub(crate) use compile::Sources;
 pub(crate) use input::{InputPattern, is_about};
-pub(crate) use lost::{Suspect, lost};
+pub(crate) use lost::{UncheckedCall, lost};
 pub(crate) use origin::Origin;
 pub(crate) use resolve::{Effects, Ground, Touch, Unclear, Visited};
 pub(crate) use rules::{Action, Rules, Whom};

@@ -1,4 +1,4 @@
-//! The road of one event: read → parse → plan → run → decide → answer.
+//! The path of one event: read → parse → plan → run → decide → answer.
 
 use crate::decide::{self, Cause};
 use crate::dialect::claude;

@@ -241,7 +241,6 @@ impl<'a> Loader<'a> {
 
     /// What a file extends that cannot be used is part of the config all the same, and protected as such.
     fn name_extended(&mut self, by: &Path, text: &str) {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let Ok(tree) = yaml::read(text) else { return };
         let names = (0..MAX_FILES).map_while(|index| tree.entry("extends", index));
         for entry in names {

@@ -3,13 +3,11 @@
 use std::io;
 
 use crate::agent::Agent;
-use crate::config::Reaction;
+use crate::config::{Reaction, TRUST_IT};
 use crate::event::{Blocking, Counted};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Command, Gate, Plan, Untrusted, Written};
 use crate::text::{clean, clean_line, count, indent, visible};
-
-const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the project";
 
 /// A script in one line.
 #[must_use]

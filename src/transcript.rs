@@ -17,6 +17,7 @@ pub mod identity;
 mod lines;
 pub mod sessions;
 pub mod stream;
+mod tool_calls;
 mod writes;
 
 pub use calls::{AgentCall, Found, call_of, last_agent_call};

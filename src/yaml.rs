@@ -26,7 +26,12 @@ pub(crate) fn read(text: &str) -> Result<Spanned<Node>, SyntaxError> {
 /// # Errors
 /// As for one.
 pub(crate) fn read_source(text: &str, source: usize) -> Result<Spanned<Node>, SyntaxError> {
-    build::Builder::of(source).read(text)
+    build::Builder::of(source).read(without_bom(text))
+}
+
+/// A file may start with a byte order mark, which is no part of it.
+pub(crate) fn without_bom(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Reads one document as plain values, as those of other programs' files.

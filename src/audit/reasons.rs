@@ -3,12 +3,10 @@
 
 use serde_json::Value;
 
+use super::fields::text_or_empty as text;
+
 /// How a command that passed ended.
 const PASSED: &str = "exited with code 0";
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
 
 /// The kind of a finding, the phase that it is about, and what was found.
 pub(crate) fn of_finding(finding: &Value) -> String {

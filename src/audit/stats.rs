@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::fields::{self, list};
+
 /// What is counted together when there are too many of a kind.
 const OTHERS: &str = "(others)";
 
@@ -60,11 +62,7 @@ fn add_run((runs, failures, total, max): &mut (u64, u64, u64, u64), run: &Value,
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or("-")
-}
-
-fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    record.get(name).and_then(Value::as_array).into_iter().flatten()
+    fields::text(value, name).unwrap_or("-")
 }
 
 /// The bytes that all names take.

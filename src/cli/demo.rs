@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::audit::Trail;
 use crate::cli::out::{Out, Paint};
-use crate::dialect::claude::sample::Sample;
 use crate::dialect::claude;
+use crate::dialect::claude::sample::Sample;
 use crate::event::EventKind;
 use crate::exit::Exit;
 use crate::hooks::{self, Environment, Trace};

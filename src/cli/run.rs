@@ -4,7 +4,7 @@ use std::io;
 
 use crate::agent::MAIN;
 use crate::cli::out::{Coloured, Out};
-use crate::config::{self, ConfigError, Origins, Patterns};
+use crate::config::{self, ConfigError, Origins, Patterns, TRUST_IT};
 use crate::event::{ALL, EventKind};
 use crate::exit::Exit;
 use crate::hooks::Environment;
@@ -41,9 +41,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
     let origins = checked_origins(&root, &loaded.origins)?;
     let planned = planned::plan(request, &events, &root, &loaded.config, &origins)?;
     if let Some(why) = planned.iter().find_map(|one| one.untrusted.as_deref()) {
-        return Err(io::Error::other(format!(
-            "{why}, so nothing is run: look at the file, then run `conclaude trust`"
-        )));
+        return Err(io::Error::other(format!("{why}, so nothing is run. {TRUST_IT}")));
     }
     execute(request, &planned)
 }

@@ -97,7 +97,7 @@ impl TestFile {
     /// # Errors
     /// Lists every problem of the file with its position.
     pub(crate) fn parse(text: &str, path: &Path) -> Result<TestFile, ConfigError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let text = yaml::without_bom(text);
         let mut tree = yaml::read(text).map_err(|error| diagnose::not_yaml(text, path, &error))?;
         if let Node::Map(entries) = &mut tree.value {
             entries.retain(|(key, _)| !free_keys::is_free(&key.value));

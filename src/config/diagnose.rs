@@ -40,6 +40,9 @@ const MAX_SHOWN: usize = 20;
 /// Longer lines are cut: one of a megabyte takes long to render, and nobody reads it.
 const MAX_LINE_BYTES: usize = 2_000;
 
+/// What a user does about a config that is not trusted.
+pub(crate) const TRUST_IT: &str = "Look at the file, then run `conclaude trust` in the project";
+
 /// Why a config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -86,10 +89,9 @@ impl ConfigError {
     pub(crate) fn summary(&self) -> String {
         match &self.kind {
             Kind::Unreadable(reason) => format!("cannot read the config {}: {reason}", self.path.display()),
-            Kind::Untrusted(why) => format!(
-                "the config {} is not used: {why}. Look at the file, then run `conclaude trust` in the project",
-                self.path.display()
-            ),
+            Kind::Untrusted(why) => {
+                format!("the config {} is not used: {why}. {TRUST_IT}", self.path.display())
+            }
             Kind::Invalid { problems, .. } => {
                 format!("invalid config {}: {}", self.path.display(), count(problems.len() as u64, "problem"))
             }

@@ -371,7 +371,7 @@ fn a_duplicate_key_is_an_error_everywhere() {
 }
 
 #[test]
-fn anchors_are_kept_in_keys_that_begin_with_x() {
+fn anchors_are_kept_in_keys_that_start_with_x() {
     let text = "x-lint: &lint {run: npm run lint, timeout: 60}\nsubagentStop:\n  x-note: why\n  commands:\n    x-ray: [*lint]\n    coder:\n      - <<: *lint\n        x-more: {a: 1}\n        onFailure: block\n";
     let config = ConclaudeConfig::parse(text, Path::new("x")).unwrap();
     let section = config.section(EventKind::SubagentStop).unwrap();

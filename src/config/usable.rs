@@ -58,7 +58,7 @@ impl LeftOut {
     }
 }
 
-/// Guards and rules for permissions, what they extend, and notifications, since those are how the user may hear of the error. None
+/// Guards and rules for permissions, what they extend, and notifications, since those may show the error to the user. None
 /// if nothing can be said about the file but that it is wrong.
 pub(super) fn usable(tree: Spanned<Node>) -> Option<Usable> {
     let span = tree.span;

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::audit::fields::{list, text};
+
 /// The fields of a record that have a name of their own, with all names that they are found by.
 const NAMED: &[(&str, &[&str])] =
     &[("session", &["session.id"]), ("agent_id", &["agent_id"]), ("agent", &["gen_ai.agent.name"])];
@@ -116,12 +118,4 @@ pub(super) fn attribute(key: &str, value: &Value) -> Option<Value> {
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
     };
     Some(json!({ "key": key, "value": value }))
-}
-
-pub(super) fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    record.get(name).and_then(Value::as_array).into_iter().flatten()
-}
-
-pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str)
 }

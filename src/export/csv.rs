@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::attributes::{list, message, reasons, rule_part, text};
+use super::attributes::{message, reasons, rule_part};
+use crate::audit::fields::{list, text};
 use crate::audit::{Entry, TraceParent};
 use crate::text::printable_line;
 

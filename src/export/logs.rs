@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::attributes::{attribute, list, of_record, rule_part, text};
+use super::attributes::{attribute, of_record, rule_part};
 use super::spans::{SpanContext, nanoseconds, time};
+use crate::audit::fields::{list, text};
 use crate::audit::{Entry, reasons};
 use crate::text::{clean_line, head_and_tail};
 

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::attributes::{attribute, list, of_object, of_record, text};
+use super::attributes::{attribute, of_object, of_record};
 use super::ids::{span_id, trace_id};
+use crate::audit::fields::{list, text};
 use crate::audit::{Entry, TraceParent};
 
 /// The parent is known to be in another process.

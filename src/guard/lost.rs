@@ -11,7 +11,7 @@ use crate::rule::Rule;
 use crate::shell::Access;
 
 /// A call that rules might be against which cannot be used.
-pub(crate) struct Suspect<'a> {
+pub(crate) struct UncheckedCall<'a> {
     pub(crate) tool: &'a str,
     pub(crate) used: Use<'a>,
     pub(crate) effects: &'a Effects,
@@ -20,7 +20,7 @@ pub(crate) struct Suspect<'a> {
 }
 
 /// The question, if any of these rules might be against the call.
-pub(crate) fn lost(rules: &[Lost], call: &Suspect<'_>, root: &Path) -> Option<Finding> {
+pub(crate) fn lost(rules: &[Lost], call: &UncheckedCall<'_>, root: &Path) -> Option<Finding> {
     let mut concerned = rules.iter().filter(|lost| call.is_request || is_about(&lost.about, call));
     let first = concerned.next()?;
     let file = file_name(&first.path, Some(root));
@@ -44,7 +44,7 @@ pub(crate) fn lost(rules: &[Lost], call: &Suspect<'_>, root: &Path) -> Option<Fi
     })
 }
 
-fn is_about(about: &About, call: &Suspect<'_>) -> bool {
+fn is_about(about: &About, call: &UncheckedCall<'_>) -> bool {
     let touches = |wanted: fn(Access) -> bool| {
         let is_wanted = |unclear: &Unclear| match unclear {
             Unclear::Path { access, .. } | Unclear::Named { access, .. } => wanted(*access),

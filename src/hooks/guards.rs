@@ -165,7 +165,7 @@ fn unread(scene: &Scene<'_>, tool: &PreToolUsePayload, effects: &Effects) -> Opt
     if is_read && effects.touches.iter().all(is_own) {
         return None;
     }
-    guard::lost(lost, &guard::Suspect { tool: &tool.tool_name, used, effects, is_request }, root)
+    guard::lost(lost, &guard::UncheckedCall { tool: &tool.tool_name, used, effects, is_request }, root)
 }
 
 /// The use of a tool that is about to happen, or that the user is asked about.

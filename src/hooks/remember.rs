@@ -234,7 +234,9 @@ fn remember_helper(
 /// Who a record is about: the agent that is called, that uses a tool, or that starts or stops.
 pub(super) fn recorded_agent(plan: &Plan, context: &Context<'_>) -> Option<String> {
     match (plan.gate(), context.payload()) {
-        (Some(Gate::Call { .. }), HookPayload::PreToolUse(tool)) => Some(agents::called(&tool.tool_input).to_owned()),
+        (Some(Gate::Call { .. }), HookPayload::PreToolUse(tool)) => {
+            Some(agents::called(&tool.tool_input).to_owned())
+        }
         (Some(Gate::Write { .. }), _) => {
             let known = context.gate.as_ref()?;
             known.origin.call.as_ref().map(|call| call.subagent_type.clone()).or(known.markers.agent.clone())

@@ -47,7 +47,6 @@ fn is_original(text: &str) -> bool {
 }
 
 fn renamed(text: &str, source: usize) -> Vec<Renamed> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     yaml::read_source(text, source).map(|mut tree| translate(&mut tree)).unwrap_or_default()
 }
 
@@ -58,7 +57,6 @@ fn read_as(renamed: &Renamed) -> Remark {
 
 /// The events whose commands are a list: there each command whose tool matches ran.
 fn flat(text: &str) -> Vec<EventKind> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Ok(tree) = yaml::read(text) else { return Vec::new() };
     let Node::Map(sections) = &tree.value else { return Vec::new() };
     let is_list = |section: &Node| match section {

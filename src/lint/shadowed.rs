@@ -27,7 +27,7 @@ pub(super) fn by_first(config: &ConclaudeConfig, found: &mut Vec<Remark>) {
 /// `match: first` in an inner layer, where commands of an outer one all run.
 pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
-        let Ok(tree) = yaml::read_source(source.text.trim_start_matches('\u{feff}'), index) else { continue };
+        let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
         let Node::Map(sections) = &tree.value else { continue };
         for (name, section) in sections {
             let Node::Map(entries) = &section.value else { continue };
@@ -49,7 +49,7 @@ pub(super) fn ignored_first(loaded: &Loaded, found: &mut Vec<Remark>) {
 /// Switches and answers of an inner layer that an outer one does not let it relax.
 pub(super) fn held_switches(loaded: &Loaded, found: &mut Vec<Remark>) {
     for (index, source) in loaded.origins.sources().iter().enumerate() {
-        let Ok(tree) = yaml::read_source(source.text.trim_start_matches('\u{feff}'), index) else { continue };
+        let Ok(tree) = yaml::read_source(&source.text, index) else { continue };
         for keys in HELD {
             let Some(value) = keys.iter().try_fold(&tree, |node, key| node.value_of(key)) else { continue };
             let Some(used) = loaded.origins.of(&keys) else { continue };

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::Facts;
 use super::step::Variable;
-use crate::dialect::claude::fields::{self, COMMAND_FIELD, COMMON, FILE_FIELDS};
+use crate::dialect::claude::fields::{self, COMMON};
 use crate::dialect::claude::prompt::slash_command;
+use crate::dialect::claude::tools;
 use crate::event::{self, EventKind};
 use crate::types::HookPayload;
 
@@ -103,7 +104,7 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
     let agent = facts.agent.or(facts.caller);
     let markers = facts.gate.filter(|_| is_gated).map(|gate| gate.markers.clone()).unwrap_or_default();
     let [step_file, marked_agent, command, project_id] = markers;
-    let input = facts.event.fields.get("tool_input");
+    let input = facts.event.fields.get("tool_input").and_then(Value::as_object);
     let slash = match &facts.event.payload {
         HookPayload::UserPromptSubmit(said) => slash_command(&said.prompt),
         _ => None,
@@ -121,8 +122,8 @@ fn own_values(facts: &Facts<'_>, is_gated: bool) -> Vec<(String, String)> {
         ("DES_AGENT", marked_agent),
         ("DES_COMMAND", command),
         ("DES_PROJECT_ID", project_id),
-        ("FILE_PATH", FILE_FIELDS.into_iter().find_map(of_input)),
-        ("COMMAND", of_input(COMMAND_FIELD)),
+        ("FILE_PATH", input.and_then(tools::named_file).map(str::to_owned)),
+        ("COMMAND", of_input(tools::COMMAND)),
         ("COMMAND_NAME", slash.map(|(name, _)| name.to_owned())),
         ("COMMAND_ARGS", slash.map(|(_, arguments)| arguments.to_owned())),
         (WORKTREE_ALIAS, worktree.and_then(Value::as_str).map(str::to_owned)),

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::model::{Lane, Record, Report, State};
+use crate::audit::fields::text_or_empty as text;
 use crate::audit::reasons;
 use crate::finding::Code;
 use crate::order::sorted;
@@ -214,10 +215,6 @@ fn changed(out: &mut String, report: &Report) {
             code_within(doubt, MAX_REASON),
         ]
     });
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn findings(out: &mut String, report: &Report) {

@@ -228,10 +228,7 @@ impl Summary {
         let (detail, file) = match tools::what(name, &input) {
             Use::File { access, path } => (Some(path), (access == Access::Write).then(|| path.to_owned())),
             Use::Shell(command) | Use::PowerShell(command) => (Some(command), None),
-            Use::Other => {
-                let named = ["description", "subject", "pattern", "url", "query", "skill"];
-                (named.iter().find_map(|field| input.get(*field)?.as_str()), None)
-            }
+            Use::Other => (tools::described(&input), None),
         };
         let call = (self.calls.len() < MAX_CALLS).then(|| {
             self.calls.push(ToolCall {

@@ -154,7 +154,7 @@ fn simple_commands_are_listed_as_they_run() {
 }
 
 #[test]
-fn what_writes_is_told_from_what_reads_and_deletes() {
+fn writes_reads_and_deletions_are_distinguished() {
     let written = |command| {
         let script = writes(command, Some(HOME)).unwrap_or_default();
         let effects = script.effects.iter().map(shown_effect);

@@ -1,16 +1,13 @@
 //! What an agent changed: files by tools that write, and what shell commands wrote.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use serde_json::Value;
-
-use super::{Said, bounded_line};
+use super::tool_calls::{ToolCall, tool_calls};
+use super::writes::written_file;
 use crate::dialect::claude::tools::{self, Use};
 use crate::dialect::claude::transcript;
-use crate::shell::Script;
-use crate::{files, shell};
+use crate::shell::{self, Script};
 
 /// What a call of a tool changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,29 +24,12 @@ pub(crate) enum Change {
 /// # Errors
 /// When it cannot be read.
 pub(crate) fn changes(path: &Path, since_prompt: bool, home: Option<&str>) -> io::Result<Vec<Change>> {
-    let (mut changed, mut failed) = (Vec::new(), HashSet::new());
-    let mut reader = io::BufReader::with_capacity(256 << 10, files::open_regular(path)?);
-    while let Some(line) = bounded_line(&mut reader)? {
-        let has = |needle: &[u8]| memchr::memmem::find(&line, needle).is_some();
-        if !has(b"\"tool_use\"") && !has(b"\"tool_result\"") {
-            if since_prompt && has(b"\"user\"") && is_prompt(&line) {
-                changed.clear();
-            }
-            continue;
-        }
-        let Some(said) = Said::read(&line) else { continue };
-        let cwd = said.text("cwd");
-        for block in said.content().and_then(Value::as_array).into_iter().flatten() {
-            let id = text(block, "id");
-            let change = of_tool(block).map(Change::File).or_else(|| of_shell(block, cwd, home));
-            changed.extend(change.map(|change| (id, change)));
-            if block.get("is_error") == Some(&Value::Bool(true)) {
-                failed.extend(text(block, "tool_use_id"));
-            }
-        }
-    }
-    let succeeded = |(id, _): &(Option<String>, Change)| id.as_ref().is_none_or(|id| !failed.contains(id));
-    Ok(changed.into_iter().filter(succeeded).map(|(_, change)| change).collect())
+    let restarts =
+        |line: &[u8]| since_prompt && memchr::memmem::find(line, b"\"user\"").is_some() && is_prompt(line);
+    let changed = tool_calls(path, restarts, |call| {
+        written_file(call).map(Change::File).or_else(|| of_shell(call, home))
+    })?;
+    Ok(changed.into_iter().filter(|(_, failed)| !failed).map(|(change, _)| change).collect())
 }
 
 /// Whether the user asks the main thread for something on this line.
@@ -57,21 +37,9 @@ fn is_prompt(line: &[u8]) -> bool {
     matches!(transcript::Line::read(line), transcript::Line::Entry(entry) if entry.asks() && !entry.is_sidechain.is_true())
 }
 
-/// The file of a call that writes one.
-fn of_tool(block: &Value) -> Option<String> {
-    let name = text(block, "name")?;
-    let field = tools::written_field(&name)?;
-    text(block.get("input")?, field)
-}
-
 /// What a shell command writes.
-fn of_shell(block: &Value, cwd: Option<&str>, home: Option<&str>) -> Option<Change> {
-    let name = block.get("name")?.as_str()?;
-    let Use::Shell(command) = tools::what(name, block.get("input")?.as_object()?) else { return None };
+fn of_shell(call: &ToolCall<'_>, home: Option<&str>) -> Option<Change> {
+    let Use::Shell(command) = tools::what(call.name()?, call.input()?.as_object()?) else { return None };
     let script = Box::new(shell::writes(command, home)?);
-    Some(Change::Shell { script, cwd: cwd.map(str::to_owned) })
-}
-
-fn text(value: &Value, field: &str) -> Option<String> {
-    value.get(field)?.as_str().map(str::to_owned)
+    Some(Change::Shell { script, cwd: call.cwd.map(str::to_owned) })
 }

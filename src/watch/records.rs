@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::line::{Detail, Details, Line, MAX_DETAIL, MAX_TEXT, Mark, Part, cut, cut_lines};
 use super::words::{named, step_name, took as took_in_words};
+use crate::audit::fields::{list, text_or_empty as text};
 use crate::audit::reasons;
 
 /// Findings, commands and skips of one record beyond this are only counted.
@@ -262,12 +263,4 @@ fn tool_of(tool: &Value) -> String {
 fn blocks(record: &Value) -> Option<(u64, u64)> {
     let number = |name: &str| record.pointer(&format!("/blocks/{name}")).and_then(Value::as_u64);
     Some((number("count")?, number("max")?))
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> + Clone + use<'a> {
-    record.get(name).and_then(Value::as_array).into_iter().flatten()
 }

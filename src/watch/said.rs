@@ -133,14 +133,10 @@ impl Thread {
 }
 
 fn detail_of(tool: &str, input: &Map<String, Value>, cwd: Option<&str>) -> String {
-    let other = || {
-        let fields = ["description", "subject", "pattern", "url", "query", "skill"];
-        fields.iter().find_map(|field| input.get(*field)?.as_str())
-    };
     let detail = match tools::what(tool, input) {
         Use::File { path, .. } => Some(inside(path, cwd.unwrap_or_default())),
         Use::Shell(command) | Use::PowerShell(command) => Some(command),
-        Use::Other => other(),
+        Use::Other => tools::described(input),
     };
     detail.map(|detail| cut(detail, MAX_TEXT)).unwrap_or_default()
 }

@@ -203,7 +203,7 @@ fn what_cannot_be_run_is_said() {
     assert_snapshot!(test.shows(&["run"]), @"
     exit 1
     ----- stderr
-    conclaude: [ROOT]/.conclaude.yaml is not trusted, so nothing is run: look at the file, then run `conclaude trust`
+    conclaude: [ROOT]/.conclaude.yaml is not trusted, so nothing is run. Look at the file, then run `conclaude trust` in the project
     ");
     assert!(!test.root().join("ran").exists());
     run_in(&test.root(), &["trust", "--yes"]);
@@ -218,7 +218,7 @@ fn git_is_asked_for_files_only_where_the_config_is_trusted() {
     assert_snapshot!(test.shows(&["run"]), @"
     exit 1
     ----- stderr
-    conclaude: [ROOT]/.conclaude.yaml is not trusted, so nothing is run: look at the file, then run `conclaude trust`
+    conclaude: [ROOT]/.conclaude.yaml is not trusted, so nothing is run. Look at the file, then run `conclaude trust` in the project
     ");
     run_in(&test.root(), &["trust", "--yes"]);
     assert_snapshot!(test.shows(&["run"]), @"

@@ -402,7 +402,7 @@ fn a_command_of_the_config_proves_no_phase_of_a_project_that_nobody_trusts() {
     conclaude(&["install", "--user"]);
     insta::assert_snapshot!(conclaude(&["des", "run", "01.json", "RED"]), @"
     exit 1
-    conclaude: [ROOT]/.conclaude.yaml is not trusted, so its commands do not run: look at the file, then run `conclaude trust`
+    conclaude: [ROOT]/.conclaude.yaml is not trusted, so its commands do not run. Look at the file, then run `conclaude trust` in the project
     ");
     assert!(!root.join("ran").exists());
     conclaude(&["trust", "--yes"]);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::audit::{self, Record};
 use crate::cli::out::Out;
 use crate::cli::root;
-use crate::config::{ConclaudeConfig, Origins, Patterns};
+use crate::config::{ConclaudeConfig, Origins, Patterns, TRUST_IT};
 use crate::des::call::Call;
 use crate::des::protected::is_protected;
 use crate::des::record::{self, Change};
@@ -121,9 +121,7 @@ impl Project {
         origins.check_trust(load::why_untrusted);
         match origins.untrusted(&["des", "evidence"]) {
             None => Ok(()),
-            Some(why) => Err(io::Error::other(format!(
-                "{why}, so its commands do not run: look at the file, then run `conclaude trust`"
-            ))),
+            Some(why) => Err(io::Error::other(format!("{why}, so its commands do not run. {TRUST_IT}"))),
         }
     }
 

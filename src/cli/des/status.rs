@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::project::Project;
+use crate::audit::fields::text;
 use crate::audit::{Filter, Reader, Trail};
 use crate::cli::out::{Out, Paint};
 use crate::cli::table;
@@ -127,10 +128,6 @@ pub(super) fn step_files(folder: &Path) -> Vec<PathBuf> {
     let is_step = |step: step::Step| step.phases().is_some() || !step.has_phases();
     files.retain(|path| step::read(path, "").is_ok_and(|(step, _)| is_step(step)));
     files
-}
-
-fn text<'a>(record: &'a Value, field: &str) -> Option<&'a str> {
-    record.get(field).and_then(Value::as_str)
 }
 
 fn find_json_files(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {

@@ -5,6 +5,7 @@ use std::io;
 use serde_json::Value;
 
 use super::today::Today;
+use crate::audit::fields::{list, text};
 use crate::audit::{Entry, reasons as words};
 use crate::cli::explain::layout::{marked, paragraph};
 use crate::cli::explain::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
@@ -24,14 +25,6 @@ pub(super) fn all(out: &mut Out<'_>, entry: &Entry, today: &Today) -> io::Result
     }
     writeln!(out, "\n{BOLD}Today{BOLD:#}")?;
     print_today(out, today)
-}
-
-fn text(value: &Value, name: &str) -> Option<String> {
-    value.get(name).and_then(Value::as_str).map(str::to_owned)
-}
-
-fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    record.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
@@ -56,7 +49,7 @@ fn head(out: &mut Out<'_>, record: &Value) -> io::Result<()> {
 fn gate(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
     let Some(markers) = record.get("des") else { return Ok(false) };
     let tool = record.pointer("/tool/name").and_then(Value::as_str);
-    let (gate, checked) = match (text(record, "event").as_deref(), tool) {
+    let (gate, checked) = match (text(record, "event"), tool) {
         (Some("PreToolUse"), Some(tool)) if tools::starts_agent(tool) => (
             "Gate 1",
             "the markers, the step file, the agent, the safety flags and the required sections of the prompt",
@@ -94,12 +87,12 @@ fn reasons(out: &mut Out<'_>, record: &Value) -> io::Result<bool> {
         is_any = true;
     }
     for command in list(record, "commands") {
-        let run = crate::messages::short(&text(command, "run").unwrap_or_default());
+        let run = crate::messages::short(text(command, "run").unwrap_or_default());
         item(out, command, &words::of_command(command, &run))?;
         is_any = true;
     }
     for applied in list(record, "applied") {
-        item(out, applied, &text(applied, "what").unwrap_or_default())?;
+        item(out, applied, text(applied, "what").unwrap_or_default())?;
         is_any = true;
     }
     for skip in list(record, "skipped") {

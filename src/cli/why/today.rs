@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::audit::STILL_RUN;
+use crate::audit::fields::{list, text as recorded_text};
 use crate::cli::explain::{Asked, explain, json as explained};
 use crate::decide::{Count, Word};
 use crate::des::gates::shell_quote;
@@ -52,7 +53,7 @@ impl Today {
 }
 
 fn text<'a>(record: &'a Value, name: &str) -> Option<&'a str> {
-    record.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+    recorded_text(record, name).filter(|text| !text.is_empty())
 }
 
 pub(super) fn today(record: &Value) -> Today {
@@ -110,10 +111,6 @@ fn judged(record: &Value) -> Result<Today, String> {
     why.extend(without_files(&rehearsal));
     let (is_same, command) = (decision == recorded, known.explain());
     Ok(Today::Decided { decision, is_same, why, command, rehearsal: Box::new(rehearsal) })
-}
-
-fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    record.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Whether a rule of `contextRules` or `slashCommands` took part.

@@ -13,12 +13,6 @@ pub fn own(event: EventKind) -> impl Iterator<Item = &'static str> {
     names.filter(|name| !COMMON.contains(name))
 }
 
-/// The fields of a tool's input that name the file it works on.
-pub const FILE_FIELDS: [&str; 2] = ["file_path", "notebook_path"];
-
-/// The field of a tool's input with the shell command.
-pub const COMMAND_FIELD: &str = "command";
-
 /// The field that names the file which an event without a tool is about.
 pub(crate) const FILE_PATH: &str = "file_path";
 

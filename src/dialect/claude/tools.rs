@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::agents;
 use crate::shell::Access;
 
 /// What a tool call does, as far as its input says.
@@ -24,7 +25,10 @@ pub(crate) const SHELL: &str = "Bash";
 const MONITOR: &str = "Monitor";
 const POWER_SHELL: &str = "PowerShell";
 
-/// The tools with a command, in their field `command`.
+/// The field with the command of a tool that has one.
+pub(crate) const COMMAND: &str = "command";
+
+/// The tools with a command.
 pub(crate) const WITH_COMMAND: [&str; 3] = [SHELL, MONITOR, POWER_SHELL];
 
 /// Whether rules for `Bash` are for this tool as well, as those of Claude Code's own permissions are for Monitor. One that allows a
@@ -46,10 +50,27 @@ const FILE_TOOLS: [(&str, &str, Access); 6] = [
     ("NotebookRead", "notebook_path", Access::Read),
 ];
 
-/// Those that write, and those that read; a shell does both.
-pub(crate) const WRITING: &[&str] =
-    &["Write", "Edit", "MultiEdit", "NotebookEdit", "Bash", "Monitor", "PowerShell"];
-pub(crate) const READING: &[&str] = &["Read", "NotebookRead", "Grep", "Bash", "Monitor", "PowerShell"];
+/// A search, and the field that may name a single file.
+const SEARCH: (&str, &str) = ("Grep", "path");
+
+/// The tools that may write files; a shell may also read them.
+pub(crate) fn writing() -> impl Iterator<Item = &'static str> {
+    with_access(Access::Write).chain(WITH_COMMAND)
+}
+
+/// The tools that may read files.
+pub(crate) fn reading() -> impl Iterator<Item = &'static str> {
+    with_access(Access::Read).chain([SEARCH.0]).chain(WITH_COMMAND)
+}
+
+fn with_access(wanted: Access) -> impl Iterator<Item = &'static str> {
+    FILE_TOOLS.iter().filter(move |(.., access)| *access == wanted).map(|(tool, ..)| *tool)
+}
+
+/// The file that a tool's input names, whichever tool it is.
+pub(crate) fn named_file(input: &Map<String, Value>) -> Option<&str> {
+    FILE_TOOLS.iter().find_map(|(_, field, _)| input.get(*field)?.as_str())
+}
 
 /// The field of a tool's input that names its file.
 pub(crate) fn file_field(tool: &str) -> Option<&'static str> {
@@ -60,13 +81,19 @@ pub(crate) fn file_field(tool: &str) -> Option<&'static str> {
 /// The tool whose input this looks like.
 pub(crate) fn guess(input: &Map<String, Value>) -> Option<&'static str> {
     let fields = [
-        ("command", "Bash"),
+        (COMMAND, SHELL),
         ("notebook_path", "NotebookEdit"),
         ("old_string", "Edit"),
         ("file_path", "Write"),
-        ("prompt", "Agent"),
+        (agents::PROMPT, AGENT),
     ];
     fields.into_iter().find(|(field, _)| input.contains_key(*field)).map(|(_, tool)| tool)
+}
+
+/// What a call is about that names no file and no command, in a few words.
+pub(crate) fn described(input: &Map<String, Value>) -> Option<&str> {
+    let fields = ["description", "subject", "pattern", "url", "query", "skill"];
+    fields.iter().find_map(|field| input.get(*field)?.as_str())
 }
 
 /// Tools that only look, or call others that are seen by themselves.
@@ -184,12 +211,12 @@ pub(crate) fn can_write(allowed: Option<&[String]>, denied: &[String]) -> bool {
 
 /// Whether a call of this tool may write files, as far as that is known.
 pub(crate) fn may_write_files(tool: &str) -> bool {
-    !KNOWN.contains(&tool) || WRITING.contains(&tool)
+    !KNOWN.contains(&tool) || writing().any(|writing| writing == tool)
 }
 
 /// Whether a call of this tool may name files or a command, as far as that is known.
 pub(crate) fn may_touch_files(tool: &str) -> bool {
-    !KNOWN.contains(&tool) || WRITING.contains(&tool) || READING.contains(&tool)
+    may_write_files(tool) || reading().any(|reading| reading == tool)
 }
 
 /// The field of a tool's input that should name its file or its command and is no text that could do that, and what would be done
@@ -198,10 +225,8 @@ pub(crate) fn malformed(tool: &str, input: &Map<String, Value>) -> Option<(&'sta
     let file = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
     let (field, access, is_required) = match file {
         Some((_, field, access)) => (*field, Some(*access), true),
-        None if WITH_COMMAND.contains(&tool) => {
-            ("command", None, tool != MONITOR || !input.contains_key("ws"))
-        }
-        None if tool == "Grep" => ("path", Some(Access::Read), false),
+        None if WITH_COMMAND.contains(&tool) => (COMMAND, None, tool != MONITOR || !input.contains_key("ws")),
+        None if tool == SEARCH.0 => (SEARCH.1, Some(Access::Read), false),
         None => return None,
     };
     let is_usable = match input.get(field) {
@@ -217,12 +242,12 @@ pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
     if WITH_COMMAND.contains(&tool) {
         let shell = if tool == POWER_SHELL { Use::PowerShell } else { Use::Shell };
-        return field("command").map_or(Use::Other, shell);
+        return field(COMMAND).map_or(Use::Other, shell);
     }
     let found = FILE_TOOLS.iter().find(|(name, ..)| *name == tool);
     let file = found.and_then(|(_, name, access)| Some(Use::File { access: *access, path: field(name)? }));
     // Searching one file reads it.
-    let searched = (tool == "Grep").then(|| field("path")).flatten();
+    let searched = (tool == SEARCH.0).then(|| field(SEARCH.1)).flatten();
     file.or_else(|| searched.map(|path| Use::File { access: Access::Read, path })).unwrap_or(Use::Other)
 }
 
@@ -230,7 +255,7 @@ pub(crate) fn what<'a>(tool: &str, input: &'a Map<String, Value>) -> Use<'a> {
 pub(crate) fn searched(tool: &str, input: &Map<String, Value>) -> Option<String> {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
     let name =
-        field("glob").filter(|name| tool == "Grep" && !name.contains(['*', '?', '[', '{', '!', '\0']))?;
-    let folder = field("path").filter(|folder| !folder.contains('\0'));
+        field("glob").filter(|name| tool == SEARCH.0 && !name.contains(['*', '?', '[', '{', '!', '\0']))?;
+    let folder = field(SEARCH.1).filter(|folder| !folder.contains('\0'));
     Some(folder.map_or_else(|| name.to_owned(), |folder| format!("{}/{name}", folder.trim_end_matches('/'))))
 }

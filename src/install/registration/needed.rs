@@ -126,10 +126,11 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
     }
     let ours: Vec<String> = match event {
         EventKind::PreToolUse => {
-            let guarded = config.guards.tools(tools::READING, tools::WRITING, mcp::MATCHER)?;
-            let gated: &[&str] = if gates_on { &[tools::AGENT] } else { &[] };
-            let written = if gates_on { tools::WRITING } else { &[] };
-            gated.iter().chain(written).map(|tool| (*tool).to_owned()).chain(guarded).collect()
+            let reading: Vec<&str> = tools::reading().collect();
+            let writing: Vec<&str> = tools::writing().collect();
+            let guarded = config.guards.tools(&reading, &writing, mcp::MATCHER)?;
+            let gated = [tools::AGENT].into_iter().chain(writing).filter(|_| gates_on);
+            gated.map(str::to_owned).chain(guarded).collect()
         }
         EventKind::PostToolUse => vec![tools::AGENT.into()],
         EventKind::PermissionRequest => config.permissions.tools()?,
@@ -162,7 +163,7 @@ fn matcher(event: EventKind, config: &ConclaudeConfig, gates_on: bool, is_notifi
 
 /// The tools that a pattern is about, as far as its commands can run. None for all.
 fn tools_of(pattern: &Pattern, commands: &[CommandConfig]) -> Option<Vec<String>> {
-    let writing = || tools::WRITING.iter().map(|tool| (*tool).to_owned()).collect();
+    let writing = || tools::writing().map(str::to_owned).collect();
     let is_for_files = commands.iter().all(|command| command.files.is_some());
     pattern.alternatives().or_else(|| is_for_files.then(writing))
 }

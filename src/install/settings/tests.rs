@@ -164,7 +164,7 @@ fn lines_that_call_us_among_other_things_are_seen_and_left() {
 }
 
 #[test]
-fn an_older_registration_is_replaced_where_it_stands() {
+fn an_older_registration_is_replaced_in_its_position() {
     let first = install("{\n  \"x\": 1\n}\n", &wanted()).unwrap();
     let mut later = wanted();
     later[0].timeout = 3600;

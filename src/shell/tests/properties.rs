@@ -124,7 +124,7 @@ fn the_result_does_not_depend_on_how_words_are_quoted() {
 }
 
 #[test]
-fn a_command_does_the_same_wherever_it_stands() {
+fn a_command_does_the_same_in_every_position() {
     let around = [
         "( COMMAND\n)",
         "{ COMMAND\n}",
