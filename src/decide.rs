@@ -21,7 +21,7 @@ pub(crate) enum Word {
     Warned,
     /// The step failed and admits it.
     AllowedFailed,
-    /// It would have blocked, but the limit is reached.
+    /// It would have blocked, but a limit is reached: on blocks, or on those by timeouts.
     AllowedDespiteFailure,
     Blocked,
     Denied,
@@ -178,7 +178,9 @@ pub(crate) fn unless_unrecorded(plan: &Plan, outcomes: &[Outcome], decided: Deci
 }
 
 fn allow(plan: &Plan, outcomes: &[Outcome]) -> Decided {
-    let word = if outcomes.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
+    let word = if outcomes.iter().any(Outcome::is_repeated_timeout) {
+        Word::AllowedDespiteFailure
+    } else if outcomes.iter().any(|outcome| outcome.evidence == Evidence::HonestFailure) {
         Word::AllowedFailed
     } else if outcomes.iter().any(|outcome| outcome.as_finding().is_some()) {
         Word::Warned

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use crate::config::Reaction;
 use crate::finding::Finding;
 use crate::plan::Command;
 use crate::rule::Rule;
@@ -163,6 +164,13 @@ impl Outcome {
             Evidence::Command(run) => Some(run),
             _ => None,
         }
+    }
+
+    /// Whether it only warns because an agent is blocked by timeouts once: it fails as before.
+    #[must_use]
+    pub(crate) fn is_repeated_timeout(&self) -> bool {
+        let is_repeated = |run: &CommandRun| run.is_timeout && run.command.on_timeout == Reaction::Block;
+        self.verdict == Verdict::Warn && self.run().is_some_and(is_repeated)
     }
 
     /// What Claude is given because of it.

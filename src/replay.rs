@@ -17,6 +17,7 @@ use crate::hooks::replay::Replayer;
 use crate::order::sorted;
 use crate::root::{Root, claude_folder};
 use crate::text;
+use crate::transcript::listing::LeftOut;
 use crate::transcript::sessions::{self, AgentFile, SessionFiles};
 use crate::transcript::stream::Stream;
 
@@ -34,34 +35,32 @@ use seen::Seen;
 pub(crate) use state::Thread;
 use state::Walk;
 
-/// Behind the number of links.
-pub(crate) const LINKS_NOT_FOLLOWED: &str = "to a folder or to nothing not followed";
-
-/// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any. And how many
-/// links in these folders were not followed.
+/// The sessions that are meant: by the start of their id, as files, as folders; all of the project without any. And what was left
+/// out of these folders.
 ///
 /// # Errors
 /// When there is nothing of that name.
-pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFiles>, u64)> {
+pub(crate) fn find(named: &[String], root: &Root) -> io::Result<(Vec<SessionFiles>, LeftOut)> {
     let claude = claude_folder();
     let of_project =
         || claude.as_deref().map(|claude| sessions::of_project(claude, &root.folder)).unwrap_or_default();
-    let (mut found, mut links) = (Vec::new(), 0);
+    let (mut found, mut left_out) = (Vec::new(), LeftOut::default());
     for source in named {
-        found.extend(of_source(source, claude.as_deref(), of_project, &mut links)?);
+        found.extend(of_source(source, claude.as_deref(), of_project, &mut left_out)?);
     }
     if named.is_empty() {
-        found = of_project();
+        (found, left_out) = of_project();
     }
     if found.is_empty() {
         let looked_in = claude
             .map_or_else(|| "a home folder".into(), |claude| claude.join("projects").display().to_string());
         return Err(io::Error::other(format!(
-            "there is no transcript of {} in {looked_in}; name a session, a file or a folder",
-            root.folder.display()
+            "there is no transcript of {} in {looked_in}; name a session, a file or a folder{}",
+            root.folder.display(),
+            besides(&left_out)
         )));
     }
-    Ok((sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))), links))
+    Ok((sorted(found, |a, b| (&a.id, &a.main).cmp(&(&b.id, &b.main))), left_out))
 }
 
 /// How many sessions these are: the same one may be named twice, in other words.
@@ -76,37 +75,51 @@ pub(crate) fn count(found: &[SessionFiles]) -> u64 {
 fn of_source(
     source: &str,
     claude: Option<&Path>,
-    of_project: impl Fn() -> Vec<SessionFiles>,
-    links: &mut u64,
+    of_project: impl Fn() -> (Vec<SessionFiles>, LeftOut),
+    left_out: &mut LeftOut,
 ) -> io::Result<Vec<SessionFiles>> {
     let path = Path::new(source);
-    let found = if path.is_dir() {
-        let (found, not_followed) = sessions::in_folder_and_links(path);
-        *links += not_followed;
-        found
+    let (found, not_read) = if path.is_dir() {
+        sessions::in_folder(path)
     } else if path.exists() {
-        let session = sessions::of_file(path);
+        let (session, not_read) = sessions::of_file(path);
         // A file that was copied has another name than its session.
-        vec![SessionFiles { id: session.start().session_id.unwrap_or(session.id.clone()), ..session }]
+        let id = session.start().session_id.unwrap_or(session.id.clone());
+        (vec![SessionFiles { id, ..session }], not_read)
     } else {
         let is_meant = |session: &SessionFiles| session.id.starts_with(source);
-        let own: Vec<SessionFiles> = of_project().into_iter().filter(is_meant).collect();
-        let all = || claude.map(|claude| sessions::in_folder(&claude.join("projects"))).unwrap_or_default();
-        if own.is_empty() { all().into_iter().filter(is_meant).collect() } else { own }
+        let of = |found: Vec<SessionFiles>| found.into_iter().filter(is_meant).collect::<Vec<_>>();
+        let own = of(of_project().0);
+        let all = || claude.map(|claude| sessions::in_folder(&claude.join("projects")).0).unwrap_or_default();
+        // What else is in those folders is not meant.
+        (if own.is_empty() { of(all()) } else { own }, LeftOut::default())
     };
     match found.is_empty() {
-        true if path.is_dir() => {
-            let links = match *links {
-                0 => String::new(),
-                n => format!("; {} {LINKS_NOT_FOLLOWED}", text::count(n, "link")),
-            };
-            Err(io::Error::other(format!("there is no transcript (*.jsonl) in {source}{links}")))
-        }
+        true if path.is_dir() => Err(io::Error::other(format!(
+            "there is no transcript (*.jsonl) in {source}{}",
+            besides(&not_read)
+        ))),
         true => Err(io::Error::other(format!(
             "{source} is neither a file, nor a folder with transcripts, nor the start of a session's id"
         ))),
-        false => Ok(found),
+        false => {
+            left_out.add(not_read);
+            Ok(found)
+        }
     }
+}
+
+/// What was left out where nothing else is there.
+fn besides(left_out: &LeftOut) -> String {
+    let unreadable = left_out.unreadable.iter().cloned();
+    notes_of(left_out).chain(unreadable).map(|what| format!("; {what}")).collect()
+}
+
+/// What was left out and is no error, in words.
+pub(crate) fn notes_of(left_out: &LeftOut) -> impl Iterator<Item = String> {
+    let of = |n: u64, noun: &str, what: &str| (n > 0).then(|| format!("{} {what}", text::count(n, noun)));
+    let links = of(left_out.links, "link", "to a folder or to nothing not followed");
+    links.into_iter().chain(of(left_out.empty, "empty transcript", "not read"))
 }
 
 /// The transcripts of sessions, each once.

@@ -5,6 +5,7 @@ use std::io;
 use jiff::Timestamp;
 
 use crate::audit::{Trail, Verdict, verify};
+use crate::transcript::listing::LeftOut;
 use crate::transcript::sessions::{self, SessionFiles};
 
 mod html;
@@ -43,7 +44,7 @@ pub(crate) fn gather(scope: &Scope<'_>) -> io::Result<Report> {
 fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
     let mut report = Report::new(scope.root, scope.session, scope.since);
     let mut lanes = lanes::Lanes::new(scope.root);
-    let files = transcripts(scope);
+    let (files, left_out) = transcripts(scope);
     let summaries = threads::read(&files, scope.since);
     for (session, summary) in summaries {
         lanes.add_transcript(&mut report, session, summary, scope.prices);
@@ -51,22 +52,22 @@ fn read_all(scope: &Scope<'_>, trail: &Trail) -> io::Result<Report> {
     let named = records::read(&mut report, &mut lanes, trail, scope)?;
     report.steps = steps::read(scope.root, &named);
     lanes.finish(&mut report);
+    report.transcripts.problems.extend(left_out.unreadable);
     Ok(report)
 }
 
-/// The transcripts of the sessions that may have something to say.
-fn transcripts(scope: &Scope<'_>) -> Vec<SessionFiles> {
-    let Some(claude) = scope.claude else { return Vec::new() };
+/// The transcripts of the sessions that may have something to say, and what was left out.
+fn transcripts(scope: &Scope<'_>) -> (Vec<SessionFiles>, LeftOut) {
+    let Some(claude) = scope.claude else { return Default::default() };
     let is_recent = |session: &SessionFiles| {
         let changed = session.paths().filter_map(|path| path.metadata().ok()?.modified().ok());
         let newest = changed.max().and_then(|time| Timestamp::try_from(time).ok());
         scope.since.is_none_or(|since| newest.is_none_or(|newest| newest >= since))
     };
-    sessions::of_project(claude, scope.root)
-        .into_iter()
-        .filter(|session| scope.session.is_none_or(|wanted| session.id.starts_with(wanted)))
-        .filter(is_recent)
-        .collect()
+    let (mut found, left_out) = sessions::of_project(claude, scope.root);
+    found.retain(|session| scope.session.is_none_or(|wanted| session.id.starts_with(wanted)));
+    found.retain(is_recent);
+    (found, left_out)
 }
 
 fn of_verdict(verdict: Verdict) -> model::Chain {

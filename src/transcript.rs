@@ -15,6 +15,7 @@ pub mod counts;
 pub(crate) mod fate;
 pub mod identity;
 mod lines;
+pub(crate) mod listing;
 pub mod sessions;
 pub mod stream;
 mod tool_calls;

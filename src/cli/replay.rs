@@ -73,7 +73,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         replay::work(&replayer, request.since, io::stdin().lock(), &print)?;
         return Ok(Exit::Success);
     }
-    let (sessions, links) = replay::find(&request.sources, &root)?;
+    let (sessions, not_listed) = replay::find(&request.sources, &root)?;
     let mut projects = Projects::of(&root);
     let threads = replay::threads(&sessions, request.since, &mut projects);
     let started = Instant::now();
@@ -84,8 +84,10 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
         jobs: request.jobs.map(|jobs| jobs.clamp(1, MAX_JOBS)),
         worker: &|| worker(request),
     };
-    let seen = reading.all(&threads, &|bytes| progress.show(bytes));
+    let mut seen = reading.all(&threads, &|bytes| progress.show(bytes));
     progress.clear();
+    seen.unreadable += not_listed.unreadable.len() as u64;
+    not_listed.unreadable.iter().for_each(|problem| seen.problem(problem.clone()));
     let replayed = Replayed {
         replayer: &replayer,
         seen: &seen,
@@ -94,7 +96,7 @@ pub(super) fn run(request: &Request) -> io::Result<Exit> {
             None => replay::count(&sessions).saturating_sub(seen.unreadable_sessions),
         },
         transcripts: (threads.len() as u64).saturating_sub(seen.not_replayed.old_files),
-        links,
+        not_listed,
         // Whoever names a file wants it compared with all of them.
         other_configs: if request.config.is_none() { projects.other_configs } else { Elsewhere::default() },
         gone: projects.gone,

@@ -4,10 +4,10 @@ use super::context::Context;
 use crate::decide::{HookResult, Word};
 use crate::log;
 use crate::messages;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Verdict};
 use crate::plan::Plan;
 
-/// Adds the line to the result. What is allowed after `maxBlocks` says so itself.
+/// Adds the line to the result. What is allowed after `maxBlocks` says so itself; what timed out again blocks nothing any more.
 pub(super) fn add(
     context: &Context<'_>,
     plan: &Plan,
@@ -20,7 +20,9 @@ pub(super) fn add(
     let Some(agent) = context.stopping().filter(|_| is_final) else { return result };
     // Until the next prompt Claude is not made to go on any more.
     let has_gone_on = messages::asked_to_go_on(outcomes).is_some();
-    if word == Word::AllowedDespiteFailure || has_gone_on {
+    let is_at_limit = word == Word::AllowedDespiteFailure
+        && outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    if is_at_limit || has_gone_on {
         return result;
     }
     let blocks = context.session.take_blocks(&agent).unwrap_or_else(|error| {

@@ -10,11 +10,11 @@ use crate::decide::{Count, Decided, Word};
 use crate::des::DesContext;
 use crate::dialect::claude::tools::{self, Use};
 use crate::finding::{Code, Finding};
-use crate::notify;
-use crate::outcome::{CommandRun, Evidence, Outcome};
+use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::environment::FILES;
 use crate::plan::{Gate, Plan};
 use crate::text::{count, head_and_tail};
+use crate::{messages, notify};
 
 pub(super) mod findings;
 mod skipped;
@@ -71,6 +71,7 @@ fn of_decision(
     });
     let notification = notification(context, plan, outcomes, decided.result.is_allowed());
     let reason = record.reason.or_else(|| decided.is_unasked.then(|| nobody_to_ask(context)));
+    let reason = reason.or_else(|| timed_out_again(outcomes, decided));
     Some(Record { blocks, notification, reason, ..record })
 }
 
@@ -78,6 +79,15 @@ fn of_decision(
 fn nobody_to_ask(context: &Context<'_>) -> String {
     let mode = context.payload().base().permission_mode.as_deref().unwrap_or_default();
     format!("in the permission mode `{mode}` nobody can be asked, so what a rule asks about is denied")
+}
+
+/// Why a stop is allowed although a command that blocks timed out.
+fn timed_out_again(outcomes: &[Outcome], decided: &Decided) -> Option<String> {
+    let is_at_limit = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Block);
+    let runs = outcomes.iter().filter(|outcome| outcome.is_repeated_timeout()).filter_map(Outcome::run);
+    let names: Vec<String> = runs.map(|run| format!("`{}`", messages::short(&run.command.run))).collect();
+    let is_why = decided.word == Word::AllowedDespiteFailure && !is_at_limit && !names.is_empty();
+    is_why.then(|| format!("{} timed out again, and an agent is blocked by timeouts once", names.join(", ")))
 }
 
 /// How the event went, where the user is notified of it.

@@ -90,8 +90,11 @@ impl Walk<'_> {
             self.running.remove(id);
         }
         if !is_notification(&prompt) {
-            self.written.clear();
-            self.written_names.clear();
+            // No stop has looked at what was written before a prompt that came while Claude worked.
+            if !entry.is_queued() {
+                self.written.clear();
+                self.written_names.clear();
+            }
             (self.blocks, self.was_blocked) = (0, false);
         }
         self.seen.prompts += u64::from(!self.is_early);

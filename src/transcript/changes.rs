@@ -32,9 +32,11 @@ pub(crate) fn changes(path: &Path, since_prompt: bool, home: Option<&str>) -> io
     Ok(changed.into_iter().filter(|(_, failed)| !failed).map(|(change, _)| change).collect())
 }
 
-/// Whether the user asks the main thread for something on this line.
+/// Whether the user asks the main thread for something on this line. What comes while Claude works is none: no stop has looked at what
+/// was changed before it.
 fn is_prompt(line: &[u8]) -> bool {
-    matches!(transcript::Line::read(line), transcript::Line::Entry(entry) if entry.asks() && !entry.is_sidechain.is_true())
+    let transcript::Line::Entry(entry) = transcript::Line::read(line) else { return false };
+    entry.asks() && !entry.is_queued() && !entry.is_sidechain.is_true()
 }
 
 /// What a shell command writes.

@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::counts::Counts;
 use super::identity::Meta;
+use super::listing::{LeftOut, Listing};
 use super::stream::Stream;
 use crate::dialect::claude::layout;
 use crate::dialect::claude::transcript::Scalar;
-
-/// How deep transcripts are looked for: `projects/<project>/<session>/subagents/agent-<id>.jsonl`.
-const MAX_DEPTH: u32 = 6;
 
 /// Claude Code cuts longer names of project folders, and adds a hash.
 const MAX_FOLDER_NAME: usize = 200;
@@ -73,36 +71,32 @@ impl SessionFiles {
     }
 }
 
-/// The sessions whose transcripts are in this folder or below it, by id; what cannot be listed is passed over.
-pub(crate) fn in_folder(folder: &Path) -> Vec<SessionFiles> {
-    in_folder_and_links(folder).0
-}
-
-/// The same, and how many links were not followed: those to folders, which could lead in a circle, and those to nothing.
-pub(crate) fn in_folder_and_links(folder: &Path) -> (Vec<SessionFiles>, u64) {
-    let (mut files, mut links) = (Vec::new(), 0);
-    walk(folder, MAX_DEPTH, &mut files, &mut links);
-    files.retain(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0));
-    (of_files(files), links)
+/// The sessions whose transcripts are in this folder or below it, by id, and what was left out.
+pub(crate) fn in_folder(folder: &Path) -> (Vec<SessionFiles>, LeftOut) {
+    let Listing { files, left_out } = Listing::of(folder, usize::MAX);
+    (of_files(files), left_out)
 }
 
 /// The session of a file: of the main thread with its subagents, or of one subagent alone.
-pub(crate) fn of_file(path: &Path) -> SessionFiles {
-    let mut files = vec![path.to_owned()];
+pub(crate) fn of_file(path: &Path) -> (SessionFiles, LeftOut) {
+    let (mut files, mut left_out) = (vec![path.to_owned()], LeftOut::default());
     if agent_of(path).is_none() {
-        walk(&path.with_extension(""), 1, &mut files, &mut 0);
+        let beside = Listing::of(&path.with_extension(""), 1);
+        files.extend(beside.files);
+        left_out = beside.left_out;
     }
-    of_files(files).into_iter().next().unwrap_or_default()
+    (of_files(files).into_iter().next().unwrap_or_default(), left_out)
 }
 
 /// The sessions of the project with this root: those that were started in it or below it.
-pub(crate) fn of_project(claude: &Path, root: &Path) -> Vec<SessionFiles> {
-    let found: Vec<SessionFiles> = folders_of_project(claude, root)
-        .iter()
-        .flat_map(|folder| in_folder(folder))
-        .filter(|session| session.is_of(root))
-        .collect();
-    sorted(found, |a, b| a.id.cmp(&b.id))
+pub(crate) fn of_project(claude: &Path, root: &Path) -> (Vec<SessionFiles>, LeftOut) {
+    let (mut found, mut left_out) = (Vec::new(), LeftOut::default());
+    for folder in folders_of_project(claude, root) {
+        let (sessions, not_read) = in_folder(&folder);
+        found.extend(sessions.into_iter().filter(|session| session.is_of(root)));
+        left_out.add(not_read);
+    }
+    (sorted(found, |a, b| a.id.cmp(&b.id)), left_out)
 }
 
 /// The folders in which these may be; others have the same start.
@@ -157,26 +151,6 @@ fn start(path: &Path, is_enough: impl Fn(&Start) -> bool) -> Start {
 /// What the user asked for first in a session.
 pub(crate) fn first_prompt(main: &Path) -> Option<String> {
     start(main, |start| start.prompt.is_some()).prompt
-}
-
-fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>, links: &mut u64) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let (path, Ok(mut kind)) = (entry.path(), entry.file_type()) else { continue };
-        if kind.is_symlink() {
-            match path.metadata() {
-                Ok(target) if !target.is_dir() => kind = target.file_type(),
-                _ => {
-                    *links += 1;
-                    continue;
-                }
-            }
-        }
-        if kind.is_dir() && depth > 0 {
-            walk(&path, depth - 1, found, links);
-        } else if kind.is_file() && layout::is_transcript(&path) {
-            found.push(path);
-        }
-    }
 }
 
 /// The session's folder and the agent's id, if this is the transcript of a subagent.
@@ -234,15 +208,15 @@ mod tests {
         write(root, "projects/-p/s1/subagents/agent-a.meta.json", r#"{"agentType":"coder"}"#);
         write(root, "projects/-p/s2/subagents/agent-c.jsonl", &line("/p"));
         write(root, "projects/-p/memory/notes.md", "");
-        let all = in_folder(root);
+        let all = in_folder(root).0;
         let shown: Vec<_> = all
             .iter()
             .map(|session| (session.id.as_str(), session.main.is_some(), session.agents.len()))
             .collect();
         assert_eq!(shown, [("s1", true, 2), ("s2", false, 1)]);
         assert_eq!(all[0].agents[0].meta.agent_type.as_deref(), Some("coder"));
-        assert_eq!(of_file(&root.join("projects/-p/s1.jsonl")), all[0]);
-        assert_eq!(of_file(&all[0].agents[1].path).agents, all[0].agents[1..]);
+        assert_eq!(of_file(&root.join("projects/-p/s1.jsonl")).0, all[0]);
+        assert_eq!(of_file(&all[0].agents[1].path).0.agents, all[0].agents[1..]);
     }
 
     #[test]
@@ -255,7 +229,7 @@ mod tests {
         write(root, "projects/-home-u-a-bc/s3.jsonl", &line("/home/u/a.bc"));
         write(root, "projects/-home-u-a-b/empty.jsonl", "");
         let ids = |project: &str| -> Vec<String> {
-            of_project(root, Path::new(project)).into_iter().map(|session| session.id).collect()
+            of_project(root, Path::new(project)).0.into_iter().map(|session| session.id).collect()
         };
         assert_eq!(ids("/home/u/a.b"), ["s1", "s2"]);
         assert_eq!(ids("/home/u/nothing"), [""; 0]);

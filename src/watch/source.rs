@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         for (_, path) in found.iter().rev() {
             let root = &self.real_root;
             let is_ours =
-                self.is_ours.entry(path.clone()).or_insert_with(|| sessions::of_file(path).is_of(root));
+                self.is_ours.entry(path.clone()).or_insert_with(|| sessions::of_file(path).0.is_of(root));
             if !*is_ours {
                 // A new file has no folder in it yet.
                 self.is_ours.remove(path);
@@ -181,7 +181,7 @@ impl<'a> Source<'a> {
             return;
         }
         self.folders.insert(main.to_owned(), changed);
-        let SessionFiles { id, agents, .. } = sessions::of_file(main);
+        let (SessionFiles { id, agents, .. }, _) = sessions::of_file(main);
         self.add(main.to_owned(), &id, None);
         for agent in agents {
             let time = agent.path.metadata().and_then(|metadata| metadata.modified()).ok();

@@ -257,6 +257,10 @@ fn each_command_that_fails_alone_has_an_answer_of_its_own() {
       ✗ Tests failed
         `npm test` timed out after 5 s and was terminated
       Fix what is marked ✗, then finish again.
+    if `npm test` times out again: allowed_despite_failure (exit 0)
+      conclaude: ⚠ Tests failed
+        `npm test` timed out after 5 s and was terminated
+        (it only warns now: an agent is blocked by timeouts once)
     if all fail: blocked (exit 2)
       conclaude: you may not stop yet (block 1 of 3):
       ✗ Linting failed
@@ -281,6 +285,7 @@ fn each_command_that_fails_alone_has_an_answer_of_its_own() {
     if `npm run lint` fails
     if `npm test` fails
     if `npm test` times out
+    if `npm test` times out again
     if all fail
     the same after 3 blocks (maxBlocks)
     ");

@@ -251,6 +251,8 @@ fn json_says_the_same_as_the_table() {
         "sidechain_lines": 0,
         "agents_without_type": 0,
         "old_transcripts": 0,
+        "empty_transcripts": 0,
+        "links": 0,
         "sections": []
       },
       "not_judged": 0,

@@ -494,3 +494,15 @@ fn markdown_names_a_record_that_was_changed_and_cuts_no_warning() {
     let broken = shown.lines().find(|line| line.contains("audit trail broken")).unwrap();
     assert!(!broken.contains('…'), "{broken}");
 }
+
+#[test]
+fn a_prompt_that_comes_while_claude_works_is_counted() {
+    let test = Test::stop();
+    let mut all = Transcripts::of(&test.root(), "s1");
+    all.prompt(None, "write it")
+        .calls(None, "t1", "Bash", json!({"command": "make"}))
+        .result(None, "t1", "ok", false);
+    all.queued("prompt", &json!("please deploy it too")).says(None, "Done.");
+    let report = data(&test.root(), &[]);
+    assert_eq!(report["sessions"][0]["prompts"], 2, "{report}");
+}

@@ -5,6 +5,7 @@ use crate::decide::{Count, Word};
 use crate::hooks::rehearse::{Answered, End, Rehearsal};
 use crate::messages;
 use crate::plan::Command;
+use crate::text;
 
 pub(super) struct Case {
     /// Empty where there is only one.
@@ -28,8 +29,9 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
         if commands.len() == 1 && command.on_failure == Reaction::Block {
             cases.extend(at_limit(rehearsal, |_| End::Exits(1)));
         }
-        let timeout = command.timeout.map(|_| case(rehearsal, command, End::TimesOut, "times out"));
-        cases.extend(timeout);
+        if command.timeout.is_some() {
+            cases.extend(timeouts(rehearsal, command));
+        }
     }
     if commands.len() > 1 {
         let answered = rehearsal.answer(|_| End::Exits(1), Count::Blocks(1));
@@ -39,6 +41,14 @@ pub(super) fn all(rehearsal: &Rehearsal) -> Vec<Case> {
         cases.extend(limit.flatten());
     }
     cases
+}
+
+/// The first timeout, and the next one where that has another answer.
+fn timeouts(rehearsal: &Rehearsal, command: &Command) -> Vec<Case> {
+    let first = case(rehearsal, command, End::TimesOut, "times out");
+    let again = case(rehearsal, command, End::TimesOutAgain, "times out again");
+    let is_other = first.answered.word != again.answered.word;
+    std::iter::once(first).chain(is_other.then_some(again)).collect()
 }
 
 /// One command ends so, and all others succeed.
@@ -55,6 +65,7 @@ fn case(rehearsal: &Rehearsal, command: &Command, end: End, what: &str) -> Case 
 fn at_limit(rehearsal: &Rehearsal, end: impl Fn(&Command) -> End) -> Option<Case> {
     let answered = rehearsal.answer(end, Count::Exhausted);
     let is_counted = !matches!(answered.word, Some(Word::Blocked | Word::Denied | Word::Asked) | None);
-    let when = format!("the same after {} blocks (maxBlocks)", rehearsal.plan.gates.max_blocks);
+    let blocks = text::count(rehearsal.plan.gates.max_blocks.into(), "block");
+    let when = format!("the same after {blocks} (maxBlocks)");
     is_counted.then_some(Case { when, answered })
 }

@@ -8,6 +8,7 @@ use super::paint::{BAD, BOLD, FAINT, GOOD, WARNING};
 use super::{cases, rules, words};
 use crate::cli::out::Out;
 use crate::config::Reaction;
+use crate::event::Blocking;
 use crate::hooks::rehearse::{Guarded, Rehearsal};
 use crate::plan::Command;
 use crate::plan::environment::FILES;
@@ -193,9 +194,12 @@ fn describe(out: &mut Out<'_>, command: &Command, rehearsal: &Rehearsal) -> io::
     };
     let folder = rehearsal.file_name(&command.cwd);
     let folder = if folder.is_empty() { ".".to_owned() } else { folder };
+    let is_stop = matches!(rehearsal.plan.event.blocking(), Blocking::Stop(_));
+    let once = if is_stop && command.on_timeout == Reaction::Block { " once" } else { "" };
     let timeout = match command.timeout {
         Some(timeout) => {
-            format!("after {} s it is terminated, which {}", timeout.as_secs(), does(command.on_timeout))
+            let does = does(command.on_timeout);
+            format!("after {} s it is terminated, which {does}{once}", timeout.as_secs())
         }
         None => "no timeout".to_owned(),
     };

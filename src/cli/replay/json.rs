@@ -45,7 +45,7 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Value {
         "rules": rules.collect::<Vec<_>>(),
         "never_matched": print::never_matched(replayed),
         "commands": commands.collect::<Vec<_>>(),
-        "not_replayed": not_replayed(seen.not_replayed, &replayed.replayer.other_sections()),
+        "not_replayed": not_replayed(seen.not_replayed, replayed),
         "not_judged": seen.unjudged,
         "not_readable": seen.unreadable,
         "read": {
@@ -69,10 +69,12 @@ fn event(hit: &Hit) -> Value {
     })
 }
 
-fn not_replayed(left_out: NotReplayed, sections: &[&str]) -> Value {
+fn not_replayed(left_out: NotReplayed, replayed: &Replayed<'_>) -> Value {
     json!({
         "gate_1_step_files": left_out.step_files, "gate_2_writes": left_out.scopes, "gate_3_stops": left_out.gated_stops,
         "permission_requests": left_out.requests, "sidechain_lines": left_out.sidechain_lines,
-        "agents_without_type": left_out.unknown_agents, "old_transcripts": left_out.old_files, "sections": sections,
+        "agents_without_type": left_out.unknown_agents, "old_transcripts": left_out.old_files,
+        "empty_transcripts": replayed.not_listed.empty, "links": replayed.not_listed.links,
+        "sections": replayed.replayer.other_sections(),
     })
 }

@@ -1,7 +1,7 @@
 //! What a replay cannot know, with numbers: nothing is left out silently.
 
 use super::Replayed;
-use crate::replay::LINKS_NOT_FOLLOWED;
+use crate::replay::notes_of;
 use crate::text::count;
 
 /// Rules whose verdict depends on files, which are those of today.
@@ -34,7 +34,7 @@ pub(super) fn of(replayed: &Replayed<'_>) -> Vec<String> {
     ));
     found.extend(of(left_out.unknown_agents, "subagent", "without a type: rules see its id as its name"));
     found.extend(of(left_out.old_files, "transcript", "not read: last written before the time of --since"));
-    found.extend(of(replayed.links, "link", LINKS_NOT_FOLLOWED));
+    found.extend(notes_of(&replayed.not_listed));
     let others = replayed.replayer.other_sections();
     if !others.is_empty() {
         found.push(format!(

@@ -3,6 +3,7 @@
 use crate::hooks::replay::Replayer;
 use crate::replay::Elsewhere;
 use crate::replay::seen::Seen;
+use crate::transcript::listing::LeftOut;
 
 pub(super) struct Replayed<'a> {
     pub(super) replayer: &'a Replayer,
@@ -12,8 +13,8 @@ pub(super) struct Replayed<'a> {
     pub(super) seconds: f64,
     /// Why the config would not be used by a hook.
     pub(super) untrusted: Vec<String>,
-    /// Links in the folders that are meant, which were not followed.
-    pub(super) links: u64,
+    /// What of the folders that are meant was not read.
+    pub(super) not_listed: LeftOut,
     /// Sessions that had another config, or whose folder is gone.
     pub(super) other_configs: Elsewhere,
     pub(super) gone: Elsewhere,

@@ -18,6 +18,7 @@ pub use fate::Fate;
 pub use scalar::{Block, Content, Scalar};
 pub use turn::Ending;
 
+use crate::json::Scan;
 use kinds::{is_in, unknown};
 
 #[derive(Debug)]
@@ -84,8 +85,11 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What the user typed, or what a subagent was given as its task.
+    /// What the user typed, also while Claude worked, or what a subagent was given as its task.
     pub fn prompt(&self) -> Option<Cow<'_, str>> {
+        if self.is("attachment") {
+            return self.attachment.as_ref()?.queued_prompt();
+        }
         if !self.is("user") || self.is_meta.is_true() || self.is_compact_summary.is_true() {
             return None;
         }
@@ -93,11 +97,15 @@ impl<'a> Entry<'a> {
             Content::Text(text) => Some(Cow::Borrowed(text)),
             // A line with the result of a tool is none of the user's, whatever texts are beside it.
             Content::Blocks(blocks) if blocks.iter().all(|block| block.tool_use_id.text().is_none()) => {
-                let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(Block::text).collect();
-                (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+                texts(blocks)
             }
             _ => None,
         }
+    }
+
+    /// Whether it is a prompt that came while Claude worked: the same turn goes on.
+    pub fn is_queued(&self) -> bool {
+        self.is("attachment") && self.prompt().is_some()
     }
 
     /// The calls of tools: id, name, input. One that lacks any of these is none.
@@ -110,6 +118,33 @@ impl<'a> Entry<'a> {
         let is_result = |block: &&Block<'a>| block.kind.text() == Some("tool_result");
         self.blocks().iter().filter(is_result)
     }
+}
+
+impl<'a> Attachment<'a> {
+    /// What was entered while Claude worked. Claude Code submits it before the next request, as it submits other prompts; what agents
+    /// and other sessions send has no mode.
+    fn queued_prompt(&self) -> Option<Cow<'a, str>> {
+        let is_submitted = match self.mode.text() {
+            Some(mode) => QUEUED_MODES.contains(&mode),
+            None => self.origin.is_none(),
+        };
+        if self.kind.text() != Some(kinds::QUEUED) || !is_submitted || self.is_meta.is_true() {
+            return None;
+        }
+        match Content::read(&mut Scan::of(self.prompt?)).ok()? {
+            Content::Text(text) => Some(text),
+            Content::Blocks(blocks) => texts(&blocks),
+            Content::Other => None,
+        }
+    }
+}
+
+/// The modes of queued prompts for which UserPromptSubmit comes.
+const QUEUED_MODES: [&str; 2] = ["prompt", "task-notification"];
+
+fn texts<'a>(blocks: &[Block<'a>]) -> Option<Cow<'a, str>> {
+    let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(Block::text).collect();
+    (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
 }
 
 #[cfg(test)]

@@ -463,3 +463,14 @@ fn only_the_session_that_is_asked_for() {
     take(&mut model, &json!({"event": "des new"}), None);
     assert_eq!(model.session_ids().collect::<Vec<_>>(), ["s1"]);
 }
+
+#[test]
+fn a_prompt_that_comes_while_claude_works_is_shown() {
+    let mut model = model();
+    say(&mut model, None, 0, prompt("write it"));
+    say(&mut model, None, 1, call("t1", "Bash", json!({"command": "make"})));
+    let queued = json!({"type": "queued_command", "prompt": "please deploy it too", "commandMode": "prompt"});
+    say(&mut model, None, 2, json!({"type": "attachment", "attachment": queued}));
+    let all = shown(&model, 3);
+    assert!(all.contains("prompt: please deploy it too"), "{all}");
+}

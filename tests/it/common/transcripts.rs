@@ -91,6 +91,15 @@ impl Transcripts {
         self.line(agent, line)
     }
 
+    /// What comes while Claude works, as Claude Code writes it.
+    pub(crate) fn queued(&mut self, mode: &str, prompt: &Value) -> &mut Self {
+        let attachment = json!({
+            "type": "queued_command", "prompt": prompt, "source_uuid": "u", "commandMode": mode,
+            "origin": {"kind": if mode == "prompt" { "human" } else { mode }},
+        });
+        self.line(None, json!({"type": "attachment", "attachment": attachment, "rendered": []}))
+    }
+
     fn answer(&mut self, agent: Option<&str>, block: Value) -> &mut Self {
         let id = format!("msg_{}_{}", self.session, self.seconds);
         let usage = json!({"input_tokens": 1000, "output_tokens": 100, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 1});

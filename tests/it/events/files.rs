@@ -311,3 +311,14 @@ fn commands_that_cover_no_changed_file_cost_one_look_and_one_git() {
     assert_eq!(record["skipped"].as_array().unwrap().len(), 30);
     assert_snapshot!(record["skipped"][29]["why"].as_str().unwrap(), @"`files: [*.none]` covers no changed file (src/00.rs, src/01.rs, src/02.rs, src/03.rs, src/04.rs, src/05.rs, src/06.rs, src/07.rs, src/08.rs, src/09.rs, src/10.rs, src/11.rs, src/12.rs, src/13.rs, src/14.rs, src/15.rs, src/16.rs, src/17.rs, src/18.rs, src/19.rs and 5 more)");
 }
+
+#[test]
+fn a_prompt_that_comes_while_claude_works_does_not_hide_what_was_written_before_it() {
+    let test = main_stop("stop: {commands: [{run: 'echo {files} > got', files: ['*.ts']}]}")
+        .file("a.ts", "")
+        .file("b.ts", "");
+    let attachment = json!({"type": "queued_command", "prompt": "go on", "commandMode": "prompt", "origin": {"kind": "user"}});
+    let queued = json!({"type": "attachment", "attachment": attachment, "userType": "user"}).to_string();
+    let lines = [prompt_line("one"), write_line("b.ts"), prompt_line("two"), write_line("a.ts"), queued];
+    assert_eq!(test.file("main.jsonl", lines.join("\n") + "\n").run().silent().read("got"), "a.ts\n");
+}

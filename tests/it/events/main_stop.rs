@@ -46,10 +46,33 @@ fn a_stop_that_times_out_is_blocked_once_for_a_prompt() {
     ✗ `sleep 60` timed out after 1 s and was terminated
     Fix what is marked ✗, then finish again.
     ");
-    assert_snapshot!(done.again().payload("stop_hook_active", true).run().message(), @"
+    let done = done.again().payload("stop_hook_active", true).run();
+    assert_snapshot!(done.message(), @"
     conclaude: ⚠ `sleep 60` timed out after 1 s and was terminated
       (it only warns now: an agent is blocked by timeouts once)
     ⚠ main thread: stopped after 1 block
+    ");
+    // Whoever looks later is not told that it passed.
+    let test = done.again();
+    let shown = |arguments: &[&str]| test.shows(arguments);
+    let why = shown(&["why", "--last"]);
+    let lines = |text: &str, part: &str| {
+        text.lines()
+            .filter(|line| line.contains(part))
+            .map(|line| format!("{}\n", line.trim()))
+            .collect::<String>()
+    };
+    assert_snapshot!(lines(&why, "reason: ") + &lines(&why, "Stop ") + &lines(&why, "would decide"), @"
+    reason: `sleep 60` timed out again, and an agent is blocked by timeouts once
+    2: Stop allowed_despite_failure
+    the config would decide the same: allowed_despite_failure
+    ");
+    let report = shown(&["report", "--format", "md"]);
+    assert!(report.contains("| main thread |  | `allowed despite failure` |"), "{report}");
+    assert!(!report.contains("passed"), "{report}");
+    assert_snapshot!(lines(&shown(&["explain", "Stop"]), "times out"), @"
+    if `sleep 60` times out: blocked (exit 2)
+    if `sleep 60` times out again: allowed_despite_failure (exit 0)
     ");
 }
 

@@ -310,3 +310,37 @@ fn a_session_below_the_root_has_the_root_that_its_hooks_found() {
     note: links, directories and globs of shell commands are resolved on today's disk
     "#);
 }
+
+#[test]
+fn a_prompt_that_comes_while_claude_works_is_a_prompt() {
+    let config = "userPromptSubmit: {contextRules: [{pattern: deploy, prompt: be careful}, {pattern: staging, prompt: x}]}
+stop: {infinite: true, commands: [{run: lint, files: ['src/**']}]}
+maxBlocks: 1";
+    let test = Test::stop().config(config);
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    let call = json!({"subagent_type": "coder", "description": "d", "prompt": "p"});
+    let launched = "Async agent launched successfully. (internal)\nagentId: a1b2c3 (do not show)";
+    let blocks = json!([{"type": "text", "text": "on staging"}, {"type": "image", "source": {}}]);
+    let notified = "<task-notification>\n<task-id>a1b2c3</task-id>\n</task-notification>";
+    all.prompt(MAIN, "write it")
+        .calls(MAIN, "t1", "Agent", call)
+        .result(MAIN, "t1", launched, false)
+        .calls(MAIN, "t2", "Write", json!({"file_path": root.join("src/a.rs"), "content": "x"}))
+        .result(MAIN, "t2", "ok", false)
+        .queued("prompt", &json!("please deploy it too"))
+        .queued("prompt", &blocks)
+        .queued("task-notification", &json!(notified))
+        .queued("bash", &json!("deploy --now"))
+        .line(MAIN, json!({"type": "attachment", "attachment": {"type": "queued_command", "prompt": "deploy, says another agent", "origin": {"kind": "peer"}}}))
+        .says(MAIN, "Done.");
+    let (_, stdout, _) = run_in(&root, &["replay", "--json"]);
+    let all: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&all["prompts"], &all["stops"], &all["never_matched"]), (&json!(4), &json!(1), &json!([])));
+    // What was written before it in the same turn, no stop has looked at.
+    assert_eq!(all["commands"][0]["times"], 1, "{stdout}");
+    let matched: Vec<String> = (all["rules"].as_array().unwrap().iter())
+        .map(|rule| format!("{} {}", rule["rule"]["pattern"], rule["matched"]))
+        .collect();
+    assert_eq!(matched, [r#"null 1"#, r#""deploy" 1"#, r#""staging" 1"#, r#""*" 1"#], "{stdout}");
+}

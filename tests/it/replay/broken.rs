@@ -262,3 +262,38 @@ fn links_to_transcripts_are_followed_and_others_are_counted() {
     conclaude: nothing to report: the audit trail of [ROOT] has no record since [TIME], and no transcript of it has a line of that time in [ROOT]/.home/.claude/projects; `conclaude doctor` checks whether events arrive
     ");
 }
+
+#[cfg(unix)]
+#[test]
+fn transcripts_are_found_however_deep_they_are_and_what_is_left_out_is_reported() {
+    let test = Test::stop().config("preToolUse: {uneditableFiles: ['*.lock']}");
+    let root = test.root();
+    let mut all = Transcripts::of(&root, "session-1");
+    all.prompt(MAIN, "go").meta("a1b2c3", "coder", "Write it").prompt(CODER, "p");
+    all.calls(CODER, "c1", "Write", json!({"file_path": root.join("Cargo.lock")}));
+    let backup = root.join("backups/2026/11/laptop/home/me");
+    std::fs::create_dir_all(&backup).unwrap();
+    std::fs::rename(root.join(".home/.claude"), backup.join(".claude")).unwrap();
+    let shown = test.shows(&["replay", "backups"]);
+    assert!(
+        shown.contains("1 tool call (0 asked about), 1 prompt and 0 stops in 1 session (2 transcripts"),
+        "{shown}"
+    );
+    // A path that no system call takes.
+    let long = || ["x".repeat(200).as_str(); 11].join("/");
+    for half in ["backups", "other"] {
+        std::fs::create_dir_all(root.join(half).join(long())).unwrap();
+    }
+    std::fs::rename(root.join("other"), root.join("backups").join(long()).join("other")).unwrap();
+    std::fs::write(root.join("backups/empty.jsonl"), "").unwrap();
+    let (code, stdout, _) = run_in(&root, &["replay", "backups", "--json"]);
+    let all: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, &all["tool_calls"], &all["not_readable"]), (Some(1), &json!(1), &json!(1)), "{stdout}");
+    assert_eq!(all["not_replayed"]["empty_transcripts"], 1);
+    let texts = |of: &str| {
+        all[of].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let problems = texts("problems");
+    assert!(problems[0].contains("cannot be read: File name too long"), "{problems:?}");
+    assert!(texts("notes").contains(&"1 empty transcript not read".to_owned()), "{stdout}");
+}

@@ -69,7 +69,7 @@ pub struct CacheCreation {
     pub ephemeral_1h_input_tokens: u64,
 }
 
-/// What became of a hook.
+/// What became of a hook, or a prompt that came while Claude worked.
 #[derive(Debug, Default)]
 pub struct Attachment<'a> {
     pub kind: Scalar<'a>,
@@ -83,6 +83,11 @@ pub struct Attachment<'a> {
     pub timed_out: Scalar<'a>,
     /// Where a hook blocked: its command, and what it answered.
     pub blocking_error: Option<&'a str>,
+    pub is_meta: Scalar<'a>,
+    /// Of a queued prompt: how it was entered, its text or blocks, and who sent it.
+    pub(super) mode: Scalar<'a>,
+    pub(super) prompt: Option<&'a str>,
+    pub(super) origin: Option<&'a str>,
 }
 
 impl Message<'_> {
@@ -174,11 +179,18 @@ impl<'a> Attachment<'a> {
                 "exitCode" => &mut attachment.exit_code,
                 "durationMs" => &mut attachment.duration_ms,
                 "timedOut" => &mut attachment.timed_out,
-                "blockingError" => {
-                    attachment.blocking_error = value;
+                "isMeta" => &mut attachment.is_meta,
+                "commandMode" => &mut attachment.mode,
+                _ => {
+                    let whole = match name {
+                        "blockingError" => &mut attachment.blocking_error,
+                        "prompt" => &mut attachment.prompt,
+                        "origin" => &mut attachment.origin,
+                        _ => return Ok(()),
+                    };
+                    *whole = value;
                     return Ok(());
                 }
-                _ => return Ok(()),
             };
             *scalar = value.map(Scalar::of).unwrap_or_default();
             Ok(())

@@ -89,7 +89,10 @@ pub(super) const SYSTEM: [&str; 47] = [
     "turn_duration",
 ];
 
-/// Attachments that say what became of a hook; these alone are read.
+/// The attachment of a prompt that came while Claude worked: no line of kind `user` has it.
+pub(super) const QUEUED: &str = "queued_command";
+
+/// Attachments that say what became of a hook; these and `QUEUED` alone are read.
 pub(super) const HOOKS: [&str; 10] = [
     "hook_additional_context",
     "hook_blocking_error",
@@ -104,7 +107,7 @@ pub(super) const HOOKS: [&str; 10] = [
 ];
 
 /// Attachments that are known and say nothing of what happened.
-pub(super) const ATTACHMENTS: [&str; 98] = [
+pub(super) const ATTACHMENTS: [&str; 97] = [
     "account_memory_recall",
     "advisor_stripped",
     "advisor_tool",
@@ -169,7 +172,6 @@ pub(super) const ATTACHMENTS: [&str; 98] = [
     "projects_thread_ask",
     "prompt_render_point",
     "prompt_snapshot",
-    "queued_command",
     "read_truncation_notice",
     "relevant_memories",
     "remote_session_change",

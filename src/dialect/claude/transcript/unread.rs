@@ -27,7 +27,9 @@ impl<'a> Entry<'a> {
             }
             Some("attachment") => {
                 let kind = self.attachment.as_ref().and_then(|attachment| attachment.kind.text());
-                let is_known = |kind| is_in(&kinds::HOOKS, kind) || is_in(&kinds::ATTACHMENTS, kind);
+                let is_known = |kind| {
+                    kind == kinds::QUEUED || is_in(&kinds::HOOKS, kind) || is_in(&kinds::ATTACHMENTS, kind)
+                };
                 if !kind.is_some_and(is_known) {
                     note(unknown("with an attachment", kind));
                 }
