@@ -25,7 +25,7 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
             found.push(out_of_time(call, touch.shown()));
             return found;
         }
-        touched::all(rules, call, touch, &mut found);
+        touched::all(rules, call, effects, touch, &mut found);
     }
     // Out of time, every rule would seem to match.
     if deadline::is_over() {
@@ -79,7 +79,7 @@ fn perhaps(rules: &Rules, call: &Call<'_>, effects: &Effects, found: &mut Vec<Fi
         if access == Access::Link {
             touched::files(rules, call, &touch, &mut against);
         } else {
-            touched::all(rules, call, &touch, &mut against);
+            touched::all(rules, call, effects, &touch, &mut against);
         }
         found.extend(against.into_iter().map(|finding| Finding {
             action: Action::Ask,

@@ -4,19 +4,25 @@ use std::path::Path;
 
 use super::call::{Call, Finding, Own, doing, named};
 use super::origin::Origin;
-use super::resolve::{Touch, first_below};
+use super::resolve::{Effects, Touch, first_below};
 use super::rules::{Action, FileRule, FileRules, Rules};
 use super::watch::Watch;
 use crate::deadline;
 use crate::des::protected::{Protected, is_config_name};
 use crate::file_pattern::Location;
 use crate::rule::Rule;
-use crate::shell::Access;
+use crate::shell::{Access, Simple};
 
 /// All that is against it.
-pub(super) fn all(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
+pub(super) fn all(
+    rules: &Rules,
+    call: &Call<'_>,
+    effects: &Effects,
+    touch: &Touch,
+    found: &mut Vec<Finding>,
+) {
     own_files(call, touch, found);
-    fence(rules, call, touch, found);
+    fence(rules, call, effects, touch, found);
     files(rules, call, touch, found);
     additions(rules, call, touch, found);
 }
@@ -80,7 +86,29 @@ fn too_many(touch: &Touch) -> Finding {
     }
 }
 
-fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
+/// Whether a symbolic link is made to it, and nothing is written through that. The link itself is where it is made, and once it is
+/// there, what is written through it is seen where it leads.
+fn is_only_linked(effects: &Effects, touch: &Touch) -> bool {
+    let is_symbolic = |command: &Simple| {
+        let is_ln = command.words.first().is_some_and(|word| word.rsplit('/').next() == Some("ln"));
+        let is_option = |word: &String| match word.strip_prefix("--") {
+            Some(long) => long.len() > 1 && "symbolic".starts_with(long),
+            None => word.strip_prefix('-').is_some_and(|flags| flags.contains('s')),
+        };
+        is_ln && command.words.iter().any(is_option)
+    };
+    let makes_link = touch.command.and_then(|index| effects.commands.get(index)).is_some_and(is_symbolic);
+    if touch.access != Access::Link || !makes_link {
+        return false;
+    }
+    let changes = effects.touches.iter().filter(|other| other.access != Access::Read);
+    let (made, others): (Vec<&Touch>, Vec<&Touch>) = changes.partition(|other| other.command == touch.command);
+    let links = || made.iter().filter(|made| made.access == Access::Write).map(|made| Path::new(made.named()));
+    links().next().is_some()
+        && !others.iter().any(|other| links().any(|link| Path::new(other.named()).starts_with(link)))
+}
+
+fn fence(rules: &Rules, call: &Call<'_>, effects: &Effects, touch: &Touch, found: &mut Vec<Finding>) {
     let Some(switch) = &rules.worktree_fence else { return };
     let (named_rule, subject) = ((&switch.origin, ""), touch.shown());
     let Some(worktree) = call.worktree else {
@@ -89,7 +117,8 @@ fn fence(rules: &Rules, call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>
     };
     let is_temporary = call.ground.is_temporary(&touch.path);
     let real = call.ground.links.real_path(worktree);
-    if touch.access == Access::Read || is_temporary || touch.path.starts_with(real) {
+    let is_free = touch.access == Access::Read || is_only_linked(effects, touch);
+    if is_free || is_temporary || touch.path.starts_with(real) {
         call.watch.missed(named_rule, subject, || {
             format!("leaves {subject} free: it is read, temporary or inside")
         });

@@ -11,6 +11,7 @@ use call::Git;
 use super::arguments::{self, Arguments, Call};
 use super::builtins::moved;
 use super::state::Field;
+use super::subcommands;
 use super::walk::Walk;
 use super::{Access, Target};
 
@@ -75,7 +76,6 @@ const SHOWING: &[&str] = &[
     "diff-files",
 ];
 const GLOBAL: &str = "-C= -c= --git-dir= --work-tree= --namespace= --exec-path? --config-env=";
-const FLAGS: &str = "-m= -b= -B= -s= --source= --pathspec-from-file=r -o=w --output=w -e= -f= -U= -L= -S= -G= --message= --orphan= --conflict= --unified= --format= --pretty= --stat? --diff-filter=";
 
 pub(super) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
@@ -97,12 +97,14 @@ pub(super) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
         walk.state.bases = walk.state.bases.iter().map(|base| moved(base, directory)).collect();
     }
     let separator = rest.iter().position(|field| field.text == "--");
+    let flags = subcommands::of("git", &subcommand.text);
     let git = Git {
-        arguments: arguments::parse(FLAGS, rest),
+        arguments: arguments::parse(flags, rest),
         paths: separator.map(|at| rest.get(at + 1..).unwrap_or_default()),
         rest,
         command: call.command,
     };
+    walk.files_of_flags(flags, &git.arguments, call.command);
     git.run(walk, &subcommand.text, call.fields);
     walk.state.bases = bases;
 }

@@ -77,27 +77,84 @@ const COMPOSE: Flags = "-f= -p= --file= --project-name= --project-directory= --p
 const KUBECTL: Flags = "-n= -s= -v= --namespace= --context= --cluster= --user= --kubeconfig= --server= --token= --as= --as-group= --as-uid= --certificate-authority= --client-certificate= --client-key= --request-timeout= --tls-server-name= --username= --password= --cache-dir= --profile= --profile-output= --kuberc= --v= --vmodule=";
 const PIP: Flags = "--python= --log= --proxy= --retries= --timeout= --cert= --client-cert= --cache-dir= --exists-action= --trusted-host=";
 
-/// The options of a subcommand of git that take a value.
+/// What git takes of the options of `git diff`; `-U`, `-M`, `-B` and their like have a value only in the same word.
+macro_rules! diff {
+    () => {
+        "-S= -G= -O=r -l= -I= -U? -M? -C? -B? -X? --diff-filter= --output= --anchored= --diff-algorithm= --word-diff-regex= --ws-error-highlight= --src-prefix= --dst-prefix= --line-prefix= --inter-hunk-context= --ignore-matching-lines= --find-object= --skip-to= --rotate-to= --output-indicator-new= --output-indicator-old= --output-indicator-context= --color-moved-ws="
+    };
+}
+
+const DIFF: Flags = diff!();
+const LOG: Flags = concat!(
+    diff!(),
+    " -n= -L= --author= --committer= --grep= --grep-reflog= --since= --after= --until= --before= --since-as-filter= --max-count= --max-age= --min-age= --skip= --glob= --exclude= --exclude-hidden= --date= --encoding= --diff-merges= --decorate-refs= --decorate-refs-exclude="
+);
+const BLAME: Flags =
+    "-L= -S=r -C? -M? --ignore-rev= --ignore-revs-file=r --contents=r --date= --since= --until= --abbrev?";
+const APPLY: Flags = "-p= -C= -S? --exclude= --include= --build-fake-ancestor=w --whitespace= --directory= --quoted-cr= --patch-format= --resolvemsg= --empty=";
+
+/// The options of a subcommand of git that take a value, sorted: `-f` and `-s` take one in some, and none in others. What is not
+/// listed takes none, so that what follows is not overlooked.
 const OF_GIT: &[(&str, Flags)] = &[
+    ("am", APPLY),
+    ("annotate", BLAME),
+    ("apply", APPLY),
+    (
+        "archive",
+        "-o= --output= --format= --prefix= --add-file=r --add-virtual-file= --mtime= --remote= --exec=",
+    ),
+    ("blame", BLAME),
     ("branch", "-u= --set-upstream-to= --sort= --format= --points-at="),
-    ("checkout", "-b= -B= --orphan= --conflict= --pathspec-from-file="),
+    ("bundle", "--version="),
+    ("cat-file", "--path="),
+    ("checkout", "-b= -B= --orphan= --conflict= --pathspec-from-file=r"),
     ("clean", "-e= --exclude="),
+    (
+        "clone",
+        "-b= -o= -u= -c= -j= --branch= --origin= --upload-pack= --config= --jobs= --depth= --filter= --template= --separate-git-dir= --reference= --reference-if-able= --shallow-since= --shallow-exclude= --server-option= --bundle-uri= --ref-format=",
+    ),
     (
         "commit",
         "-m= -F= -C= -c= -t= -S? -u? --message= --file= --author= --date= --template= --reuse-message= --reedit-message= --fixup= --squash= --cleanup= --trailer= --pathspec-from-file=",
     ),
     ("config", "-f= --file= --blob= --type= --default= --value= --comment="),
+    ("diff", DIFF),
+    ("diff-files", DIFF),
+    ("diff-index", DIFF),
+    ("diff-tree", DIFF),
+    ("difftool", concat!(diff!(), " -t= -x= --tool= --extcmd=")),
+    (
+        "format-patch",
+        concat!(
+            diff!(),
+            " -n? -o= -v= --output-directory= --suffix= --start-number= --reroll-count= --filename-max-length= --cover-from-description= --description-file=r --subject-prefix= --add-header= --to= --cc= --in-reply-to= --signature= --signature-file=r --base= --interdiff= --range-diff= --creation-factor="
+        ),
+    ),
+    (
+        "grep",
+        "-A= -B= -C= -e= -f= -m= -O? --after-context= --before-context= --context= --max-count= --max-depth= --threads=",
+    ),
+    ("hash-object", "-t= --path="),
+    ("init", "-b= --initial-branch= --template= --separate-git-dir= --object-format= --ref-format="),
+    ("log", LOG),
+    ("ls-files", "-x= -X= --exclude= --exclude-from= --exclude-per-directory= --with-tree= --format="),
     (
         "merge",
         "-m= -F= -s= -X= -S? --message= --file= --strategy= --strategy-option= --into-name= --cleanup=",
     ),
     ("push", "-o= --push-option= --repo= --receive-pack= --exec="),
+    ("range-diff", concat!(diff!(), " --creation-factor=")),
     ("rebase", "-s= -X= -x= -C= -S? --exec= --onto= --strategy= --strategy-option= --whitespace="),
-    ("reset", "--pathspec-from-file="),
-    ("restore", "-s= --source= --conflict= --pathspec-from-file="),
-    ("stash", "-m= --message= --pathspec-from-file="),
+    ("reflog", LOG),
+    ("reset", "--pathspec-from-file=r"),
+    ("restore", "-s= --source= --conflict= --pathspec-from-file=r"),
+    ("rm", "--pathspec-from-file=r"),
+    ("shortlog", concat!(diff!(), " -w? --group= --author= --grep= --since= --until=")),
+    ("show", LOG),
+    ("stash", "-m= --message= --pathspec-from-file=r"),
     ("switch", "-c= -C= --create= --force-create= --orphan= --conflict="),
     ("tag", "-m= -F= -u= -n? --message= --file= --local-user= --sort= --format= --points-at="),
+    ("whatchanged", LOG),
     ("worktree", "-b= -B= --reason="),
 ];
 

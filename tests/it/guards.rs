@@ -349,3 +349,39 @@ fn an_agent_in_a_worktree_may_write_where_the_environment_keeps_temporary_files(
         test = done.again().without_env(variable);
     }
 }
+
+/// A shell command of an agent in its worktree.
+fn in_worktree(command: &str) -> Test {
+    let test = Test::event("PreToolUse").file(".claude/worktrees/agent-a1b2c3/x", "").file("src/a.ts", "x\n");
+    let root = test.root();
+    let worktree = root.join(".claude/worktrees/agent-a1b2c3").display().to_string();
+    let command = command.replace("ROOT", &root.display().to_string());
+    test.payload("cwd", worktree)
+        .payload("tool_name", "Bash")
+        .payload("tool_input", json!({ "command": command }))
+}
+
+#[test]
+fn an_agent_in_a_worktree_does_not_remove_files_of_the_project_with_git() {
+    for command in ["git -C ROOT rm -f src/a.ts", "git -C ROOT checkout -m src/a.ts"] {
+        assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
+    }
+    in_worktree("git rm -f x").run().silent();
+}
+
+#[test]
+fn an_agent_in_a_worktree_may_link_to_what_the_project_has_installed() {
+    in_worktree("ln -s ROOT/node_modules node_modules").run().silent();
+    in_worktree("ln -sfn ../../../node_modules node_modules && npm test").run().silent();
+    for command in [
+        // What is written through it in the same command, where no link is yet.
+        "ln -s ROOT/src src && echo x > src/a.ts",
+        "ln -s ROOT/src/a.ts a.ts; echo x > a.ts",
+        "ln -s ROOT/src src && cd src && rm a.ts",
+        // Another name of the same file, which nobody can follow.
+        "ln ROOT/src/a.ts a.ts",
+        "ln -s x ROOT/src/link",
+    ] {
+        assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
+    }
+}

@@ -22,9 +22,15 @@ impl Git<'_> {
             None => match self.arguments.operands.as_slice() {
                 // One name alone that is not known is that of a branch.
                 [only] if only.kind == FieldKind::Unknown => {}
-                operands => self.rewritten(walk, operands, Access::Update),
+                [] => {}
+                // The first may be a branch, or a revision whose files the others are.
+                [first, paths @ ..] => {
+                    self.rewritten(walk, std::slice::from_ref(first), Access::Update);
+                    self.rewritten(walk, paths, Access::Write);
+                }
             },
         }
+        self.of_list(walk, Access::Write);
     }
 
     pub(super) fn restore(&self, walk: &mut Walk<'_>) {
@@ -32,6 +38,15 @@ impl Git<'_> {
             self.arguments.has(&["-S", "--staged"]) && !self.arguments.has(&["-W", "--worktree"]);
         if !only_index {
             self.rewritten(walk, &self.arguments.operands, Access::Write);
+            self.of_list(walk, Access::Write);
+        }
+    }
+
+    /// What a file lists that is not read.
+    fn of_list(&self, walk: &mut Walk<'_>, access: Access) {
+        if let Some(list) = self.arguments.value(&["--pathspec-from-file"]) {
+            let files = Field::unknown(&format!("the files of {}", list.shown()));
+            walk.touch(access, &files, self.command);
         }
     }
 
@@ -39,8 +54,6 @@ impl Git<'_> {
         for path in paths {
             if matches!(path.text.as_str(), "." | "./" | ":/" | ":/*" | "*") {
                 walk.effect(Access::Write, Target::WorkTree, self.command);
-            } else if access == Access::Update {
-                walk.touch(access, path, self.command);
             } else {
                 walk.touch_tree(access, path, self.command);
             }
@@ -58,6 +71,7 @@ impl Git<'_> {
                 walk.touch(Access::Delete, path, self.command);
             }
         }
+        self.of_list(walk, Access::Delete);
     }
 
     pub(super) fn move_files(&self, walk: &mut Walk<'_>) {
@@ -87,6 +101,7 @@ impl Git<'_> {
         match action {
             // What comes back was in the work tree before, like the commits of another branch.
             "list" | "show" | "drop" | "clear" | "create" | "store" | "pop" | "apply" | "branch" => {}
+            _ if self.arguments.has(&["--pathspec-from-file"]) => self.of_list(walk, Access::Write),
             _ => match (self.paths, self.arguments.operands.split_first()) {
                 (Some(paths), _) if !paths.is_empty() => self.rewritten(walk, paths, Access::Write),
                 (None, Some((_, paths))) if action == "push" && !paths.is_empty() => {

@@ -65,14 +65,22 @@ impl Git<'_> {
     /// `ext::COMMAND` as the address of a repository: a command talks to it. A blank in one of its words is `% `.
     pub(super) fn connects(&self, walk: &mut Walk<'_>) {
         const BLANK: char = '\u{1}';
-        for operand in &self.arguments.operands {
-            let Some(command) = operand.text.strip_prefix("ext::") else { continue };
+        for operand in self.rest {
+            let Some((_, command)) = operand.text.split_once("ext::").filter(|(option, _)| is_address(option))
+            else {
+                continue;
+            };
             let command = command.replace("% ", &BLANK.to_string());
             let words = command.split_whitespace().map(|word| operand.with(word.replace(BLANK, " ")));
             let words: Vec<Field> = words.collect();
             walk.deeper(|walk| walk.run_fields(&words));
         }
     }
+}
+
+/// Whether an address follows: it is the whole word, or the value of an option.
+fn is_address(before: &str) -> bool {
+    before.is_empty() || before.starts_with("--") && before.ends_with('=')
 }
 
 impl Walk<'_> {
