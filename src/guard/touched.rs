@@ -102,8 +102,10 @@ fn is_only_linked(effects: &Effects, touch: &Touch) -> bool {
         return false;
     }
     let changes = effects.touches.iter().filter(|other| other.access != Access::Read);
-    let (made, others): (Vec<&Touch>, Vec<&Touch>) = changes.partition(|other| other.command == touch.command);
-    let links = || made.iter().filter(|made| made.access == Access::Write).map(|made| Path::new(made.named()));
+    let (made, others): (Vec<&Touch>, Vec<&Touch>) =
+        changes.partition(|other| other.command == touch.command);
+    let links =
+        || made.iter().filter(|made| made.access == Access::Write).map(|made| Path::new(made.named()));
     links().next().is_some()
         && !others.iter().any(|other| links().any(|link| Path::new(other.named()).starts_with(link)))
 }

@@ -66,7 +66,8 @@ impl Git<'_> {
     pub(super) fn connects(&self, walk: &mut Walk<'_>) {
         const BLANK: char = '\u{1}';
         for operand in self.rest {
-            let Some((_, command)) = operand.text.split_once("ext::").filter(|(option, _)| is_address(option))
+            let Some((_, command)) =
+                operand.text.split_once("ext::").filter(|(option, _)| is_address(option))
             else {
                 continue;
             };
