@@ -45,7 +45,7 @@ impl Git<'_> {
     /// What a file lists that is not read.
     fn of_list(&self, walk: &mut Walk<'_>, access: Access) {
         if let Some(list) = self.arguments.value(&["--pathspec-from-file"]) {
-            let files = Field::unknown(&format!("the files of {}", list.shown()));
+            let files = Field::unknown(format!("the files of {}", list.shown()));
             walk.touch(access, &files, self.command);
         }
     }
