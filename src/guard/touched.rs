@@ -38,12 +38,8 @@ fn reads(access: Access) -> bool {
 fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(Own::files) else { return };
     let is_own = own.covers(Path::new(touch.named()), &touch.path);
-    let below = if touch.with_contents && !is_own { below(own, call, &touch.path) } else { Some(false) };
-    match below {
-        Some(true) => {}
-        Some(false) if is_own => {}
-        Some(false) => return,
-        None => return found.push(too_many(touch)),
+    if !is_own && !(touch.with_contents && contains(own, call, &touch.path)) {
+        return;
     }
     let (action, advice) = if call.is_subagent {
         (Action::Block, "leave it as it is, and report what you would have changed")
@@ -60,18 +56,19 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     });
 }
 
-/// Whether files of ours are below a directory. None if it has too many files to look at.
-fn below(own: &Protected, call: &Call<'_>, directory: &Path) -> Option<bool> {
+/// Whether files of ours are below a directory.
+fn contains(own: &Protected, call: &Call<'_>, directory: &Path) -> bool {
     let links = call.ground.links;
     if own.is_below(directory, links) {
-        return Some(true);
+        return true;
     }
-    // Anything else is the config of a folder below, or behind a link.
-    first_below(directory, call.visited, |path, kind| {
+    // Anything else is the config of a folder below, which is not in force here, or behind a link: of a directory with too many
+    // files it is not known, and that is no reason to ask whenever dependencies are deleted.
+    let found = first_below(directory, call.visited, |path, kind| {
         path.file_name().is_some_and(is_config_name)
             || kind.is_symlink() && own.covers(path, &links.real_path(path))
-    })
-    .map(|found| found.is_some())
+    });
+    matches!(found, Some(Some(_)))
 }
 
 /// Nobody waits for an answer that took too long.
