@@ -37,8 +37,9 @@ fn reads(access: Access) -> bool {
 
 fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(Own::files) else { return };
-    let is_own = own.covers(Path::new(touch.named()), &touch.path);
-    if !is_own && !(touch.with_contents && contains(own, call, &touch.path)) {
+    let is_own = own.covers(Path::new(touch.named()), &touch.path)
+        || touch.with_contents && contains(own, call, &touch.path);
+    if !is_own {
         return;
     }
     let (action, advice) = if call.is_subagent {
