@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::seen::{At, Happened, Hit, differs};
 use super::state::Walk;
+use crate::dialect::claude::agents;
 use crate::dialect::claude::tools::{self, Use};
 use crate::event::EventKind;
 use crate::hooks::replay::{Judged, Past, Stage, Would};
@@ -35,7 +36,7 @@ impl Walk<'_> {
             Use::File { path, .. } => self.shown(path).to_owned(),
             Use::Shell(command) | Use::PowerShell(command) => start_of(command).to_owned(),
             Use::Other if tools::starts_agent(name) => {
-                let parts = [text("subagent_type"), text("description")];
+                let parts = [text(agents::TYPE), text("description")];
                 parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
             }
             Use::Other => {

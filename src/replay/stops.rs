@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::seen::Happened;
 use super::state::{Pending, Walk};
+use crate::dialect::claude::agents;
 use crate::dialect::claude::transcript::Entry;
 use crate::event::EventKind;
 use crate::hooks::replay::Would;
@@ -46,8 +47,7 @@ impl Walk<'_> {
     }
 
     fn stop_fields(&self) -> [(&'static str, Value); 2] {
-        let task = |(id, kind): (&String, &String)| json!({"id": id, "type": "subagent", "status": "running", "agent_type": kind});
-        let tasks: Vec<Value> = self.running.iter().map(task).collect();
+        let tasks = self.running.iter().map(|(id, kind)| agents::running_task(id, kind)).collect();
         [("stop_hook_active", json!(self.was_blocked)), ("background_tasks", Value::Array(tasks))]
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::seen::{At, Happened, Seen};
 use super::state::{Open, Pending, Walk};
+use crate::dialect::claude::agents;
 use crate::dialect::claude::prompt::{is_notification, task_of};
 use crate::dialect::claude::tools;
 use crate::dialect::claude::transcript::{Entry, Fate};
@@ -122,8 +123,7 @@ impl Walk<'_> {
             return;
         };
         let at = self.at(EventKind::PreToolUse, Some(name), &self.detail(name, &input));
-        let text = |field: &str| input.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let starts = tools::starts_agent(name).then(|| text("subagent_type"));
+        let starts = tools::starts_agent(name).then(|| agents::called(&input).to_owned());
         let fields =
             [("tool_name", json!(name)), ("tool_use_id", json!(id)), ("tool_input", Value::Object(input))];
         let Some(event) = self.event(EventKind::PreToolUse, fields) else { return };

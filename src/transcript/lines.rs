@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::dialect::claude::limits;
+use crate::dialect::claude::{agents, limits};
 use crate::{files, log};
 
 pub(super) const CHUNK: u64 = 256 << 10;
@@ -13,7 +13,7 @@ pub(super) const CHUNK: u64 = 256 << 10;
 pub(super) const MAX_BACKWARD_BYTES: usize = 8 << 20;
 
 /// What every Agent call contains.
-pub(super) const CALL: &[u8] = b"subagent_type";
+pub(super) const CALL: &[u8] = agents::TYPE.as_bytes();
 
 pub(super) const MAX_LINE_BYTES: u64 = limits::MAX_TRANSCRIPT_LINE_BYTES;
 

@@ -40,3 +40,15 @@ fn unknown_agent(name: &str, project: &Path) -> Option<String> {
         None => format!("no agent {name} is known here: there is no file for it in .claude/agents"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_of_claude_code_is_known() {
+        let known = tools::KNOWN.iter().copied().chain(["Task", "mcp__github__list"]);
+        assert_eq!(known.filter_map(unknown_tool).collect::<Vec<_>>(), Vec::<String>::new());
+        assert_eq!(unknown_tool("Monitr").as_deref(), Some("no tool Monitr is known; did you mean Monitor?"));
+    }
+}

@@ -1,9 +1,12 @@
 //! Agents in the payloads of Claude Code: the calls that start them, and those that run in the background.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The field of a call that says what the agent is to do.
 pub(crate) const PROMPT: &str = "prompt";
+
+/// The field of a call that names the agent's type.
+pub(crate) const TYPE: &str = "subagent_type";
 
 /// The prompt of the agent that is called.
 pub(crate) fn prompt(input: &Map<String, Value>) -> Option<&str> {
@@ -13,7 +16,7 @@ pub(crate) fn prompt(input: &Map<String, Value>) -> Option<&str> {
 /// The type of the agent that is called; Copilot calls the field as Claude Code calls that of its payloads.
 pub(crate) fn called(input: &Map<String, Value>) -> &str {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
-    field("subagent_type").or_else(|| field("agent_type")).unwrap_or_default()
+    field(TYPE).or_else(|| field("agent_type")).unwrap_or_default()
 }
 
 /// Whether the caller goes on while the agent works, as it does where the call does not say.
@@ -52,14 +55,19 @@ pub(crate) fn running(tasks: &[Value]) -> impl Iterator<Item = Task<'_>> {
     })
 }
 
+/// An agent that still runs, as `background_tasks` has it.
+pub(crate) fn running_task(id: &str, agent_type: &str) -> Value {
+    json!({"id": id, "type": "subagent", "status": "running", "agent_type": agent_type})
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_what_still_runs_is_a_running_task() {
-        let tasks = serde_json::json!([
-            {"id": "a1", "type": "subagent", "status": "running", "agent_type": "coder"},
+        let tasks = json!([
+            running_task("a1", "coder"),
             {"id": "a2", "type": "subagent", "status": "completed", "agent_type": "coder"},
             {"id": "b1", "type": "shell", "status": "running"},
             {"id": 7}, 7,

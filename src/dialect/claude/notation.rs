@@ -1,6 +1,7 @@
 //! Claude Code's notation for uses of a tool: `Read`, `mcp__github__*`, `Bash(git status*)`, `Edit(./docs/**)`,
 //! `WebFetch(domain:example.com)`, `Agent(coder)`.
 
+use super::agents;
 use super::mcp;
 use super::tools::{self, KNOWN, SHELL, WITH_COMMAND};
 use crate::file_pattern::FilePattern;
@@ -177,7 +178,7 @@ fn input(tool: &str, inner: &str) -> Result<Input, String> {
             Some(domain) if !domain.is_empty() => Input::Domain(domain.to_lowercase()),
             _ => return Err(format!("write `WebFetch(domain:{})`", host_like(inner))),
         },
-        "Agent" => Input::Field { name: "subagent_type", glob: inner.to_owned() },
+        "Agent" => Input::Field { name: agents::TYPE, glob: inner.to_owned() },
         "Skill" => Input::Field { name: "skill", glob: inner.to_owned() },
         reader if READERS.contains(&reader) => Input::File { pattern: inner.to_owned(), writes: false },
         writer if WRITERS.contains(&writer) => Input::File { pattern: inner.to_owned(), writes: true },

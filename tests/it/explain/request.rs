@@ -210,7 +210,7 @@ fn rules_in_one_line_of_the_config_have_one_line() {
 }
 
 #[test]
-fn every_tool_of_claude_code_is_known() {
+fn a_tool_that_is_denied_by_its_command_is_not_called_unknown() {
     let test = Test::stop().config(
         "preToolUse: {toolUsageValidation: [{tool: Bash, commandPattern: \"npm publish*\", action: block}]}\n",
     );
@@ -246,18 +246,11 @@ fn every_tool_of_claude_code_is_known() {
         ✗ GUARD_DENIED: running `npm publish`: `toolUsageValidation` has `Bash npm
         publish*` in .conclaude.yaml:1 → do it another way, or ask the user
     "#);
-    let warnings = |tool: &str| {
-        let shown = explained(&test, &["PreToolUse", "--tool", tool]);
-        shown
-            .lines()
-            .filter(|line| line.contains("is known"))
-            .map(|line| format!("{}\n", line.trim()))
-            .collect::<String>()
-    };
-    for known in ["LS", "TaskCreate", "EnterPlanMode", "SendMessage", "Task", "mcp__github__list"] {
-        assert_eq!(warnings(known), "", "{known}");
-    }
-    assert_snapshot!(warnings("Frobnicate"), @"⚠ no tool Frobnicate is known: its name is compared, and files that its input");
+    let unknown = explained(&test, &["PreToolUse", "--tool", "Frobnicate"]);
+    assert_snapshot!(unknown.lines().skip(3).take(2).collect::<Vec<_>>().join("\n"), @"
+    ⚠ no tool Frobnicate is known: its name is compared, and files that its input
+      names
+    ");
 }
 
 /// Looking at the stop of an agent that nobody started noted that one had arrived.
