@@ -258,8 +258,6 @@ fn at_limit(plan: &Plan, outcomes: &[Outcome], is_first_stop: bool, count: io::R
             let outcomes: Vec<Outcome> = outcomes.iter().cloned().chain([note]).collect();
             Decided::of(HookResult::blocked(messages::block_reason(plan, &outcomes, 1, 1)), Word::Blocked)
         }
-        Err(error) => {
-            despite(format!("it may have been blocked before, and {}", messages::uncounted(&error)))
-        }
+        Err(error) => despite(messages::perhaps_blocked(&error)),
     }
 }

@@ -1,13 +1,15 @@
 //! The words of an answer, made from what was planned and what came of it.
 
-use std::io;
-
 use crate::agent::Agent;
 use crate::config::{Reaction, TRUST_IT};
 use crate::event::{Blocking, Counted};
 use crate::outcome::{CommandRun, Evidence, Outcome, Verdict};
 use crate::plan::{Command, Gate, Plan, Untrusted, Written};
 use crate::text::{clean, clean_line, count, indent, visible};
+
+mod limit;
+
+pub(crate) use limit::{allowed_despite, blocked_already, go_on, gone_on, perhaps_blocked, uncounted};
 
 /// A script in one line.
 #[must_use]
@@ -94,19 +96,6 @@ pub(crate) fn asked_to_go_on(outcomes: &[Outcome]) -> Option<&str> {
     let mut blocking = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Block);
     let only = blocking.next().filter(|outcome| outcome.evidence == Evidence::Continue)?;
     blocking.next().is_none().then_some(only.message.as_str())
-}
-
-/// What Claude reads that is asked to go on.
-#[must_use]
-pub(crate) fn go_on(message: &str, nth: u32, max: u32) -> String {
-    format!("{message}\n(conclaude: `stop.infinite`, {nth} of {max} for this prompt)")
-}
-
-/// What is shown once Claude has gone on as often as it may.
-#[must_use]
-pub(crate) fn gone_on(max: u32) -> String {
-    let times = count(max.into(), "time");
-    format!("`stop.infinite` made Claude go on {times} (maxBlocks): it may stop now")
 }
 
 /// What is shown of a stop whose commands wait.
@@ -204,23 +193,6 @@ fn without_notes(outcomes: &[Outcome]) -> String {
 fn notes(outcomes: &[Outcome]) -> String {
     let notes = outcomes.iter().filter(|outcome| outcome.evidence == Evidence::Note);
     notes.map(|note| format!("\n({})", note.message.lines().next().unwrap_or_default())).collect()
-}
-
-/// What is shown when a block is due, but the limit is reached.
-#[must_use]
-pub(crate) fn allowed_despite(shown: &str, why: &str) -> String {
-    format!("{shown}\nThis would have blocked, but the agent may stop: {why}.")
-}
-
-/// Why a block is not due any more.
-#[must_use]
-pub(crate) fn blocked_already(max: u32) -> String {
-    format!("it was blocked {} already (maxBlocks)", count(max.into(), "time"))
-}
-
-#[must_use]
-pub(crate) fn uncounted(error: &io::Error) -> String {
-    format!("blocks cannot be counted: {error}")
 }
 
 /// What a command has to show: output that is wanted, and every failure.

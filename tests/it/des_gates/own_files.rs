@@ -101,6 +101,20 @@ fn the_gates_cannot_be_switched_off_from_inside() {
 }
 
 #[test]
+fn the_first_tool_of_an_agent_keeps_its_call_also_where_it_names_no_file() {
+    let test = at_work().writes("Bash", "command", "./work").run().silent().again();
+    for name in ["main/subagents/agent-a1b2c3.meta.json", "main/subagents/agent-a1b2c3.jsonl"] {
+        std::fs::remove_file(test.root().join(name)).unwrap();
+    }
+    assert_snapshot!(test.stops().run().blocked(), @"
+    conclaude: coder (a1b2c3) may not stop yet (block 1 of 3):
+    ✗ SILENT_COMPLETION: every phase is NOT_EXECUTED: nothing was recorded → do the work and record each phase, or set state.status to FAILED with a failure_reason
+    ⚠ SCOPE_VIOLATION: the scope cannot be checked: this is not a git repository → look yourself at what was changed: the scope was not checked
+    Fix what is marked ✗, then give your complete report again: your caller sees only your last message.
+    ");
+}
+
+#[test]
 fn the_gates_own_files_are_protected_whatever_the_scope() {
     let mut shown = Vec::new();
     for config in ["des: {scope: off}", "des: {scope: warn}", "des: {onViolation: warn}"] {
