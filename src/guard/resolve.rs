@@ -330,6 +330,9 @@ fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
     if pattern.ends_with('/') {
         found.retain(|path| path.is_dir());
     }
+    if found.len() > MAX_EXPANDED {
+        return None;
+    }
     if found.is_empty() {
         found.push(base.join(pattern.replace('\\', "")));
     }

@@ -42,6 +42,11 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     if !is_own {
         return;
     }
+    let rule = if is_own {
+        "it belongs to conclaude's own config, state or registration"
+    } else {
+        "files of conclaude's own config, state or registration are in it"
+    };
     let (action, advice) = if call.is_subagent {
         (Action::Block, "leave it as it is, and report what you would have changed")
     } else {
@@ -50,7 +55,7 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     found.push(Finding {
         action,
         what: format!("{} {}", doing(touch.access), touch.shown()),
-        rule: "it belongs to conclaude's own config, state or registration".into(),
+        rule: rule.into(),
         advice: advice.into(),
         origin: Rule::built_in("conclaude's own files"),
         matched: touch.shown().to_owned(),

@@ -2,7 +2,7 @@
 
 use super::flags::{NODE, PYTHON, SCRIPT, SHELL, SU};
 use super::row::{Program, runs};
-use crate::shell::{batches, builtins, interpreters, launchers, printing, search, wrappers};
+use crate::shell::{batches, builtins, find, interpreters, launchers, printing, search, wrappers};
 
 /// Sorted by name.
 #[rustfmt::skip]
@@ -59,13 +59,13 @@ pub(super) const RUNNERS: &[Program] = &[
     runs("fakeroot", "", wrappers::wrapper),
     runs("fd", "", search::fd),
     runs("fdfind", "", search::fd),
-    runs("find", "", search::find),
+    runs("find", "", find::find),
     runs("firejail", "", wrappers::wrapper),
     runs("fish", SHELL, interpreters::shell),
     runs("flock", SU, wrappers::text_wrapper),
     runs("gcat", "", printing::cat).named("cat"),
     runs("getopts", "-d= -n= -O= -s= -u= -C= -c=", builtins::read),
-    runs("gfind", "", search::find),
+    runs("gfind", "", find::find),
     runs("groovy", SCRIPT, interpreters::interpreter),
     runs("gtimeout", "", wrappers::wrapper),
     runs("guile", SCRIPT, interpreters::interpreter),
