@@ -11,11 +11,8 @@ use crate::file_pattern::FilePattern;
 use crate::glob::{Glob, Kind};
 use crate::shell;
 
-<<<<<<< HEAD
 mod below;
-=======
 mod found;
->>>>>>> acbc754 (shell: the expression of find is read: tests narrow what is found, negations keep it, alternatives add to it)
 mod properties;
 
 fn project() -> tempfile::TempDir {

@@ -91,8 +91,7 @@ fn below(root: &Field, limits: &Limits, asked_for: &[&str], targets: &mut Vec<Ta
         FieldKind::Glob => {
             let folder = root.text.trim_end_matches('/').rsplit_once('/').map_or("", |(folder, _)| folder);
             let is_absolute = root.text.starts_with('/');
-            let prefix =
-                if folder.is_empty() && !is_absolute { String::new() } else { format!("{folder}/") };
+            let prefix = if folder.is_empty() && !is_absolute { String::new() } else { format!("{folder}/") };
             match (&limits.name, limits.is_directory) {
                 (None, false) => targets.push(Target::Trees(root.text.clone())),
                 (name, is_directory) => targets.push(anywhere(&prefix, name.as_deref(), is_directory)),
@@ -185,7 +184,8 @@ fn path_patterns(pattern: &str, root: &str, prefix: &str) -> Option<Vec<String>>
     }
     let before = last.split(['*', '?']).next().unwrap_or_default();
     let behind = last.rsplit(['*', '?']).next().unwrap_or_default();
-    let deep = if start.ends_with("**/") { format!("{start}*{behind}") } else { format!("{start}**/*{behind}") };
+    let deep =
+        if start.ends_with("**/") { format!("{start}*{behind}") } else { format!("{start}**/*{behind}") };
     let is_start = starts_anywhere && !pattern.contains('/');
     match before {
         _ if is_start && behind.is_empty() => None,

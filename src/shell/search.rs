@@ -1,11 +1,11 @@
 //! `fd`, `grep` and `rg`.
 
+use super::Target;
 use super::arguments::{self, Arguments, Call, Flags};
 use super::batches::replaced;
 use super::state::{Field, FieldKind};
 use super::stream::Stream;
 use super::walk::Walk;
-use super::Target;
 
 const FD: Flags = "-e= -t= -E= -d= -S= -o= -c= -j= --extension= --type= --exclude= --max-depth= --min-depth= --size= --owner= \
     --changed-within= --changed-before= --color= --threads= --base-directory=";

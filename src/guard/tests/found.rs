@@ -36,12 +36,41 @@ fn tree() -> tempfile::TempDir {
 /// Tests, as they are written in a shell; `ACTION` is what is done.
 fn expression() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
-        "'*.rs'", "'*'", "sub", "dist", "'.*'", ".hidden", "'?.rs'", "'[ab].*'", "'[!a]*'", "'*.[lr]*'", "b.lock",
-        "'**'", "'odd\\[1\\].rs'", ".", "'s*'",
+        "'*.rs'",
+        "'*'",
+        "sub",
+        "dist",
+        "'.*'",
+        ".hidden",
+        "'?.rs'",
+        "'[ab].*'",
+        "'[!a]*'",
+        "'*.[lr]*'",
+        "b.lock",
+        "'**'",
+        "'odd\\[1\\].rs'",
+        ".",
+        "'s*'",
     ]);
     let path = prop::sample::select(vec![
-        "'*/dist/*'", "'./sub/*'", "'sub/*'", "'*dist*'", "'*.rs'", "./a.rs", "sub/a.rs", "'./su*'", "'./su*/*.lock'",
-        "'*/d*/*'", "'./?ub/a.rs'", "'*b'", "sub", "'*/dist'", "'*/.hidden'", "'s*b'", "'./sub/d*p/*'", "./sub/dist",
+        "'*/dist/*'",
+        "'./sub/*'",
+        "'sub/*'",
+        "'*dist*'",
+        "'*.rs'",
+        "./a.rs",
+        "sub/a.rs",
+        "'./su*'",
+        "'./su*/*.lock'",
+        "'*/d*/*'",
+        "'./?ub/a.rs'",
+        "'*b'",
+        "sub",
+        "'*/dist'",
+        "'*/.hidden'",
+        "'s*b'",
+        "'./sub/d*p/*'",
+        "./sub/dist",
     ]);
     let leaf = prop_oneof![
         4 => name.clone().prop_map(|name| format!("-name {name}")),
@@ -74,7 +103,8 @@ fn missed(root: &Path, command: &str, printed: &str) -> Vec<String> {
         return Vec::new();
     }
     let is_touched = |path: &Path| {
-        let covers = |touch: &Touch| touch.path == path || touch.with_contents && path.starts_with(&touch.path);
+        let covers =
+            |touch: &Touch| touch.path == path || touch.with_contents && path.starts_with(&touch.path);
         effects.touches.iter().any(covers)
     };
     let real = |line: &&str| root.join(line).canonicalize().unwrap();
