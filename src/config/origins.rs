@@ -105,6 +105,12 @@ impl Origins {
         None
     }
 
+    /// Why nothing may be sent to the endpoint that the config names. Trust is checked before, where it is asked for.
+    #[must_use]
+    pub(crate) fn untrusted_endpoint(&self) -> Option<&str> {
+        self.untrusted(&["telemetry"])
+    }
+
     /// Why nothing of this file may run.
     #[must_use]
     pub(crate) fn untrusted_source(&self, source: usize) -> Option<&str> {

@@ -21,24 +21,31 @@ pub(crate) const OPTION: &str = "--background";
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 pub(crate) const GATHER: Duration = Duration::from_millis(500);
 
-thread_local! {
-    /// The project that has something to send, and where to; without headers.
-    static DUE: RefCell<Option<(PathBuf, Target)>> = const { RefCell::new(None) };
+/// The project that has something to send, and where to; without headers.
+struct Due {
+    root: PathBuf,
+    target: Target,
+    /// The environment is another one than when the config could not be used with it.
+    is_new: bool,
 }
 
-/// There is a record that this endpoint does not have.
-pub(crate) fn note(root: &Path, endpoint: &str, signals: Vec<Signal>) {
+thread_local! {
+    static DUE: RefCell<Option<Due>> = const { RefCell::new(None) };
+}
+
+/// There is a record that this endpoint does not have. In a new session what was missing in the environment may be there.
+pub(crate) fn note(root: &Path, endpoint: &str, signals: Vec<Signal>, is_new: bool) {
     let target = Target { base: endpoint.to_owned(), headers: Vec::new(), signals };
-    DUE.set(Some((root.to_owned(), target)));
+    DUE.set(Some(Due { root: root.to_owned(), target, is_new }));
 }
 
 /// Starts the process, if there is something to send, nobody sends already, and the endpoint did not fail a moment ago.
 pub(crate) fn start() {
-    let Some((root, target)) = DUE.take() else { return };
+    let Some(Due { root, target, is_new }) = DUE.take() else { return };
     let trail = Trail::of(&root, None);
     let is_free = |file: &StateFile| {
         let (state, now) = (file.read(), Timestamp::now());
-        let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now));
+        let is_due = target.signals.iter().any(|signal| state.is_due(*signal, now, is_new));
         is_due && matches!(file.lock(Duration::ZERO), Ok(Some(_)))
     };
     // Whoever sends looks for more when it is done: what was recorded before this check is sent.

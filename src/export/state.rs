@@ -87,9 +87,10 @@ impl State {
         self.failures.get(&signal)?.asked_to_wait(now)
     }
 
-    /// Whether to try this in the background.
-    pub(super) fn is_due(&self, signal: Signal, now: Timestamp) -> bool {
-        self.failures.get(&signal).is_none_or(|failed| failed.is_due(now))
+    /// Whether to try this in the background. What the environment lacked, a new session may have.
+    pub(super) fn is_due(&self, signal: Signal, now: Timestamp, is_new_session: bool) -> bool {
+        let is_due = |failed: &Failed| (is_new_session && failed.by_config) || failed.is_due(now);
+        self.failures.get(&signal).is_none_or(is_due)
     }
 }
 
@@ -199,19 +200,19 @@ mod tests {
     #[test]
     fn a_collector_that_is_down_is_asked_less_and_less_often() {
         let mut state = State::default();
-        assert!(state.is_due(LOGS, Timestamp::now()));
+        assert!(state.is_due(LOGS, Timestamp::now(), false));
         let mut pauses = Vec::new();
         for _ in 0..40 {
             state.fail(LOGS, &down(None));
             let last: Timestamp = state.failure().unwrap().last.parse().unwrap();
-            let is_due = |seconds: &i64| state.is_due(LOGS, last + SignedDuration::from_secs(*seconds));
+            let is_due = |seconds: &i64| state.is_due(LOGS, last + SignedDuration::from_secs(*seconds), true);
             pauses.push((0..2_000).find(is_due).unwrap());
         }
         assert_eq!(pauses[..7], [30, 60, 120, 240, 480, 900, 900]);
         assert_eq!(pauses[39], 900);
-        assert!(state.is_due(Signal::Traces, Timestamp::now()), "each signal has its own fate");
+        assert!(state.is_due(Signal::Traces, Timestamp::now(), false), "each signal has its own fate");
         assert!(state.succeed(LOGS));
-        assert!(state.is_due(LOGS, Timestamp::now()));
+        assert!(state.is_due(LOGS, Timestamp::now(), false));
     }
 
     #[test]

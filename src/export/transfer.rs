@@ -96,7 +96,7 @@ impl<'a> Transfer<'a> {
         let mut state = self.file.read();
         for signal in self.target.signals.clone() {
             // In the background nobody waits for what failed a moment ago.
-            if self.until.is_some() && !state.is_due(signal, Timestamp::now()) {
+            if self.until.is_some() && !state.is_due(signal, Timestamp::now(), true) {
                 continue;
             }
             if let Err(refused) = self.wait_if_asked(signal, &state) {

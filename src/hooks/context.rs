@@ -237,10 +237,12 @@ impl<'a> Context<'a> {
     pub(super) fn export(&self) {
         let Config { settings, origins, .. } = &self.config;
         if let Some(endpoint) = settings.endpoint().filter(|_| self.is_audited())
-            && origins.untrusted(&["telemetry"]).is_none()
+            && origins.untrusted_endpoint().is_none()
         {
             let signals = settings.telemetry.as_ref().map(TelemetryConfig::signals).unwrap_or_default();
-            background::note(&self.root.folder, endpoint.as_str(), signals);
+            // Another environment may have what was missing in the one before.
+            let is_new = self.kind() == EventKind::SessionStart;
+            background::note(&self.root.folder, endpoint.as_str(), signals, is_new);
         }
     }
 }

@@ -54,7 +54,7 @@ fn not_sent(context: &Context<'_>) -> Option<String> {
     let Config { settings, origins, .. } = &context.config;
     let (telemetry, endpoint) = (settings.telemetry.as_ref()?, settings.endpoint()?);
     // The process that would send has our environment.
-    let is_sent = context.is_audited() && origins.untrusted(&["telemetry"]).is_none();
+    let is_sent = context.is_audited() && origins.untrusted_endpoint().is_none();
     if let Err(why) = Target::of_config(telemetry)
         && is_sent
     {

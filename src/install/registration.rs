@@ -5,7 +5,9 @@ mod limits;
 mod needed;
 mod sync;
 
-pub(crate) use found::{Found, asks_for_trust, found, locations, on_path, program_in, project_has};
+pub(crate) use found::{
+    Found, asks_for_trust, found, locations, on_path, program_in, project_has, runs_unasked,
+};
 pub(crate) use limits::over_limit;
 pub(crate) use needed::{config_for, in_order, needed, reasons};
 pub(crate) use sync::{Problem, fixes, out_of_sync};

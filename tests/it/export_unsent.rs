@@ -30,8 +30,8 @@ fn a_header_whose_variable_is_not_set_is_reported_by_doctor_and_at_the_start_of_
     conclaude: telemetry.headers: authorization: the environment variable COLLECTOR_TOKEN is not set
     ");
     assert_snapshot!(doctor(&test), @"
-    ⚠ telemetry    nothing could be sent since [TIME]: telemetry.headers: authorization: the environment variable COLLECTOR_TOKEN is not set
-                   → conclaude audit export --otlp  # tries again
+    ⚠ telemetry    nothing could be sent since [TIME]; telemetry.headers: authorization: the environment variable COLLECTOR_TOKEN is not set here
+                   → set it where Claude Code is started
     ");
     let started = test.then("SessionStart").run();
     assert_snapshot!(started.system_message(), @"

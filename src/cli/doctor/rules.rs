@@ -154,7 +154,8 @@ pub(super) fn untrusted(installation: &Installation) -> Option<String> {
 /// Whether decisions reach the collector, if there is one.
 pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let settings = installation.effective_config();
-    let endpoint = settings.endpoint()?;
+    // Where trust is asked for and missing, that is said already.
+    let endpoint = settings.endpoint().filter(|_| untrusted(installation).is_none())?;
     if on_path("curl").is_none() {
         let text = "`curl` sends the decisions, and is not on the PATH";
         return Some(Check::problem("telemetry", text, "apt-get install curl"));
@@ -162,16 +163,32 @@ pub(super) fn telemetry(installation: &Installation) -> Option<Check> {
     let trail = Trail::of(&installation.root.folder, None);
     let state = export::states(&trail).into_iter().find(|state| state.endpoint == endpoint.as_str());
     let unusable = settings.telemetry.as_ref().and_then(|telemetry| Target::of_config(telemetry).err());
-    Some(match state.as_ref().map(State::failure) {
+    let failure = state.as_ref().and_then(State::failure);
+    Some(match (failure, unusable) {
         // What Claude Code's environment has is known once something was sent.
-        None if unusable.is_some() => {
-            let why = unusable.unwrap_or_default();
+        (None, None) if state.is_none() => {
+            Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str()))
+        }
+        (None, Some(why)) if state.is_none() => {
             let text = format!("nothing was sent to {} yet; {why} here", endpoint.as_str());
             Check::warning("telemetry", text, "set it where Claude Code is started")
         }
-        None => Check::good("telemetry", format!("nothing was sent to {} yet", endpoint.as_str())),
-        Some(None) => Check::good("telemetry", format!("decisions are sent to {}", endpoint.as_str())),
-        Some(Some(failure)) => {
+        (None, _) => Check::good("telemetry", format!("decisions are sent to {}", endpoint.as_str())),
+        (Some(failure), Some(why)) if failure.by_config => {
+            let text = format!("nothing could be sent since {}; {why} here", failure.since);
+            Check::warning("telemetry", text, "set it where Claude Code is started")
+        }
+        // That was another environment.
+        (Some(failure), None) if failure.by_config => {
+            let text = format!(
+                "nothing could be sent since {}; what was missing in the environment is set here",
+                failure.since
+            );
+            let fix =
+                "conclaude audit export --otlp  # sends it now; the next session of Claude Code does so too";
+            Check::warning("telemetry", text, fix)
+        }
+        (Some(failure), _) => {
             let text = format!("nothing could be sent since {}: {}", failure.since, failure.what);
             Check::warning("telemetry", text, "conclaude audit export --otlp  # tries again")
         }

@@ -62,6 +62,13 @@ pub(crate) fn asks_for_trust(found: &[Found]) -> bool {
         && locations.iter().flat_map(|file| file.registered()).any(asks)
 }
 
+/// Whether some registration calls us here without asking for trust, such as the project's own: then hooks run and send what the config
+/// says, since Claude Code has asked about the folder itself.
+pub(crate) fn runs_unasked(found: &[Found]) -> bool {
+    let is_unasked = |one: &Registration| Line::parse(&one.command).is_some_and(|line| !line.if_trusted);
+    found.iter().any(|file| file.registered().iter().any(is_unasked))
+}
+
 /// Whether the project itself has registered us for this event and for what a matcher compares of it, such as the tool, so that
 /// the registration for all projects defers to it.
 pub(crate) fn project_has(project: &Path, event: EventKind, compared: Option<&str>) -> bool {

@@ -96,3 +96,41 @@ fn what_is_recorded_meanwhile_is_sent_with_the_next_call() {
     let paths: Vec<String> = collector.received().into_iter().map(|request| request.path).collect();
     assert_eq!(paths, ["/v1/logs", "/v1/traces"]);
 }
+
+/// In a container with a fresh home nobody has trusted anything, and the last step sends what is left.
+#[test]
+fn export_sends_where_hooks_do_and_nowhere_else() {
+    let collector = Collector::new();
+    let test = with_records(1).config(&format!("telemetry: {{endpoint: '{}'}}\n{CONFIG}", collector.url));
+    let by_hand = ["audit", "export", "--otlp", "--retry-for", "0"];
+    assert!(test.shows(&by_hand).contains("is not trusted, and names the endpoint"), "nothing is registered");
+    test.shows(&["install", "--user"]);
+    assert!(test.shows(&by_hand).contains("is not trusted, and names the endpoint"), "trust is asked for");
+    let telemetry =
+        |test: &Test| test.shows(&["doctor"]).lines().filter(|line| line.contains(" telemetry ")).count();
+    assert_eq!(telemetry(&test), 0, "nothing is said to be sent");
+    test.shows(&["uninstall", "--user"]);
+    test.shows(&["install"]);
+    assert_snapshot!(test.shows(&by_hand), @"
+    exit 0
+    ----- stdout
+    sent to http://127.0.0.1:[PORT]: 1 record as logs; 1 record as traces
+    ");
+    assert_eq!(logged(&collector.received()), [[1]]);
+    assert_eq!(telemetry(&test), 1);
+}
+
+#[test]
+fn what_the_environment_lacked_is_looked_for_again_in_the_next_session() {
+    let collector = Collector::new();
+    let headers = "{authorization: 'Bearer ${COLLECTOR_TOKEN}'}";
+    let config = format!("telemetry: {{endpoint: '{}', headers: {headers}}}\n{CONFIG}", collector.url);
+    let test = with_records(1).config(&config);
+    // As a hook starts it.
+    assert!(
+        test.shows(&["audit", "export", "--otlp", "--background"]).contains("COLLECTOR_TOKEN is not set")
+    );
+    let test = test.then("SessionStart").env("COLLECTOR_TOKEN", "x");
+    let _project = test.run().status(0);
+    assert_eq!(collector.next().numbers(), [1]);
+}

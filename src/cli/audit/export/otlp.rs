@@ -10,6 +10,9 @@ use crate::config::{ConclaudeConfig, Endpoint, Patterns, Signal};
 use crate::deadline;
 use crate::exit::Exit;
 use crate::export::{self, Report, Sent, Target, Transfer, background, sleep};
+use crate::hooks::Environment;
+use crate::install::registration;
+use crate::install::scope::session_folder;
 use crate::load::{self, Loaded};
 use crate::process;
 use crate::root::Root;
@@ -86,11 +89,12 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, St
         let broken = errors.first().filter(|_| url.is_none()).map(|error| format!("{}; ", error.summary()));
         return Target::of_environment(url).map_err(|why| format!("{}{why}", broken.unwrap_or_default()));
     }
-    // What a repository brings along must not decide where records go, and which variables go with them.
-    if !is_trusted {
+    // What a repository brings along must not decide where records go, and which variables go with them. By the same rule as hooks: where
+    // they send without asking, Claude Code has asked about the folder.
+    if !is_trusted && !runs_unasked(root) {
         origins.check_trust(load::why_untrusted);
     }
-    match origins.untrusted(&["telemetry"]) {
+    match origins.untrusted_endpoint() {
         // Whoever types it has chosen it.
         Some(why) if url.is_some() => {
             if config.telemetry.is_some_and(|telemetry| telemetry.headers.is_some()) {
@@ -106,6 +110,11 @@ fn target(url: Option<&str>, root: &Root, is_trusted: bool) -> Result<Target, St
         )),
         None => Target::of_config(&config.telemetry.unwrap_or_default()),
     }
+}
+
+fn runs_unasked(root: &Root) -> bool {
+    let project = session_folder(Environment::of_process().project_dir, &root.folder);
+    project.is_ok_and(|project| registration::runs_unasked(&registration::found(&project)))
 }
 
 fn endpoint_of(config: &ConclaudeConfig) -> &str {
