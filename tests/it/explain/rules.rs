@@ -30,7 +30,7 @@ fn rules_that_do_not_match_take_few_lines() {
           "!.env.dist", "*.pem", "~/.ssh/", "~/.gnupg/", "~/.aws/", "~/.kube/",
           "~/.netrc", "~/.git-credentials", "!node_modules/", "!.venv/",
           "!site-packages/"
-      · uneditableFiles ".git/" in pack:git-safety:39 is not compared: nothing is
+      · uneditableFiles ".git/" in pack:git-safety:40 is not compared: nothing is
         written or deleted
       ✗ unreadableFiles ".env" in pack:secrets:5
           does not cover notes.txt
@@ -46,7 +46,7 @@ fn rules_that_do_not_match_take_few_lines() {
           "~/.npmrc", "~/.pypirc", "~/.cargo/credentials.toml", "credentials.json",
           "service-account*.json", "*.tfstate", "*.kdbx", "!node_modules/",
           "!.venv/", "!site-packages/"
-      · each of 31 toolUsageValidation in pack:git-safety:4-34 does not match cat
+      · each of 32 toolUsageValidation in pack:git-safety:4-35 does not match cat
         notes.txt .env
           "Bash git push -f,--force", "Bash git push * +*", "Bash git push
           --mirror,--prune", "Bash git push -d,--delete", "Bash git push * :*",
@@ -60,19 +60,19 @@ fn rules_that_do_not_match_take_few_lines() {
           {commit,push,merge,rebase,am}*,[!/]* git *,/[!d]* git *,/d[!e]* git *}",
           "Bash git push --force-with-lease,--force-if-includes", "Bash git commit
           --amend", "Bash git reset --hard", "Bash git clean -f,--force", "Bash git
-          checkout *-- *", "Bash git checkout {,* }{.,./,:/}", "Bash git
-          {checkout,switch} -f,--force,--discard-changes", "Bash git restore
-          -W,--worktree", "Bash git restore -S,--staged", "Bash git restore", "Bash
-          git stash {drop,clear}*", "Bash git branch -D,-f,--force", "Bash git tag
-          -d,--delete", "Bash git worktree remove -f,--force", "Bash git
-          filter-{branch,repo}*", "Bash git reflog {expire,delete}*", "Bash git gc
-          --prune", "Bash git prune", "Bash git update-ref -d", "Bash git
-          {update-ref,send-pack} *"
-      · each of 2 toolUsageValidation in pack:git-safety:35-36 covers no file of cat
+          checkout *-- *", "Bash git checkout {,* }{.,./,:/}", "Bash * git
+          checkout", "Bash git {checkout,switch} -f,--force,--discard-changes",
+          "Bash git restore -W,--worktree", "Bash git restore -S,--staged", "Bash
+          git restore", "Bash git stash {drop,clear}*", "Bash git branch
+          -D,-f,--force", "Bash git tag -d,--delete", "Bash git worktree remove
+          -f,--force", "Bash git filter-{branch,repo}*", "Bash git reflog
+          {expire,delete}*", "Bash git gc --prune", "Bash git prune", "Bash git
+          update-ref -d", "Bash git {update-ref,send-pack} *"
+      · each of 2 toolUsageValidation in pack:git-safety:36-37 covers no file of cat
         notes.txt .env
           "Bash //etc/gitconfig git config", "Bash ~/.gitconfig git config"
       · toolUsageValidation "Bash git config {,*
-        }{core.hookspath,include.path,includeif.*} *" in pack:git-safety:37 does not
+        }{core.hookspath,include.path,includeif.*} *" in pack:git-safety:38 does not
         match cat notes.txt .env
       · worktreeFence is for agents in a worktree of their own
 
