@@ -103,7 +103,8 @@ pub(crate) enum Listed {
     All,
 }
 
-/// The files below a directory that exist, relative to it, in order; `None` outside of a repository.
+/// The files below a directory that exist, relative to it, in order, also those of submodules and of other repositories inside; `None`
+/// outside of a repository.
 ///
 /// # Errors
 /// When git fails.
@@ -113,13 +114,30 @@ pub(crate) fn list(work: &Path, listed: Listed) -> Result<Option<Vec<String>>, S
         Listed::Changed => repository.changed_files()?,
         Listed::All => repository.all_files()?,
     };
-    let below = files
-        .iter()
-        .map(|file| repository.relative(file).into_owned())
-        .filter(|file| !file.starts_with("../"));
-    let existing = below.filter(|file| work.join(file).symlink_metadata().is_ok_and(|found| !found.is_dir()));
-    let existing: BTreeSet<String> = existing.collect();
+    let mut existing = BTreeSet::new();
+    for file in &files {
+        let file = repository.relative(file);
+        let path = work.join(&*file);
+        match path.symlink_metadata() {
+            _ if file.starts_with("../") => {}
+            // A submodule, or a repository that git does not know.
+            Ok(found) if found.is_dir() => {
+                let folder = file.trim_end_matches('/');
+                let inside = inner(&repository, &path, listed)?;
+                existing.extend(inside.iter().map(|file| format!("{folder}/{file}")));
+            }
+            Ok(_) => drop(existing.insert(file.into_owned())),
+            Err(_) => {}
+        }
+    }
     Ok(Some(existing.into_iter().collect()))
+}
+
+/// The files of a repository in another one.
+fn inner(outer: &Repository, folder: &Path, listed: Listed) -> Result<Vec<String>, String> {
+    let is_other =
+        Repository::find(folder).is_some_and(|found| found.top != outer.top && found.prefix.is_empty());
+    if is_other { Ok(list(folder, listed)?.unwrap_or_default()) } else { Ok(Vec::new()) }
 }
 
 /// The files of these kinds in the work tree around a folder, as far as they are files of its repository; `None` outside of one.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -121,7 +122,9 @@ fn agents(out: &mut String, report: &Report) {
     if lanes.is_empty() {
         return;
     }
+    let has_sessions = report.sessions.len() > 1;
     let columns = [
+        "session",
         "agent",
         "task",
         "verdict",
@@ -129,12 +132,15 @@ fn agents(out: &mut String, report: &Report) {
         "tokens in",
         "out",
         "cache read",
+        "cache write",
         "cost",
-        "files",
+        "files written by tools",
         "decisions",
         "state",
     ];
-    heading(out, "Agents", &columns);
+    // One session needs no name.
+    let skipped = usize::from(!has_sessions);
+    heading(out, "Agents", columns.get(skipped..).unwrap_or_default());
     rows(out, &lanes, |lane| {
         let decisions: Vec<String> =
             lane.decisions.iter().map(|(word, n)| format!("{n} {}", code(word))).collect();
@@ -144,7 +150,10 @@ fn agents(out: &mut String, report: &Report) {
             State::Running => "running",
             State::NeverStopped => "**never stopped**",
         };
-        vec![
+        let session = lane.session.and_then(|at| report.sessions.get(at));
+        let id: String = session.map(|session| session.id.chars().take(8).collect()).unwrap_or_default();
+        let cells = vec![
+            code(&id),
             name_of(Some(lane)),
             code(lane.description.as_deref().unwrap_or_default()),
             code(lane.outcome.as_deref().unwrap_or_default()),
@@ -152,12 +161,29 @@ fn agents(out: &mut String, report: &Report) {
             lane.tokens.input.to_string(),
             lane.tokens.output.to_string(),
             lane.tokens.cache_read.to_string(),
+            lane.tokens.cache_write.to_string(),
             lane.cost.map_or_else(|| "–".into(), |cost| format!("${cost:.4}")),
-            lane.files.len().to_string(),
+            files(lane, &report.project),
             decisions.join(", "),
             state.into(),
-        ]
+        ];
+        cells.into_iter().skip(skipped).collect()
     });
+}
+
+/// So many files of an agent are named.
+const MAX_FILES: usize = 3;
+
+/// Those of the project are named from its root.
+fn files(lane: &Lane, project: &str) -> String {
+    let inside = |path: &str| {
+        Path::new(path).strip_prefix(project).map_or(path.to_owned(), |rest| rest.display().to_string())
+    };
+    let shown = lane.files.iter().take(MAX_FILES);
+    let mut named: Vec<String> = shown.map(|(path, _)| code(&inside(path))).collect();
+    let more = lane.files.len().saturating_sub(MAX_FILES);
+    named.extend((more > 0).then(|| format!("and {more} more")));
+    named.join(", ")
 }
 
 fn decisions(out: &mut String, report: &Report) {

@@ -165,6 +165,7 @@ mod tests {
 
     fn rows(numbers: &[u64]) -> Vec<Row> {
         let row = |number: &u64| Row {
+            task: None,
             id: RowId::Line(*number),
             depth: 2,
             mark: Mark::None,

@@ -35,6 +35,8 @@ pub(crate) struct Row {
     pub(crate) mark: Mark,
     pub(crate) time: Option<String>,
     pub(crate) text: String,
+    /// The part of the text that is shortened first.
+    pub(crate) task: Option<String>,
     /// What is shown at the end of the row: a duration, a date.
     pub(crate) right: String,
     /// When it came, for whoever follows the newest.
@@ -92,6 +94,7 @@ impl Model {
             rows.push(Row {
                 id: RowId::LeftOut(key.0, key.1),
                 depth: 2,
+                task: None,
                 mark: Mark::None,
                 time: None,
                 text: format!("{} left out: `conclaude audit show`", count(thread.left_out, "earlier line")),
@@ -174,6 +177,7 @@ impl Model {
         Row {
             id: RowId::Thread(session.id.clone(), thread.id.clone()),
             depth: 1,
+            task: thread.description.clone().filter(|_| thread.id.is_some()),
             mark,
             time: None,
             text: parts.join(" · "),
@@ -216,6 +220,7 @@ fn session_row(session: &Session, clock: &Clock) -> Row {
     Row {
         id: RowId::Session(session.id.clone()),
         depth: 0,
+        task: None,
         mark: if is_open { Mark::Running } else { Mark::Quiet },
         time: None,
         text,
@@ -235,6 +240,7 @@ fn unread_row(session: &Session) -> Option<Row> {
     (!texts.is_empty()).then(|| Row {
         id: RowId::Unread(session.id.clone()),
         depth: 1,
+        task: None,
         mark,
         time: None,
         text: cut(&texts.join("; "), MAX_TEXT),
@@ -247,6 +253,7 @@ fn line_row(line: &Line, clock: &Clock) -> Row {
     Row {
         id: RowId::Line(line.number),
         depth: 2,
+        task: None,
         mark: line.mark,
         time: Some(clock.time(line.time)),
         text: line.text.clone(),
@@ -259,6 +266,7 @@ fn part_row(number: u64, at: usize, part: &Part) -> Row {
     Row {
         id: RowId::Part(number, at),
         depth: 3,
+        task: None,
         mark: part.mark,
         time: None,
         text: part.text.clone(),
@@ -272,6 +280,7 @@ fn running_row(running: &Running, clock: &Clock) -> Row {
     Row {
         id: RowId::Running(running.started.clone(), running.command.clone()),
         depth: 2,
+        task: None,
         mark: Mark::Running,
         time: started.map(|time| clock.time(time)),
         text: format!("{} runs `{}`", running.event, cut(&running.command, MAX_TEXT)),

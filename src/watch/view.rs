@@ -1,5 +1,7 @@
 //! The screen: a head, the rows, the details of one of them, a foot. It draws what it is given.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
@@ -188,7 +190,7 @@ fn draw_row(row: &Row, has_colours: bool, area: Rect, buffer: &mut Buffer) {
     let right = row.right.width();
     let is_right_shown = right > 0 && room > right + 12;
     let room = if is_right_shown { room - right - 2 } else { room };
-    put(buffer, (x, area.y), &fit(&row.text, room), room, plain);
+    put(buffer, (x, area.y), &fit(&with_short_task(row, room), room), room, plain);
     if is_right_shown {
         put(buffer, (area.right() - columns(&row.right) - 1, area.y), &row.right, right, Style::new());
     }
@@ -250,6 +252,21 @@ fn columns(text: &str) -> u16 {
 }
 
 /// The start of a text that fits, with an ellipsis where something is left out.
+/// So much of a task is shown in any case.
+const MIN_TASK: usize = 8;
+
+/// The text of a row, with a shorter task where it has no room: what became of an agent matters more.
+fn with_short_task(row: &Row, room: usize) -> Cow<'_, str> {
+    let over = row.text.width().saturating_sub(room);
+    match &row.task {
+        Some(task) if over > 0 => {
+            let short = fit(task, task.width().saturating_sub(over).max(MIN_TASK));
+            Cow::Owned(row.text.replacen(task.as_str(), &short, 1))
+        }
+        _ => Cow::Borrowed(&row.text),
+    }
+}
+
 fn fit(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();

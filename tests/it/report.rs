@@ -73,11 +73,11 @@ fn a_session_as_markdown() {
 
     ### Agents
 
-    | agent | task | verdict | time | tokens in | out | cache read | cost | files | decisions | state |
-    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | main thread |  |  | [DURATION] | 2000 | 200 | 20 | $0.0090 | 0 | 1 `denied` |  |
-    | `coder` | `Write greeting` | `passed after 1 block` | [DURATION] | 3000 | 300 | 30 | $0.0135 | 1 | 1 `allowed`, 1 `blocked` | stopped |
-    | `tester` | `Test it` |  | [DURATION] | 1000 | 100 | 10 | $0.0045 | 0 |  | **never stopped** |
+    | agent | task | verdict | time | tokens in | out | cache read | cache write | cost | files written by tools | decisions | state |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | main thread |  |  | [DURATION] | 2000 | 200 | 20 | 2 | $0.0090 |  | 1 `denied` |  |
+    | `coder` | `Write greeting` | `passed after 1 block` | [DURATION] | 3000 | 300 | 30 | 3 | $0.0135 | `src/a.txt` | 1 `allowed`, 1 `blocked` | stopped |
+    | `tester` | `Test it` |  | [DURATION] | 1000 | 100 | 10 | 1 | $0.0045 |  |  | **never stopped** |
 
     ### Blocked, denied and asked
 
@@ -505,4 +505,25 @@ fn a_prompt_that_comes_while_claude_works_is_counted() {
     all.queued("prompt", &json!("please deploy it too")).says(None, "Done.");
     let report = data(&test.root(), &[]);
     assert_eq!(report["sessions"][0]["prompts"], 2, "{report}");
+}
+
+#[test]
+fn markdown_of_several_sessions_names_them_and_the_files() {
+    let test = Test::stop();
+    for session in ["first-session", "second-session"] {
+        let mut all = Transcripts::of(&test.root(), session);
+        all.prompt(None, "go");
+        for file in ["a.rs", "b.rs", "c.rs", "d.rs"] {
+            all.calls(None, file, "Write", json!({"file_path": test.root().join(file), "content": "x"}))
+                .result(None, file, "ok", false);
+        }
+    }
+    let shown = steady(&test.shows(&["report", "--format", "md"]));
+    let agents: Vec<&str> =
+        shown.lines().filter(|line| line.starts_with("| session") || line.contains("main thread")).collect();
+    insta::assert_snapshot!(agents.join("\n"), @"
+    | session | agent | task | verdict | time | tokens in | out | cache read | cache write | cost | files written by tools | decisions | state |
+    | `first-se` | main thread |  |  | [DURATION] | 4000 | 400 | 40 | 4 | – | `a.rs`, `b.rs`, `c.rs`, and 1 more |  |  |
+    | `second-s` | main thread |  |  | [DURATION] | 4000 | 400 | 40 | 4 | – | `a.rs`, `b.rs`, `c.rs`, and 1 more |  |  |
+    ");
 }

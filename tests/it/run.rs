@@ -347,3 +347,27 @@ fn a_command_of_a_tool_is_given_one_that_its_pattern_names() {
     2 commands: 2 passed
     ");
 }
+
+#[test]
+fn files_of_submodules_and_of_repositories_inside_count() {
+    let test = repository("stop: {commands: [{run: 'echo {files}', files: ['*.ts'], show: always}]}");
+    let test = test.file("module/clean.ts", "").file("nested/a.ts", "");
+    for inner in ["module", "nested"] {
+        git(&test, &["init", "-q", inner]);
+    }
+    git(&test, &["-C", "module", "add", "-A"]);
+    git(&test, &["-C", "module", "commit", "-q", "-m", "all"]);
+    git(&test, &["-c", "advice.addEmbeddedRepo=false", "add", "module"]);
+    git(&test, &["commit", "-q", "-m", "a module"]);
+    let test = test.file("module/untracked.ts", "");
+    let printed = |arguments: &[&str]| {
+        let shown = test.shows(&[&["run", "stop"], arguments].concat());
+        shown.lines().nth(3).unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(printed(&[]), "module/untracked.ts nested/a.ts");
+    assert_eq!(
+        printed(&["--all-files"]),
+        "module/clean.ts module/untracked.ts nested/a.ts src/edited.ts src/old.ts"
+    );
+    assert_eq!(printed(&["--files", "module/untracked.ts"]), "module/untracked.ts");
+}

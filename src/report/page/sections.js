@@ -42,7 +42,7 @@ function agents() {
     { name: 'time', number: true, value: lane => el('span', {}, duration(time(lane)), share(lane)), key: time },
     numeric('tokens in', lane => lane.tokens.input, brief), numeric('out', lane => lane.tokens.output, brief), numeric('cache read', lane => lane.tokens.cache_read, brief),
     ...(hasCost ? [numeric('cost', lane => lane.cost, money)] : []), numeric('calls', lane => lane.tools),
-    { name: 'files written', wide: true, value: files, key: lane => lane.files.length }, { name: 'decisions', wide: true, value: lane => el('span', {}, decisionPills(lane)), key: lane => Object.values(lane.decisions).reduce((a, b) => a + b, 0) }];
+    { name: 'files written by tools', wide: true, value: files, key: lane => lane.files.length }, { name: 'decisions', wide: true, value: lane => el('span', {}, decisionPills(lane)), key: lane => Object.values(lane.decisions).reduce((a, b) => a + b, 0) }];
   const notes = [];
   if (!hasCost && list.some(lane => lane.messages)) notes.push(none('No cost: give the prices of your models in the config, under report.prices.'));
   else if (data.unpriced.length) notes.push(none(`Without a price in the config, and not in the cost: ${data.unpriced.join(', ')}.`));
@@ -53,7 +53,7 @@ function filesWritten() {
   for (const index of shownLanes) for (const [path, n] of lanes[index].files) { const file = files.get(path) ?? { path, writes: 0, agents: new Set() }; file.writes += n; file.agents.add(laneName(lanes[index])); files.set(path, file); }
   const root = `${data.project}/`, inProject = path => path.startsWith(root) ? path.slice(root.length) : path;
   const list = [...files.values()];
-  return section('files-section', 'Files written', list.length, tableOr('No tool wrote a file, as far as the transcripts show.',
+  return section('files-section', 'Files written by tools (without shell commands)', list.length, tableOr('No tool wrote a file, as far as the transcripts show. What shell commands wrote is not listed.',
     [{ name: 'file', value: file => el('code', {}, inProject(file.path)), key: file => file.path }, numeric('writes', file => file.writes), { name: 'agents', value: file => [...file.agents].join(', ') }], list, { order: 1 }));
 }
 function phasesOf(step) {

@@ -4,6 +4,7 @@ use ratatui::backend::TestBackend;
 use super::super::keys::Key;
 use super::super::model::tests::example;
 use super::super::model::{Limits, Model};
+use super::super::rows::RowId;
 use super::*;
 
 /// What is on a screen of this size after these keys.
@@ -57,7 +58,7 @@ fn the_screen_at_80_by_24() {
        ● main thread · Agent Write greeting                                    19 s
          · 12:00:00 prompt: Execute step 01-01 of the project greeting.
          ✓ 12:00:02 PreToolUse Agent of coder step 01-01 allowed               0 ms
-       ● coder "Write greeting" · step 01-01 1/3 GREEN · Bash npm run fix · 1 … 6 s
+       ● coder "Write g…" · step 01-01 1/3 GREEN · Bash npm run fix · 1 block … 6 s
          ✗ 12:00:05 PreToolUse Write Cargo.lock denied: writing Cargo.lock: `unedit…
          ✓ 12:00:09 des run RED PASS: `npm test` exited with code 1           2.3 s
     >    ✗ 12:00:13 SubagentStop blocked (1 of 3): `npm run lint` exited wit… 2.0 s
@@ -135,7 +136,7 @@ fn the_screen_at_40_by_10() {
        ● main thread · Agent Write gr… 19 s
          · prompt: Execute step 01-01 of th…
          ✓ PreToolUse Agent of coder … 0 ms
-       ● coder "Write greeting" · step… 6 s
+       ● coder "Write g…" · step 01-01… 6 s
          ✗ PreToolUse Write Cargo.lock deni…
          ✓ des run RED PASS: `npm te… 2.3 s
     >    ✗ SubagentStop blocked (1 o… 2.0 s
@@ -175,7 +176,7 @@ fn the_help_and_the_filter() {
     insta::assert_snapshot!(screen(&model, &clock, (80, 8), &typed("/lint")), @r#"
      conclaude watch · greeting           1 session, 1 agent, 2 at work · following
      ● session s1 · Execute step 01-01 of the project greeting.    2026-01-31 12:00
-       ● coder "Write greeting" · step 01-01 1/3 GREEN · Bash npm run fix · 1 … 6 s
+       ● coder "Write g…" · step 01-01 1/3 GREEN · Bash npm run fix · 1 block … 6 s
     >    ✗ 12:00:13 SubagentStop blocked (1 of 3): `npm run lint` exited wit… 2.0 s
            ✗ `npm run lint` exited with code 1                                1.2 s
            ✓ `npm test` passed                                             1 m 01 s
@@ -265,4 +266,24 @@ fn the_documentation_shows_a_real_screen() {
     let shown = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
     let (model, clock) = example();
     assert_eq!(shown, screen(&model, &clock, (80, 13), &[]) + "\n");
+}
+
+#[test]
+fn a_long_task_is_shortened_before_what_became_of_the_agent() {
+    let task = "Find all usages of the deprecated API in the whole repository";
+    let row = Row {
+        id: RowId::Thread("s1".into(), Some("a1".into())),
+        depth: 1,
+        task: Some(task.into()),
+        mark: Mark::Good,
+        time: None,
+        text: format!("general-purpose \"{task}\" · stopped · 1 block"),
+        right: "58 s".into(),
+        came: None,
+    };
+    let area = Rect::new(0, 0, 80, 1);
+    let mut buffer = Buffer::empty(area);
+    draw_row(&row, false, area, &mut buffer);
+    let line: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+    assert_eq!(line.trim(), "✓ general-purpose \"Find all usages of the depreca…\" · stopped · 1 block 58 s");
 }
