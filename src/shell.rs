@@ -31,6 +31,7 @@ mod launchers;
 mod lexer;
 mod options;
 mod outputs;
+mod outside;
 mod parameters;
 mod parser;
 mod partial;
@@ -65,8 +66,10 @@ use std::rc::Rc;
 pub(crate) use beside::{EVALUATING, is_evaluated, is_harmless};
 pub(crate) use extent::Extent;
 pub(crate) use options::Given;
+pub(crate) use outside::{Look, Outside};
 pub(crate) use plain::Plain;
 pub(crate) use powershell::read as read_powershell;
+pub(crate) use stream::WORK_TREE;
 
 /// Longer commands are not read.
 pub(crate) const MAX_BYTES: usize = 64 << 10;
@@ -269,11 +272,17 @@ impl std::fmt::Display for Doubt {
 /// Reads a command, with the user's home directory for `~` and `$HOME`.
 #[must_use]
 pub fn read(command: &str, home: Option<&str>) -> Script {
+    read_at(command, home, &|_| None)
+}
+
+/// The same where more is known of what is around it.
+#[must_use]
+pub(crate) fn read_at(command: &str, home: Option<&str>, outside: Look<'_>) -> Script {
     if command.len() > MAX_BYTES {
         return Script { doubts: vec![Doubt::TooLong], ..Script::default() };
     }
     match parser::parse(command, 0) {
-        Ok(list) => run::run(&list, home),
+        Ok(list) => run::run(&list, home, outside),
         Err(error) => Script { doubts: vec![error.into()], ..Script::default() },
     }
 }

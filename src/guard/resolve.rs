@@ -274,7 +274,12 @@ impl Ground<'_> {
                 vec![self.touch_at(access, &path)]
             }
             Target::Glob(pattern) | Target::Trees(pattern) => {
-                let paths = expand(&at("")?, pattern).ok_or_else(|| unknown(pattern))?;
+                let paths = match expand(&at("")?, pattern) {
+                    Some(paths) => paths,
+                    // Like any search through all files; a name that is asked for counts nevertheless.
+                    None if access == Access::Read && pattern.contains("**/") => vec![at(pattern)?],
+                    None => return Err(unknown(pattern)),
+                };
                 let touches = paths.iter().map(|path| self.touch_at(access, path));
                 let is_whole = matches!(effect.target, Target::Trees(_));
                 touches.map(|touch| if is_whole { touch.with_contents() } else { touch }).collect()

@@ -84,7 +84,13 @@ fn rules() -> Rules {
 }
 
 fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
-    let script = shell::read(&text.replace("$PWD", &root.to_string_lossy()), Some("/home/me"));
+    let text = &text.replace("$PWD", &root.to_string_lossy());
+    let script = shell::read_at(text, Some("/home/me"), &|asked| match asked {
+        shell::Outside::TopLevel(_) | shell::Outside::Variable("CLAUDE_PROJECT_DIR") => {
+            Some(root.to_string_lossy().into_owned())
+        }
+        asked => outside(root, asked),
+    });
     let links = Links::default();
     let ground = Ground { root, cwd: root, links: &links, home: Some("/home/me"), worktree: None };
     let effects = ground.of_script(script);

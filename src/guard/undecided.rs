@@ -10,7 +10,7 @@ use super::watch::Watch;
 use crate::deadline;
 use crate::git;
 use crate::rule::Rule;
-use crate::shell::{Access, Base, Doubt, Extent};
+use crate::shell::{Access, Base, Doubt, Extent, WORK_TREE};
 use crate::text::clean_line;
 
 /// What is asked about, why, and what to do instead.
@@ -116,9 +116,12 @@ fn work_tree(
         Some(Some(path)) => format!(", such as {}", call.ground.location(&path, false).shown()),
         None => String::new(),
     };
+    // Files that another command lists are not written in this one.
+    let is_listed = command.split(' ').any(|word| word == WORK_TREE);
+    let written = if is_listed { start(call.command.unwrap_or(command)) } else { command };
     Some(Question {
-        what: format!("running `{}`", shown(command)),
-        matched: command.to_owned(),
+        what: format!("running `{}`", shown(written)),
+        matched: written.to_owned(),
         rule: format!("it may change protected files of the work tree{such_as}"),
         advice: "name the files that it should change",
     })

@@ -116,7 +116,10 @@ pub(super) fn compare(
             return (Effects::default(), Vec::new());
         }
         Use::File { access, path } => (Effects::of(ground.touch(access, path)), None),
-        Use::Shell(command) => (ground.of_script(shell::read(command, home.as_deref())), Some(command)),
+        Use::Shell(command) => {
+            let script = shell::read_at(command, home.as_deref(), &|asked| guard::outside(cwd, asked));
+            (ground.of_script(script), Some(command))
+        }
         Use::PowerShell(command) => (ground.of_script(shell::read_powershell(command)), Some(command)),
         Use::Other => (of_other(tool), None),
     };

@@ -22,7 +22,12 @@ pub(super) fn cd(walk: &mut Walk<'_>, call: &Call<'_>) {
         let bases = walk.state.bases.clone();
         walk.state.pushed.push(bases);
     }
-    let bases: Vec<Base> = walk.state.bases.iter().map(|base| moved(base, &target)).collect();
+    let goes_back = target.is_literal() && target.text == "-"
+        || target.text == "$OLDPWD" && walk.state.get("OLDPWD").is_none();
+    let bases: Vec<Base> = match &walk.state.previous {
+        Some(previous) if goes_back => previous.to_vec(),
+        _ => walk.state.bases.iter().map(|base| moved(base, &target)).collect(),
+    };
     // Paths that grow with every command are copied with every command.
     let length =
         |base: &Base| if let Base::At(at) | Base::IfMissing { at, .. } = base { at.len() } else { 0 };
@@ -79,7 +84,7 @@ fn normal(path: &str) -> String {
 
 pub(super) fn eval(walk: &mut Walk<'_>, call: &Call<'_>) {
     let words = call.fields.get(1..).unwrap_or_default();
-    if words.iter().any(|field| field.kind == FieldKind::Unknown) {
+    if words.iter().any(|field| matches!(field.kind, FieldKind::Unknown | FieldKind::Tree)) {
         walk.code(&stream::joined(words, " "), "eval");
     } else {
         let text: Vec<String> = words.iter().map(Field::shown).collect();
@@ -140,12 +145,17 @@ pub(super) fn read(walk: &mut Walk<'_>, call: &Call<'_>) {
         Stream::Text(printed) if !printed.and_more && printed.text.is_literal() => {
             stream::split(&printed.text, |c| c == '\n')
         }
+        Stream::Files(files) => files.iter().map(stream::found).collect(),
         _ => Vec::new(),
     };
     let lines: Vec<Field> = lines.iter().map(|line| line.with(line.text.trim())).collect();
-    let is_known = call.name == "read" && !lines.is_empty() && lines.len() <= MAX_OPTIONS;
+    let is_known = call.name == "read"
+        && (1..=MAX_OPTIONS).contains(&lines.len())
+        && lines.iter().all(|line| line.kind != FieldKind::Unknown);
     for name in &names {
-        let is_only = names.len() == 1 && call.arguments.value(&["-a", "-d", "-n", "-N", "-u"]).is_none();
+        // `-d ''` is for names that end with NUL.
+        let ends = call.arguments.value(&["-d"]).is_some_and(|end| !end.text.is_empty());
+        let is_only = names.len() == 1 && call.arguments.value(&["-a", "-n", "-N", "-u"]).is_none() && !ends;
         let value = if is_known && is_only { Value::Options(lines.clone()) } else { Value::Unknown };
         walk.state.set(name, value);
         walk.note_printed(name, (walk.start..call.command).collect());

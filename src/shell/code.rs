@@ -192,7 +192,11 @@ impl Walk<'_> {
 
     /// A command that is what other commands print.
     pub(super) fn printed_command(&mut self, fields: &[Field]) {
-        let Some(first) = fields.first().filter(|first| first.kind == FieldKind::Unknown) else { return };
+        let Some(first) =
+            fields.first().filter(|first| matches!(first.kind, FieldKind::Unknown | FieldKind::Tree))
+        else {
+            return;
+        };
         let is_whole = is_wholly_unknown(first) && self.is_made_here(first);
         if is_whole || first.text.starts_with("$(") {
             self.runs_unknown();
@@ -212,10 +216,11 @@ pub(super) fn is_wholly_unknown(text: &Field) -> bool {
         at = next;
         known.trim().is_empty()
     };
-    text.kind == FieldKind::Unknown
-        && (text.holes.is_empty()
-            || text.holes.iter().all(|(hole, _)| is_blank(hole.start, hole.end))
-                && is_blank(text.text.len(), text.text.len()))
+    text.kind == FieldKind::Tree
+        || text.kind == FieldKind::Unknown
+            && (text.holes.is_empty()
+                || text.holes.iter().all(|(hole, _)| is_blank(hole.start, hole.end))
+                    && is_blank(text.text.len(), text.text.len()))
 }
 
 /// A text as code, in which each unknown part is a variable.

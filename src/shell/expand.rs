@@ -231,9 +231,11 @@ impl Walk<'_> {
             }
         };
         match text {
-            "pwd" => Some(Field::literal(".")),
             "mktemp" | "mktemp -d" => Some(Field::literal("/tmp/tmp.mktemp")),
-            _ => output.exactly().or_else(|| self.printed_pattern(text)),
+            _ => {
+                let known = self.printed_directory(text).or_else(|| output.exactly());
+                known.or_else(|| self.printed_pattern(text))
+            }
         }
     }
 
@@ -257,6 +259,15 @@ impl Walk<'_> {
                 fields.extend(files.iter().map(stream::found))
             }
             _ => partial.unknown(&format!("$({text})"), Quoting::Bare),
+        }
+    }
+
+    /// The files that a word names which is a substitution and nothing else.
+    pub(super) fn listed_files(&self, word: &Word) -> Option<Vec<Field>> {
+        let [Piece::Substitution { list, .. }] = word.as_slice() else { return None };
+        match self.choices.printed(list)? {
+            Stream::Files(files) => Some(files.iter().map(stream::found).collect()),
+            _ => None,
         }
     }
 

@@ -240,7 +240,7 @@ fn is_path(format: &str) -> bool {
 }
 
 /// A pattern of the shell that matches the names that a pattern of `find` does, or more.
-fn name_pattern(field: &Field, ignores_case: bool) -> Option<String> {
+pub(super) fn name_pattern(field: &Field, ignores_case: bool) -> Option<String> {
     let text = match field.kind {
         FieldKind::Literal | FieldKind::Glob => field.text.as_str(),
         FieldKind::Tree | FieldKind::Unknown => return None,

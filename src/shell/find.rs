@@ -142,7 +142,8 @@ fn anywhere(prefix: &str, name: Option<&str>, is_directory: bool) -> Target {
     Target::Glob(format!("{prefix}**/{name}{end}"))
 }
 
-fn escaped(path: &str) -> String {
+/// A path as a pattern.
+pub(super) fn escaped(path: &str) -> String {
     let mut pattern = String::with_capacity(path.len());
     for c in path.chars() {
         if matches!(c, '*' | '?' | '[' | ']' | '\\') {

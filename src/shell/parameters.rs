@@ -114,6 +114,10 @@ impl Walk<'_> {
             ("IFS", _) => Found::Fields(vec![Field::literal(" \t\n")]),
             // It moves with `cd`, so it is only replaced where it is used.
             ("PWD", _) if !assigning => Found::Fields(vec![Field::literal(".")]),
+            ("PWD", _) => self.current_directory().map_or(Found::Unknown, |field| Found::Fields(vec![field])),
+            ("CLAUDE_PROJECT_DIR" | "TMPDIR", _) => {
+                self.variable_outside(name).map_or(Found::Unknown, |field| Found::Fields(vec![field]))
+            }
             (
                 "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" | "LINENO"
                 | "EPOCHSECONDS",
@@ -130,8 +134,12 @@ impl Walk<'_> {
             Assigned::Word(word) => {
                 self.each_choice(|walk| {
                     let field = walk.scalar(word);
-                    if !options.contains(&field) {
-                        options.push(field);
+                    // Whoever uses them uses each of them.
+                    let fields = walk.listed_files(word).unwrap_or_else(|| vec![field]);
+                    for field in fields {
+                        if !options.contains(&field) {
+                            options.push(field);
+                        }
                     }
                 });
                 Value::Options(options)

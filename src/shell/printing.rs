@@ -25,6 +25,10 @@ pub(super) fn echo(walk: &mut Walk<'_>, call: &Call<'_>) {
     if walk.prints.is_none() {
         return;
     }
+    if let Some(files) = stream::files(words) {
+        walk.output = files;
+        return;
+    }
     let end = if breaks { "\n" } else { "" };
     let raw = with_end(stream::joined(words, " "), end);
     let has_escapes = raw.text.contains('\\');

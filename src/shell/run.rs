@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::outside::Look;
 use super::state::{Field, State};
 use super::stream::Redirected;
 use super::syntax::{Command, Item, Join, Kind, List, Pipeline};
@@ -9,8 +10,8 @@ use super::walk::Walk;
 use super::{MAX_DEPTH, Script, parser};
 
 /// What a script does.
-pub(super) fn run(list: &List, home: Option<&str>) -> Script {
-    let mut walk = Walk::new(home);
+pub(super) fn run(list: &List, home: Option<&str>, outside: Look<'_>) -> Script {
+    let mut walk = Walk::new(home, outside);
     walk.list(list);
     walk.uncalled_functions();
     walk.script

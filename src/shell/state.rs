@@ -109,6 +109,8 @@ pub(super) struct State {
     pub(super) bases: Vec<Base>,
     /// Where we are if the last `cd` failed.
     failed: Vec<Base>,
+    /// What `cd -` goes back to.
+    pub(super) previous: Option<Rc<Vec<Base>>>,
     /// What `popd` goes back to.
     pub(super) pushed: Vec<Vec<Base>>,
     /// The variables that programs are given, as `NAME=value`.
@@ -138,6 +140,7 @@ impl State {
             positional: Some(Rc::default()),
             bases: vec![Base::At(String::new())],
             failed: Vec::new(),
+            previous: None,
             pushed: Vec::new(),
             environment: Rc::default(),
             exports_all: false,
@@ -212,7 +215,7 @@ impl State {
             let failed = Base::IfMissing { missing: missing.clone(), at: at.clone() };
             self.failed = if missing == at { Vec::new() } else { vec![failed] };
         }
-        self.bases = bases;
+        self.previous = Some(Rc::new(std::mem::replace(&mut self.bases, bases)));
     }
 
     /// The last command succeeded.
@@ -245,6 +248,9 @@ impl State {
         if self.functions.0.len() < other.functions.0.len() {
             self.functions = Rc::clone(&other.functions);
         }
+        if self.previous != other.previous {
+            self.previous = None;
+        }
         if self.pushed != other.pushed {
             self.pushed.clear();
         }
@@ -270,6 +276,9 @@ impl State {
     pub(super) fn widen(&mut self, other: &State) {
         if self.bases != other.bases {
             self.bases = vec![Base::Unknown];
+        }
+        if self.previous != other.previous {
+            self.previous = None;
         }
         if self.positional != other.positional {
             self.positional = None;

@@ -68,6 +68,10 @@ impl Stream {
                 Stream::Text(before)
             }
             (Stream::File, Stream::File) => Stream::File,
+            (Stream::Files(mut files), Stream::Files(more)) => {
+                files.extend(more.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
+                Stream::Files(files)
+            }
             (Stream::Text(mut text), _) | (_, Stream::Text(mut text)) => {
                 Rc::make_mut(&mut text).and_more = true;
                 Stream::Text(text)
@@ -161,8 +165,29 @@ fn part(text: &Field, range: Range<usize>) -> Field {
     Field { holes, ..Field::new(text.text.get(range).unwrap_or_default(), kind) }
 }
 
+/// Words as the names of files, where some of them stand for several.
+pub(super) fn files(words: &[Field]) -> Option<Stream> {
+    let file = |word: &Field| match word.kind {
+        FieldKind::Literal if !word.text.contains(char::is_whitespace) => {
+            Some(Target::Path(word.text.clone()))
+        }
+        FieldKind::Glob if !word.shown().contains('$') => Some(Target::Glob(word.text.clone())),
+        FieldKind::Tree if word.text == WORK_TREE => Some(Target::WorkTree),
+        FieldKind::Tree => Some(Target::Tree(word.text.clone())),
+        _ => None,
+    };
+    let is_several = words.iter().any(|word| !word.is_literal());
+    words
+        .iter()
+        .filter(|_| is_several)
+        .map(file)
+        .collect::<Option<Vec<Target>>>()
+        .filter(|files| !files.is_empty())
+        .map(Stream::Files)
+}
+
 /// The files of the work tree as a word, which no path is written as.
-pub(super) const WORK_TREE: &str = ":/";
+pub(crate) const WORK_TREE: &str = ":/";
 
 /// What a search found, as a word.
 pub(super) fn found(target: &Target) -> Field {

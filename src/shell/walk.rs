@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::choices::Choices;
+use super::outside::Look;
 use super::state::State;
 use super::stream::{Stream, Written};
 use super::syntax::Command;
@@ -15,6 +16,7 @@ const MAX_WORK: usize = 1 << 20;
 pub(super) struct Walk<'a> {
     pub(super) script: Script,
     pub(super) home: Option<&'a str>,
+    pub(super) outside: Look<'a>,
     pub(super) state: State,
     pub(super) depth: usize,
     pub(super) choices: Choices,
@@ -44,10 +46,11 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(home: Option<&'a str>) -> Walk<'a> {
+    pub(super) fn new(home: Option<&'a str>, outside: Look<'a>) -> Walk<'a> {
         Walk {
             script: Script::default(),
             home,
+            outside,
             state: State::new(),
             depth: 0,
             choices: Choices::default(),

@@ -46,6 +46,17 @@ fn a_shell_command_is_denied_for_what_it_does() {
 }
 
 #[test]
+fn files_that_another_command_lists_are_asked_about_as_the_command_is_written() {
+    let asked = bash("git ls-files | xargs sed -i s/a/b/").file("Cargo.lock", "x\n").run();
+    insta::assert_snapshot!(asked.tool("ask"), @"
+    conclaude asks about this tool:
+    ? GUARD_ASKS: running `git ls-files | xargs sed -i s/a/b/`: it may change protected files of the work tree, such as Cargo.lock → name the files that it should change
+    ");
+    bash("git ls-files | grep '\\.rs$' | xargs sed -i s/a/b/").file("Cargo.lock", "x\n").run().silent();
+    bash("cd \"$(git rev-parse --show-toplevel)\" && cat README.md").file(".git/HEAD", "x\n").run().silent();
+}
+
+#[test]
 fn a_command_rule_is_not_bypassed_by_an_option_before_the_subcommand() {
     insta::assert_snapshot!(bash("/usr/bin/git -C . -c a=b push --force").run().tool("deny"), @"
     conclaude denies this tool:
