@@ -4,6 +4,7 @@
 
 mod archives;
 mod arguments;
+mod around;
 mod batches;
 mod beside;
 mod braces;
@@ -63,10 +64,10 @@ mod tests;
 use std::ops::Range;
 use std::rc::Rc;
 
+pub(crate) use around::{Look, Outside};
 pub(crate) use beside::{EVALUATING, is_evaluated, is_harmless};
 pub(crate) use extent::Extent;
 pub(crate) use options::Given;
-pub(crate) use outside::{Look, Outside};
 pub(crate) use plain::Plain;
 pub(crate) use powershell::read as read_powershell;
 pub(crate) use stream::WORK_TREE;

@@ -1,22 +1,9 @@
-//! What a command does not say itself, and whoever runs it knows: variables that it does not set, and directories.
+//! What a command does not say itself: values of variables that it does not set, and directories that commands print.
 
 use super::Base;
+use super::around::Outside;
 use super::state::Field;
 use super::walk::Walk;
-
-/// What is asked for, only where a command uses it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Outside<'a> {
-    /// The value of a variable.
-    Variable(&'a str),
-    /// The absolute path of a directory, from the one in which the command starts.
-    Directory(&'a str),
-    /// The top level of the repository around a directory.
-    TopLevel(&'a str),
-}
-
-/// Who knows it.
-pub(crate) type Look<'a> = &'a dyn Fn(Outside<'_>) -> Option<String>;
 
 impl Walk<'_> {
     pub(super) fn variable_outside(&self, name: &str) -> Option<Field> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::outside::Look;
+use super::around::Look;
 use super::state::{Field, State};
 use super::stream::Redirected;
 use super::syntax::{Command, Item, Join, Kind, List, Pipeline};

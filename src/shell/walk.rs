@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use super::around::Look;
 use super::choices::Choices;
-use super::outside::Look;
 use super::state::State;
 use super::stream::{Stream, Written};
 use super::syntax::Command;
