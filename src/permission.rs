@@ -7,7 +7,7 @@ mod rules;
 
 use crate::config::PermissionDefault;
 use crate::deadline;
-use crate::dialect::claude::host;
+use crate::dialect::claude::{host, tools};
 use crate::guard::{CommandPattern, Unclear};
 use crate::rule as record;
 
@@ -35,6 +35,10 @@ pub(crate) fn answer(rules: &Rules, request: &Request<'_>, home: Option<&str>) -
     }
     match allowing(rules, &examined) {
         Ok(rule) => Answer::Allow(rule.said(rule.subject(&examined))),
+        // Nobody means the questions of Claude Code with it, and the plan that the user should accept.
+        Err(_) if tools::asks_user(request.tool) => {
+            Answer::Ask(format!("{} asks the user, and `default` does not answer that", request.tool))
+        }
         Err(why) => match rules.default {
             PermissionDefault::Ask => Answer::Ask(why),
             PermissionDefault::Allow => Answer::Allow(rules.by_default(examined.subject())),

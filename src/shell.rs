@@ -18,6 +18,7 @@ mod databases;
 mod dispatch;
 mod editors;
 mod effects;
+mod elsewhere;
 mod environment;
 mod expand;
 mod expansions;
@@ -111,6 +112,8 @@ pub struct Simple {
     pub input: Option<String>,
     /// Parts of its words that are not known before it runs.
     pub unknown: Vec<Unknown>,
+    /// Where a command that deletes runs, as far as that is known: absolute, or below the current directory of the whole command.
+    pub directories: Vec<String>,
     /// Whether it only runs the command that follows it: `sudo`, `xargs`.
     pub wraps: bool,
     /// Whether it is part of the text of another command, which runs it: `uv run pytest`, `docker exec x ls`.

@@ -36,6 +36,7 @@ pub(crate) fn check(rules: &Rules, call: &Call<'_>, effects: &Effects) -> Vec<Fi
         return found;
     }
     own_commands(call, effects, &mut found);
+    found.extend(effects.unclear.iter().filter_map(|unclear| touched::removed(call, unclear)));
     tools(rules, call, effects, &mut found);
     let mut seen = HashSet::new();
     let unclear = effects.unclear.iter().filter(|unclear| seen.insert(*unclear));

@@ -1,9 +1,12 @@
 //! The pattern of a rule for commands, against one simple command in each form that it has.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
+use super::resolve::Ground;
 use crate::config::OptionNames;
 use crate::deadline;
+use crate::des::paths::normalise;
 use crate::glob::{Glob, GlobError, Kind, Part};
 use crate::shell::{Given, Plain, Simple};
 
@@ -39,6 +42,21 @@ impl<'a> Forms<'a> {
     pub(crate) fn of(command: &'a Simple, home: Option<&str>, whole: Option<&'a str>) -> Forms<'a> {
         let plain = command.plain(home);
         Forms { environment: plain.with_environment(), plain, whole }
+    }
+
+    /// With what it deletes outside of the project by whole paths, however it got there.
+    pub(crate) fn elsewhere(mut self, ground: &Ground<'_>) -> Forms<'a> {
+        for directory in &self.plain.command.directories {
+            let directory = normalise(&ground.cwd.join(directory));
+            let is_inside = directory.starts_with(ground.root)
+                || ground.worktree.is_some_and(|worktree| directory.starts_with(worktree));
+            // Whoever has a project around the home directory does not mean all of that.
+            let is_home = ground.home.is_some_and(|home| directory == Path::new(home));
+            if !is_inside || is_home {
+                self.environment.push(self.plain.command.as_if_in(&directory, ground.home));
+            }
+        }
+        self
     }
 }
 

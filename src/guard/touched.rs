@@ -1,17 +1,18 @@
 //! The rules for files against one that a call touches.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::call::{Call, Finding, Own, doing, named};
+use super::call::{Call, Finding, Own, doing, named, shown};
 use super::origin::Origin;
-use super::resolve::{Effects, Touch, first_below};
+use super::resolve::{Effects, Touch, Unclear, first_below};
 use super::rules::{Action, FileRule, FileRules, Rules};
 use super::watch::Watch;
 use crate::deadline;
 use crate::des::protected::{Protected, is_config_name};
 use crate::file_pattern::Location;
+use crate::git;
 use crate::rule::Rule;
-use crate::shell::{Access, Simple};
+use crate::shell::{Access, Extent, Simple};
 
 /// All that is against it.
 pub(super) fn all(
@@ -42,24 +43,36 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     if !is_own {
         return;
     }
-    let rule = if is_own {
-        "it belongs to conclaude's own config, state or registration"
-    } else {
-        "files of conclaude's own config, state or registration are in it"
-    };
+    let what = format!("{} {}", doing(touch.access), touch.shown());
+    let rule = "it belongs to conclaude's own config, state or registration";
+    found.push(against_own(call, what, rule.into(), touch.shown()));
+}
+
+fn against_own(call: &Call<'_>, what: String, rule: String, matched: &str) -> Finding {
     let (action, advice) = if call.is_subagent {
         (Action::Block, "leave it as it is, and report what you would have changed")
     } else {
         (Action::Ask, "the user decides whether the rules change")
     };
-    found.push(Finding {
-        action,
-        what: format!("{} {}", doing(touch.access), touch.shown()),
-        rule: rule.into(),
-        advice: advice.into(),
-        origin: Rule::built_in("conclaude's own files"),
-        matched: touch.shown().to_owned(),
-    });
+    let origin = Rule::built_in("conclaude's own files");
+    Finding { action, what, rule, advice: advice.into(), origin, matched: matched.to_owned() }
+}
+
+/// Our own files among those that git removes from the work tree: `git clean -fdx`, `git stash -a`.
+pub(super) fn removed(call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
+    let Unclear::WorkTree { command, directory, extent } = unclear else { return None };
+    let extent = Extent { tracked: false, ..*extent };
+    let own_files = call.own.filter(|_| extent.untracked || extent.ignored).map(Own::files)?;
+    let files = git::files_of(directory, extent).ok().flatten()?;
+    let is_own =
+        |file: &PathBuf| deadline::is_over() || own_files.covers(file, &call.ground.links.real_path(file));
+    let file = files.into_iter().find(is_own)?;
+    let file = call.ground.location(&file, false);
+    let rule = format!(
+        "it removes {}, which belongs to conclaude's own config, state or registration",
+        file.shown()
+    );
+    Some(against_own(call, format!("running `{}`", shown(command)), rule, command))
 }
 
 /// Whether files of ours are below a directory.

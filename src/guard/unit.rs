@@ -61,7 +61,7 @@ impl<'a> Unit<'a> {
         touches: &'a Touches<'a>,
     ) -> Unit<'a> {
         let whole = call.command.map(str::trim).filter(|_| is_only);
-        let forms = Forms::of(command, call.ground.home, whole);
+        let forms = Forms::of(command, call.ground.home, whole).elsewhere(&call.ground);
         Unit { kind: Kind::Command(Box::new(forms)), touched: touched(touches, Some(index)) }
     }
 

@@ -3,69 +3,78 @@
 use super::Value::{self, Flag, List, Map, Text};
 
 #[rustfmt::skip]
-pub(super) static SECRETS: Value = Map((167, 3334, 3), &[
-    ((167, 177, 3), "preToolUse", Map((181, 3334, 4), &[
-        ((181, 196, 4), "unreadableFiles", List((202, 2519, 5), &[
+pub(super) static SECRETS: Value = Map((167, 4075, 3), &[
+    ((167, 177, 3), "preToolUse", Map((181, 4075, 4), &[
+        ((181, 196, 4), "unreadableFiles", List((202, 3260, 5), &[
             Map((204, 312, 5), &[((205, 212, 5), "pattern", Text((214, 220, 5), ".env")),((222, 229, 5), "message", Text((231, 311, 5), "it holds secrets: read .env.example for the names, and ask the user for values")),]),
             Map((319, 429, 6), &[((320, 327, 6), "pattern", Text((329, 337, 6), ".env.*")),((339, 346, 6), "message", Text((348, 428, 6), "it holds secrets: read .env.example for the names, and ask the user for values")),]),
             Text((436, 451, 7), "!.env.example"),
             Text((458, 472, 8), "!.env.sample"),
             Text((479, 495, 9), "!.env.template"),
             Text((502, 514, 10), "!.env.dist"),
-            Map((521, 575, 11), &[((522, 529, 11), "pattern", Text((531, 538, 11), "*.pem")),((540, 547, 11), "message", Text((549, 574, 11), "it may be a private key")),]),
-            Map((582, 636, 12), &[((583, 590, 12), "pattern", Text((592, 599, 12), "*.p12")),((601, 608, 12), "message", Text((610, 635, 12), "it may be a private key")),]),
-            Map((643, 697, 13), &[((644, 651, 13), "pattern", Text((653, 660, 13), "*.pfx")),((662, 669, 13), "message", Text((671, 696, 13), "it may be a private key")),]),
-            Map((704, 758, 14), &[((705, 712, 14), "pattern", Text((714, 721, 14), "*.jks")),((723, 730, 14), "message", Text((732, 757, 14), "it may be a private key")),]),
-            Map((765, 824, 15), &[((766, 773, 15), "pattern", Text((775, 787, 15), "*.keystore")),((789, 796, 15), "message", Text((798, 823, 15), "it may be a private key")),]),
-            Map((831, 882, 16), &[((832, 839, 16), "pattern", Text((841, 849, 16), "id_rsa")),((851, 858, 16), "message", Text((860, 881, 16), "it is a private key")),]),
-            Map((889, 940, 17), &[((890, 897, 17), "pattern", Text((899, 907, 17), "id_dsa")),((909, 916, 17), "message", Text((918, 939, 17), "it is a private key")),]),
-            Map((947, 1000, 18), &[((948, 955, 18), "pattern", Text((957, 967, 18), "id_ecdsa")),((969, 976, 18), "message", Text((978, 999, 18), "it is a private key")),]),
-            Map((1007, 1062, 19), &[((1008, 1015, 19), "pattern", Text((1017, 1029, 19), "id_ed25519")),((1031, 1038, 19), "message", Text((1040, 1061, 19), "it is a private key")),]),
-            Map((1069, 1119, 20), &[((1070, 1077, 20), "pattern", Text((1079, 1087, 20), ".netrc")),((1089, 1096, 20), "message", Text((1098, 1118, 20), "it holds passwords")),]),
-            Map((1126, 1177, 21), &[((1127, 1134, 21), "pattern", Text((1136, 1145, 21), ".pgpass")),((1147, 1154, 21), "message", Text((1156, 1176, 21), "it holds passwords")),]),
-            Map((1184, 1244, 22), &[((1185, 1192, 22), "pattern", Text((1194, 1212, 22), ".git-credentials")),((1214, 1221, 22), "message", Text((1223, 1243, 22), "it holds passwords")),]),
-            Map((1251, 1304, 23), &[((1252, 1259, 23), "pattern", Text((1261, 1272, 23), ".htpasswd")),((1274, 1281, 23), "message", Text((1283, 1303, 23), "it holds passwords")),]),
-            Map((1311, 1365, 24), &[((1312, 1319, 24), "pattern", Text((1321, 1330, 24), "~/.ssh/")),((1332, 1339, 24), "message", Text((1341, 1364, 24), "it holds private keys")),]),
-            Text((1372, 1393, 25), "!~/.ssh/known_hosts"),
-            Text((1400, 1415, 26), "!~/.ssh/*.pub"),
-            Map((1422, 1478, 27), &[((1423, 1430, 27), "pattern", Text((1432, 1443, 27), "~/.gnupg/")),((1445, 1452, 27), "message", Text((1454, 1477, 27), "it holds private keys")),]),
-            Map((1485, 1549, 28), &[((1486, 1493, 28), "pattern", Text((1495, 1515, 28), "~/.aws/credentials")),((1517, 1524, 28), "message", Text((1526, 1548, 28), "it holds access keys")),]),
-            Map((1556, 1613, 29), &[((1557, 1564, 29), "pattern", Text((1566, 1577, 29), "~/.azure/")),((1579, 1586, 29), "message", Text((1588, 1612, 29), "it holds access tokens")),]),
-            Map((1620, 1685, 30), &[((1621, 1628, 30), "pattern", Text((1630, 1649, 30), "~/.config/gcloud/")),((1651, 1658, 30), "message", Text((1660, 1684, 30), "it holds access tokens")),]),
-            Map((1692, 1762, 31), &[((1693, 1700, 31), "pattern", Text((1702, 1726, 31), "~/.config/gh/hosts.yml")),((1728, 1735, 31), "message", Text((1737, 1761, 31), "it holds access tokens")),]),
-            Map((1769, 1831, 32), &[((1770, 1777, 32), "pattern", Text((1779, 1795, 32), "~/.kube/config")),((1797, 1804, 32), "message", Text((1806, 1830, 32), "it holds access tokens")),]),
-            Map((1838, 1907, 33), &[((1839, 1846, 33), "pattern", Text((1848, 1871, 33), "~/.docker/config.json")),((1873, 1880, 33), "message", Text((1882, 1906, 33), "it holds access tokens")),]),
-            Map((1914, 1970, 34), &[((1915, 1922, 34), "pattern", Text((1924, 1934, 34), "~/.npmrc")),((1936, 1943, 34), "message", Text((1945, 1969, 34), "it holds access tokens")),]),
-            Map((1977, 2034, 35), &[((1978, 1985, 35), "pattern", Text((1987, 1998, 35), "~/.pypirc")),((2000, 2007, 35), "message", Text((2009, 2033, 35), "it holds access tokens")),]),
-            Map((2041, 2114, 36), &[((2042, 2049, 36), "pattern", Text((2051, 2078, 36), "~/.cargo/credentials.toml")),((2080, 2087, 36), "message", Text((2089, 2113, 36), "it holds access tokens")),]),
-            Map((2121, 2183, 37), &[((2122, 2129, 37), "pattern", Text((2131, 2149, 37), "credentials.json")),((2151, 2158, 37), "message", Text((2160, 2182, 37), "it holds access keys")),]),
-            Map((2190, 2257, 38), &[((2191, 2198, 38), "pattern", Text((2200, 2223, 38), "service-account*.json")),((2225, 2232, 38), "message", Text((2234, 2256, 38), "it holds access keys")),]),
-            Map((2264, 2328, 39), &[((2265, 2272, 39), "pattern", Text((2274, 2285, 39), "*.tfstate")),((2287, 2294, 39), "message", Text((2296, 2327, 39), "Terraform keeps secrets in it")),]),
-            Map((2335, 2389, 40), &[((2336, 2343, 40), "pattern", Text((2345, 2353, 40), "*.kdbx")),((2355, 2362, 40), "message", Text((2364, 2388, 40), "it is a password store")),]),
-            Text((2460, 2476, 42), "!node_modules/"),
-            Text((2483, 2492, 43), "!.venv/"),
-            Text((2499, 2516, 44), "!site-packages/"),])),
-        ((2519, 2534, 45), "uneditableFiles", List((2540, 3334, 46), &[
-            Map((2542, 2641, 46), &[((2543, 2550, 46), "pattern", Text((2552, 2558, 46), ".env")),((2560, 2567, 46), "message", Text((2569, 2640, 46), "it holds secrets: change .env.example, and ask the user to set values")),]),
-            Map((2648, 2749, 47), &[((2649, 2656, 47), "pattern", Text((2658, 2666, 47), ".env.*")),((2668, 2675, 47), "message", Text((2677, 2748, 47), "it holds secrets: change .env.example, and ask the user to set values")),]),
-            Text((2756, 2771, 48), "!.env.example"),
-            Text((2778, 2792, 49), "!.env.sample"),
-            Text((2799, 2815, 50), "!.env.template"),
-            Text((2822, 2834, 51), "!.env.dist"),
-            Map((2841, 2895, 52), &[((2842, 2849, 52), "pattern", Text((2851, 2858, 52), "*.pem")),((2860, 2867, 52), "message", Text((2869, 2894, 52), "it may be a private key")),]),
-            Map((2902, 2956, 53), &[((2903, 2910, 53), "pattern", Text((2912, 2921, 53), "~/.ssh/")),((2923, 2930, 53), "message", Text((2932, 2955, 53), "it holds private keys")),]),
-            Map((2963, 3019, 54), &[((2964, 2971, 54), "pattern", Text((2973, 2984, 54), "~/.gnupg/")),((2986, 2993, 54), "message", Text((2995, 3018, 54), "it holds private keys")),]),
-            Map((3026, 3079, 55), &[((3027, 3034, 55), "pattern", Text((3036, 3045, 55), "~/.aws/")),((3047, 3054, 55), "message", Text((3056, 3078, 55), "it holds access keys")),]),
-            Map((3086, 3142, 56), &[((3087, 3094, 56), "pattern", Text((3096, 3106, 56), "~/.kube/")),((3108, 3115, 56), "message", Text((3117, 3141, 56), "it holds access tokens")),]),
-            Map((3149, 3201, 57), &[((3150, 3157, 57), "pattern", Text((3159, 3169, 57), "~/.netrc")),((3171, 3178, 57), "message", Text((3180, 3200, 57), "it holds passwords")),]),
-            Map((3208, 3270, 58), &[((3209, 3216, 58), "pattern", Text((3218, 3238, 58), "~/.git-credentials")),((3240, 3247, 58), "message", Text((3249, 3269, 58), "it holds passwords")),]),
-            Text((3277, 3293, 59), "!node_modules/"),
-            Text((3300, 3309, 60), "!.venv/"),
-            Text((3316, 3333, 61), "!site-packages/"),])),])),]);
+            Map((521, 607, 11), &[((522, 529, 11), "pattern", Text((531, 539, 11), "?*.env")),((541, 548, 11), "message", Text((550, 606, 11), "it holds secrets: ask the user for what you need of it")),]),
+            Text((614, 646, 12), "!{example,sample,template}.env"),
+            Map((653, 751, 13), &[((654, 661, 13), "pattern", Text((663, 683, 13), "{.envrc,.dev.vars}")),((685, 692, 13), "message", Text((694, 750, 13), "it holds secrets: ask the user for what you need of it")),]),
+            Map((758, 866, 14), &[((759, 766, 14), "pattern", Text((768, 798, 14), "secrets.{yaml,yml,json,toml}")),((800, 807, 14), "message", Text((809, 865, 14), "it holds secrets: ask the user for what you need of it")),]),
+            Map((873, 971, 15), &[((874, 881, 15), "pattern", Text((883, 910, 15), "{terraform,*.auto}.tfvars")),((912, 919, 15), "message", Text((921, 970, 15), "it may hold secrets: variables.tf has the names")),]),
+            Map((978, 1032, 16), &[((979, 986, 16), "pattern", Text((988, 995, 16), "*.pem")),((997, 1004, 16), "message", Text((1006, 1031, 16), "it may be a private key")),]),
+            Map((1039, 1093, 17), &[((1040, 1047, 17), "pattern", Text((1049, 1056, 17), "*.key")),((1058, 1065, 17), "message", Text((1067, 1092, 17), "it may be a private key")),]),
+            Map((1100, 1154, 18), &[((1101, 1108, 18), "pattern", Text((1110, 1117, 18), "*.p12")),((1119, 1126, 18), "message", Text((1128, 1153, 18), "it may be a private key")),]),
+            Map((1161, 1215, 19), &[((1162, 1169, 19), "pattern", Text((1171, 1178, 19), "*.pfx")),((1180, 1187, 19), "message", Text((1189, 1214, 19), "it may be a private key")),]),
+            Map((1222, 1276, 20), &[((1223, 1230, 20), "pattern", Text((1232, 1239, 20), "*.jks")),((1241, 1248, 20), "message", Text((1250, 1275, 20), "it may be a private key")),]),
+            Map((1283, 1342, 21), &[((1284, 1291, 21), "pattern", Text((1293, 1305, 21), "*.keystore")),((1307, 1314, 21), "message", Text((1316, 1341, 21), "it may be a private key")),]),
+            Map((1349, 1400, 22), &[((1350, 1357, 22), "pattern", Text((1359, 1367, 22), "id_rsa")),((1369, 1376, 22), "message", Text((1378, 1399, 22), "it is a private key")),]),
+            Map((1407, 1458, 23), &[((1408, 1415, 23), "pattern", Text((1417, 1425, 23), "id_dsa")),((1427, 1434, 23), "message", Text((1436, 1457, 23), "it is a private key")),]),
+            Map((1465, 1518, 24), &[((1466, 1473, 24), "pattern", Text((1475, 1485, 24), "id_ecdsa")),((1487, 1494, 24), "message", Text((1496, 1517, 24), "it is a private key")),]),
+            Map((1525, 1580, 25), &[((1526, 1533, 25), "pattern", Text((1535, 1547, 25), "id_ed25519")),((1549, 1556, 25), "message", Text((1558, 1579, 25), "it is a private key")),]),
+            Map((1587, 1637, 26), &[((1588, 1595, 26), "pattern", Text((1597, 1605, 26), ".netrc")),((1607, 1614, 26), "message", Text((1616, 1636, 26), "it holds passwords")),]),
+            Map((1644, 1695, 27), &[((1645, 1652, 27), "pattern", Text((1654, 1663, 27), ".pgpass")),((1665, 1672, 27), "message", Text((1674, 1694, 27), "it holds passwords")),]),
+            Map((1702, 1762, 28), &[((1703, 1710, 28), "pattern", Text((1712, 1730, 28), ".git-credentials")),((1732, 1739, 28), "message", Text((1741, 1761, 28), "it holds passwords")),]),
+            Map((1769, 1822, 29), &[((1770, 1777, 29), "pattern", Text((1779, 1790, 29), ".htpasswd")),((1792, 1799, 29), "message", Text((1801, 1821, 29), "it holds passwords")),]),
+            Map((1829, 1890, 30), &[((1830, 1837, 30), "pattern", Text((1839, 1855, 30), "~/.vault-token")),((1857, 1864, 30), "message", Text((1866, 1889, 30), "it is an access token")),]),
+            Map((1897, 1972, 31), &[((1898, 1905, 31), "pattern", Text((1907, 1936, 31), "~/.claude/.credentials.json")),((1938, 1945, 31), "message", Text((1947, 1971, 31), "it holds access tokens")),]),
+            Map((1979, 2045, 32), &[((1980, 1987, 32), "pattern", Text((1989, 2009, 32), "~/.codex/auth.json")),((2011, 2018, 32), "message", Text((2020, 2044, 32), "it holds access tokens")),]),
+            Map((2052, 2106, 33), &[((2053, 2060, 33), "pattern", Text((2062, 2071, 33), "~/.ssh/")),((2073, 2080, 33), "message", Text((2082, 2105, 33), "it holds private keys")),]),
+            Text((2113, 2134, 34), "!~/.ssh/known_hosts"),
+            Text((2141, 2156, 35), "!~/.ssh/*.pub"),
+            Map((2163, 2219, 36), &[((2164, 2171, 36), "pattern", Text((2173, 2184, 36), "~/.gnupg/")),((2186, 2193, 36), "message", Text((2195, 2218, 36), "it holds private keys")),]),
+            Map((2226, 2290, 37), &[((2227, 2234, 37), "pattern", Text((2236, 2256, 37), "~/.aws/credentials")),((2258, 2265, 37), "message", Text((2267, 2289, 37), "it holds access keys")),]),
+            Map((2297, 2354, 38), &[((2298, 2305, 38), "pattern", Text((2307, 2318, 38), "~/.azure/")),((2320, 2327, 38), "message", Text((2329, 2353, 38), "it holds access tokens")),]),
+            Map((2361, 2426, 39), &[((2362, 2369, 39), "pattern", Text((2371, 2390, 39), "~/.config/gcloud/")),((2392, 2399, 39), "message", Text((2401, 2425, 39), "it holds access tokens")),]),
+            Map((2433, 2503, 40), &[((2434, 2441, 40), "pattern", Text((2443, 2467, 40), "~/.config/gh/hosts.yml")),((2469, 2476, 40), "message", Text((2478, 2502, 40), "it holds access tokens")),]),
+            Map((2510, 2572, 41), &[((2511, 2518, 41), "pattern", Text((2520, 2536, 41), "~/.kube/config")),((2538, 2545, 41), "message", Text((2547, 2571, 41), "it holds access tokens")),]),
+            Map((2579, 2648, 42), &[((2580, 2587, 42), "pattern", Text((2589, 2612, 42), "~/.docker/config.json")),((2614, 2621, 42), "message", Text((2623, 2647, 42), "it holds access tokens")),]),
+            Map((2655, 2711, 43), &[((2656, 2663, 43), "pattern", Text((2665, 2675, 43), "~/.npmrc")),((2677, 2684, 43), "message", Text((2686, 2710, 43), "it holds access tokens")),]),
+            Map((2718, 2775, 44), &[((2719, 2726, 44), "pattern", Text((2728, 2739, 44), "~/.pypirc")),((2741, 2748, 44), "message", Text((2750, 2774, 44), "it holds access tokens")),]),
+            Map((2782, 2855, 45), &[((2783, 2790, 45), "pattern", Text((2792, 2819, 45), "~/.cargo/credentials.toml")),((2821, 2828, 45), "message", Text((2830, 2854, 45), "it holds access tokens")),]),
+            Map((2862, 2924, 46), &[((2863, 2870, 46), "pattern", Text((2872, 2890, 46), "credentials.json")),((2892, 2899, 46), "message", Text((2901, 2923, 46), "it holds access keys")),]),
+            Map((2931, 2998, 47), &[((2932, 2939, 47), "pattern", Text((2941, 2964, 47), "service-account*.json")),((2966, 2973, 47), "message", Text((2975, 2997, 47), "it holds access keys")),]),
+            Map((3005, 3069, 48), &[((3006, 3013, 48), "pattern", Text((3015, 3026, 48), "*.tfstate")),((3028, 3035, 48), "message", Text((3037, 3068, 48), "Terraform keeps secrets in it")),]),
+            Map((3076, 3130, 49), &[((3077, 3084, 49), "pattern", Text((3086, 3094, 49), "*.kdbx")),((3096, 3103, 49), "message", Text((3105, 3129, 49), "it is a password store")),]),
+            Text((3201, 3217, 51), "!node_modules/"),
+            Text((3224, 3233, 52), "!.venv/"),
+            Text((3240, 3257, 53), "!site-packages/"),])),
+        ((3260, 3275, 54), "uneditableFiles", List((3281, 4075, 55), &[
+            Map((3283, 3382, 55), &[((3284, 3291, 55), "pattern", Text((3293, 3299, 55), ".env")),((3301, 3308, 55), "message", Text((3310, 3381, 55), "it holds secrets: change .env.example, and ask the user to set values")),]),
+            Map((3389, 3490, 56), &[((3390, 3397, 56), "pattern", Text((3399, 3407, 56), ".env.*")),((3409, 3416, 56), "message", Text((3418, 3489, 56), "it holds secrets: change .env.example, and ask the user to set values")),]),
+            Text((3497, 3512, 57), "!.env.example"),
+            Text((3519, 3533, 58), "!.env.sample"),
+            Text((3540, 3556, 59), "!.env.template"),
+            Text((3563, 3575, 60), "!.env.dist"),
+            Map((3582, 3636, 61), &[((3583, 3590, 61), "pattern", Text((3592, 3599, 61), "*.pem")),((3601, 3608, 61), "message", Text((3610, 3635, 61), "it may be a private key")),]),
+            Map((3643, 3697, 62), &[((3644, 3651, 62), "pattern", Text((3653, 3662, 62), "~/.ssh/")),((3664, 3671, 62), "message", Text((3673, 3696, 62), "it holds private keys")),]),
+            Map((3704, 3760, 63), &[((3705, 3712, 63), "pattern", Text((3714, 3725, 63), "~/.gnupg/")),((3727, 3734, 63), "message", Text((3736, 3759, 63), "it holds private keys")),]),
+            Map((3767, 3820, 64), &[((3768, 3775, 64), "pattern", Text((3777, 3786, 64), "~/.aws/")),((3788, 3795, 64), "message", Text((3797, 3819, 64), "it holds access keys")),]),
+            Map((3827, 3883, 65), &[((3828, 3835, 65), "pattern", Text((3837, 3847, 65), "~/.kube/")),((3849, 3856, 65), "message", Text((3858, 3882, 65), "it holds access tokens")),]),
+            Map((3890, 3942, 66), &[((3891, 3898, 66), "pattern", Text((3900, 3910, 66), "~/.netrc")),((3912, 3919, 66), "message", Text((3921, 3941, 66), "it holds passwords")),]),
+            Map((3949, 4011, 67), &[((3950, 3957, 67), "pattern", Text((3959, 3979, 67), "~/.git-credentials")),((3981, 3988, 67), "message", Text((3990, 4010, 67), "it holds passwords")),]),
+            Text((4018, 4034, 68), "!node_modules/"),
+            Text((4041, 4050, 69), "!.venv/"),
+            Text((4057, 4074, 70), "!site-packages/"),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static GIT_SAFETY: Value = Map((119, 6147, 2), &[
-    ((119, 129, 2), "preToolUse", Map((133, 6147, 3), &[
+pub(super) static GIT_SAFETY: Value = Map((119, 6227, 2), &[
+    ((119, 129, 2), "preToolUse", Map((133, 6227, 3), &[
         ((133, 152, 3), "toolUsageValidation", List((158, 6058, 4), &[
             Map((160, 348, 4), &[((161, 165, 4), "tool", Text((167, 171, 4), "Bash")),((173, 187, 4), "commandPattern", Text((189, 199, 4), "git push")),((201, 210, 4), "matchMode", Text((212, 218, 4), "prefix")),((220, 227, 4), "options", List((229, 246, 4), &[Text((230, 234, 4), "-f"),Text((236, 245, 4), "--force"),])),((248, 254, 4), "action", Text((256, 261, 4), "block")),((263, 270, 4), "message", Text((272, 347, 4), "a forced push destroys the work of others: push normally, or ask the user")),]),
             Map((355, 495, 5), &[((356, 360, 5), "tool", Text((362, 366, 5), "Bash")),((368, 382, 5), "commandPattern", Text((384, 399, 5), "git push * +*")),((401, 407, 5), "action", Text((409, 414, 5), "block")),((416, 423, 5), "message", Text((425, 494, 5), "a refspec with `+` is a forced push: push normally, or ask the user")),]),
@@ -102,12 +111,13 @@ pub(super) static GIT_SAFETY: Value = Map((119, 6147, 2), &[
             Map((5505, 5669, 36), &[((5506, 5510, 36), "tool", Text((5512, 5516, 36), "Bash")),((5518, 5532, 36), "commandPattern", Text((5534, 5546, 36), "git config")),((5548, 5557, 36), "matchMode", Text((5559, 5565, 36), "prefix")),((5567, 5574, 36), "pattern", Text((5576, 5593, 36), "//etc/gitconfig")),((5595, 5601, 36), "action", Text((5603, 5608, 36), "block")),((5610, 5617, 36), "message", Text((5619, 5668, 36), "it changes the machine's git, not the project's")),]),
             Map((5676, 5832, 37), &[((5677, 5681, 37), "tool", Text((5683, 5687, 37), "Bash")),((5689, 5703, 37), "commandPattern", Text((5705, 5717, 37), "git config")),((5719, 5728, 37), "matchMode", Text((5730, 5736, 37), "prefix")),((5738, 5745, 37), "pattern", Text((5747, 5761, 37), "~/.gitconfig")),((5763, 5769, 37), "action", Text((5771, 5774, 37), "ask")),((5776, 5783, 37), "message", Text((5785, 5831, 37), "it changes the user's git, not the project's")),]),
             Map((5839, 6055, 38), &[((5840, 5844, 38), "tool", Text((5846, 5850, 38), "Bash")),((5852, 5866, 38), "commandPattern", Text((5868, 5929, 38), "git config {,* }{core.hookspath,include.path,includeif.*} *")),((5931, 5946, 38), "caseInsensitive", Flag((5948, 5952, 38), true)),((5954, 5960, 38), "action", Text((5962, 5965, 38), "ask")),((5967, 5974, 38), "message", Text((5976, 6054, 38), "it replaces the hooks of the repository, or takes settings from another file")),]),])),
-        ((6058, 6073, 39), "uneditableFiles", List((6079, 6147, 40), &[
-            Map((6081, 6146, 40), &[((6082, 6089, 40), "pattern", Text((6091, 6098, 40), ".git/")),((6100, 6107, 40), "message", Text((6109, 6145, 40), "git's own files are changed by git")),]),])),])),]);
+        ((6058, 6073, 39), "uneditableFiles", List((6079, 6227, 40), &[
+            Map((6081, 6146, 40), &[((6082, 6089, 40), "pattern", Text((6091, 6098, 40), ".git/")),((6100, 6107, 40), "message", Text((6109, 6145, 40), "git's own files are changed by git")),]),
+            Text((6208, 6226, 42), "!.git/index.lock"),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7231, 2), &[
-    ((106, 116, 2), "preToolUse", Map((120, 7231, 3), &[
+pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7480, 2), &[
+    ((106, 116, 2), "preToolUse", Map((120, 7480, 3), &[
         ((120, 135, 3), "uneditableFiles", List((141, 952, 4), &[
             Map((143, 235, 4), &[((144, 151, 4), "pattern", Text((153, 161, 4), "//etc/")),((163, 170, 4), "outside", Flag((172, 176, 4), true)),((178, 185, 4), "message", Text((187, 234, 4), "it belongs to the machine, not to the project")),]),
             Map((242, 334, 5), &[((243, 250, 5), "pattern", Text((252, 260, 5), "//usr/")),((262, 269, 5), "outside", Flag((271, 275, 5), true)),((277, 284, 5), "message", Text((286, 333, 5), "it belongs to the machine, not to the project")),]),
@@ -119,7 +129,7 @@ pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7231, 2), &[
             Map((792, 839, 11), &[((793, 800, 11), "pattern", Text((802, 813, 11), "//dev/sd*")),((815, 822, 11), "message", Text((824, 838, 11), "it is a disk")),]),
             Map((846, 895, 12), &[((847, 854, 12), "pattern", Text((856, 869, 12), "//dev/nvme*")),((871, 878, 12), "message", Text((880, 894, 12), "it is a disk")),]),
             Map((902, 949, 13), &[((903, 910, 13), "pattern", Text((912, 923, 13), "//dev/vd*")),((925, 932, 13), "message", Text((934, 948, 13), "it is a disk")),]),])),
-        ((952, 971, 14), "toolUsageValidation", List((977, 7231, 15), &[
+        ((952, 971, 14), "toolUsageValidation", List((977, 7480, 15), &[
             Map((979, 1321, 15), &[((980, 984, 15), "tool", Text((986, 990, 15), "Bash")),((992, 1006, 15), "commandPattern", Text((1008, 1181, 15), "rm{, *} {/,/.,/[*],~,~/,~/.,~/..,~/[*],~/.[*],/{home,root,Users,var,opt,srv,mnt,media,Volumes,run,sys,proc,dev,lib32,lib64,snap,System,Library,Applications}{,/,/[*]}}{, *}")),((1183, 1190, 15), "options", List((1192, 1219, 15), &[Text((1193, 1197, 15), "-r"),Text((1199, 1203, 15), "-R"),Text((1205, 1218, 15), "--recursive"),])),((1221, 1227, 15), "action", Text((1229, 1234, 15), "block")),((1236, 1243, 15), "message", Text((1245, 1320, 15), "it deletes everything, a directory of the machine, or your home directory")),]),
             Map((1328, 1446, 16), &[((1329, 1333, 16), "tool", Text((1335, 1339, 16), "Bash")),((1341, 1355, 16), "commandPattern", Text((1357, 1363, 16), "rm *")),((1365, 1372, 16), "options", List((1374, 1396, 16), &[Text((1375, 1395, 16), "--no-preserve-root"),])),((1398, 1404, 16), "action", Text((1406, 1411, 16), "block")),((1413, 1420, 16), "message", Text((1422, 1445, 16), "it deletes everything")),]),
             Map((1453, 1612, 17), &[((1454, 1458, 17), "tool", Text((1460, 1464, 17), "Bash")),((1466, 1480, 17), "commandPattern", Text((1482, 1510, 17), "rm{, *} {.,./,..,../}{, *}")),((1512, 1519, 17), "options", List((1521, 1548, 17), &[Text((1522, 1526, 17), "-r"),Text((1528, 1532, 17), "-R"),Text((1534, 1547, 17), "--recursive"),])),((1550, 1556, 17), "action", Text((1558, 1561, 17), "ask")),((1563, 1570, 17), "message", Text((1572, 1611, 17), "it deletes the whole project, or more")),]),
@@ -147,18 +157,19 @@ pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7231, 2), &[
             Map((5405, 5494, 39), &[((5406, 5410, 39), "tool", Text((5412, 5416, 39), "Bash")),((5418, 5432, 39), "commandPattern", Text((5434, 5444, 39), "dropdb *")),((5446, 5452, 39), "action", Text((5454, 5459, 39), "block")),((5461, 5468, 39), "message", Text((5470, 5493, 39), "it deletes a database")),]),
             Map((5501, 5600, 40), &[((5502, 5506, 40), "tool", Text((5508, 5512, 40), "Bash")),((5514, 5528, 40), "commandPattern", Text((5530, 5550, 40), "mysqladmin *drop *")),((5552, 5558, 40), "action", Text((5560, 5565, 40), "block")),((5567, 5574, 40), "message", Text((5576, 5599, 40), "it deletes a database")),]),
             Map((5607, 5740, 41), &[((5608, 5612, 41), "tool", Text((5614, 5618, 41), "Bash")),((5620, 5634, 41), "commandPattern", Text((5636, 5667, 41), "redis-cli {flushall,flushdb}*")),((5669, 5684, 41), "caseInsensitive", Flag((5686, 5690, 41), true)),((5692, 5698, 41), "action", Text((5700, 5705, 41), "block")),((5707, 5714, 41), "message", Text((5716, 5739, 41), "it deletes a database")),]),
-            Map((5747, 5888, 42), &[((5748, 5752, 42), "tool", Text((5754, 5758, 42), "Bash")),((5760, 5774, 42), "commandPattern", Text((5776, 5833, 42), "{terraform,tofu,terragrunt} {destroy*,apply *-destroy*}")),((5835, 5841, 42), "action", Text((5843, 5848, 42), "block")),((5850, 5857, 42), "message", Text((5859, 5887, 42), "it destroys infrastructure")),]),
-            Map((5895, 6033, 43), &[((5896, 5900, 43), "tool", Text((5902, 5906, 43), "Bash")),((5908, 5922, 43), "commandPattern", Text((5924, 5960, 43), "{terraform,tofu,terragrunt} apply*")),((5962, 5968, 43), "action", Text((5970, 5973, 43), "ask")),((5975, 5982, 43), "message", Text((5984, 6032, 43), "it changes infrastructure: show the plan first")),]),
-            Map((6040, 6148, 44), &[((6041, 6045, 44), "tool", Text((6047, 6051, 44), "Bash")),((6053, 6067, 44), "commandPattern", Text((6069, 6093, 44), "pulumi {destroy,down}*")),((6095, 6101, 44), "action", Text((6103, 6108, 44), "block")),((6110, 6117, 44), "message", Text((6119, 6147, 44), "it destroys infrastructure")),]),
-            Map((6155, 6259, 45), &[((6156, 6160, 45), "tool", Text((6162, 6166, 45), "Bash")),((6168, 6182, 45), "commandPattern", Text((6184, 6207, 45), "{kubectl,oc} delete *")),((6209, 6215, 45), "action", Text((6217, 6220, 45), "ask")),((6222, 6229, 45), "message", Text((6231, 6258, 45), "it deletes from a cluster")),]),
-            Map((6266, 6381, 46), &[((6267, 6271, 46), "tool", Text((6273, 6277, 46), "Bash")),((6279, 6293, 46), "commandPattern", Text((6295, 6329, 46), "helm {uninstall,delete,del,un} *")),((6331, 6337, 46), "action", Text((6339, 6342, 46), "ask")),((6344, 6351, 46), "message", Text((6353, 6380, 46), "it deletes from a cluster")),]),
-            Map((6388, 6552, 47), &[((6389, 6393, 47), "tool", Text((6395, 6399, 47), "Bash")),((6401, 6415, 47), "commandPattern", Text((6417, 6473, 47), "{docker,podman} {system prune,volume rm,volume prune}*")),((6475, 6481, 47), "action", Text((6483, 6486, 47), "ask")),((6488, 6495, 47), "message", Text((6497, 6551, 47), "it deletes images, containers, volumes or their data")),]),
-            Map((6559, 6649, 48), &[((6560, 6564, 48), "tool", Text((6566, 6570, 48), "Bash")),((6572, 6586, 48), "commandPattern", Text((6588, 6601, 48), "aws s3 rb *")),((6603, 6609, 48), "action", Text((6611, 6616, 48), "block")),((6618, 6625, 48), "message", Text((6627, 6648, 48), "it deletes a bucket")),]),
-            Map((6656, 6774, 49), &[((6657, 6661, 49), "tool", Text((6663, 6667, 49), "Bash")),((6669, 6683, 49), "commandPattern", Text((6685, 6698, 49), "aws s3 rm *")),((6700, 6707, 49), "options", List((6709, 6724, 49), &[Text((6710, 6723, 49), "--recursive"),])),((6726, 6732, 49), "action", Text((6734, 6737, 49), "ask")),((6739, 6746, 49), "message", Text((6748, 6773, 49), "it deletes many objects")),]),
-            Map((6781, 6879, 50), &[((6782, 6786, 50), "tool", Text((6788, 6792, 50), "Bash")),((6794, 6808, 50), "commandPattern", Text((6810, 6827, 50), "gh repo delete*")),((6829, 6835, 50), "action", Text((6837, 6842, 50), "block")),((6844, 6851, 50), "message", Text((6853, 6878, 50), "it deletes a repository")),]),
-            Map((6886, 6995, 51), &[((6887, 6891, 51), "tool", Text((6893, 6897, 51), "Bash")),((6899, 6913, 51), "commandPattern", Text((6915, 6931, 51), "npm unpublish*")),((6933, 6939, 51), "action", Text((6941, 6946, 51), "block")),((6948, 6955, 51), "message", Text((6957, 6994, 51), "others depend on what was published")),]),
-            Map((7002, 7124, 52), &[((7003, 7007, 52), "tool", Text((7009, 7013, 52), "Bash")),((7015, 7029, 52), "commandPattern", Text((7031, 7042, 52), "crontab *")),((7044, 7051, 52), "options", List((7053, 7059, 52), &[Text((7054, 7058, 52), "-r"),])),((7061, 7067, 52), "action", Text((7069, 7074, 52), "block")),((7076, 7083, 52), "message", Text((7085, 7123, 52), "it deletes the user's scheduled jobs")),]),
-            Map((7131, 7230, 53), &[((7132, 7136, 53), "tool", Text((7138, 7142, 53), "Bash")),((7144, 7158, 53), "commandPattern", Text((7160, 7173, 53), "history -c*")),((7175, 7181, 53), "action", Text((7183, 7186, 53), "ask")),((7188, 7195, 53), "message", Text((7197, 7229, 53), "it deletes the shell's history")),]),])),])),]);
+            Map((5747, 5911, 42), &[((5748, 5752, 42), "tool", Text((5754, 5758, 42), "Bash")),((5760, 5774, 42), "commandPattern", Text((5776, 5856, 42), "{terraform,tofu,terragrunt} {,run-all ,run ,run * }{destroy*,apply *-destroy*}")),((5858, 5864, 42), "action", Text((5866, 5871, 42), "block")),((5873, 5880, 42), "message", Text((5882, 5910, 42), "it destroys infrastructure")),]),
+            Map((5918, 6079, 43), &[((5919, 5923, 43), "tool", Text((5925, 5929, 43), "Bash")),((5931, 5945, 43), "commandPattern", Text((5947, 6006, 43), "{terraform,tofu,terragrunt} {,run-all ,run ,run * }apply*")),((6008, 6014, 43), "action", Text((6016, 6019, 43), "ask")),((6021, 6028, 43), "message", Text((6030, 6078, 43), "it changes infrastructure: show the plan first")),]),
+            Map((6086, 6194, 44), &[((6087, 6091, 44), "tool", Text((6093, 6097, 44), "Bash")),((6099, 6113, 44), "commandPattern", Text((6115, 6139, 44), "pulumi {destroy,down}*")),((6141, 6147, 44), "action", Text((6149, 6154, 44), "block")),((6156, 6163, 44), "message", Text((6165, 6193, 44), "it destroys infrastructure")),]),
+            Map((6201, 6305, 45), &[((6202, 6206, 45), "tool", Text((6208, 6212, 45), "Bash")),((6214, 6228, 45), "commandPattern", Text((6230, 6253, 45), "{kubectl,oc} delete *")),((6255, 6261, 45), "action", Text((6263, 6266, 45), "ask")),((6268, 6275, 45), "message", Text((6277, 6304, 45), "it deletes from a cluster")),]),
+            Map((6312, 6427, 46), &[((6313, 6317, 46), "tool", Text((6319, 6323, 46), "Bash")),((6325, 6339, 46), "commandPattern", Text((6341, 6375, 46), "helm {uninstall,delete,del,un} *")),((6377, 6383, 46), "action", Text((6385, 6388, 46), "ask")),((6390, 6397, 46), "message", Text((6399, 6426, 46), "it deletes from a cluster")),]),
+            Map((6434, 6598, 47), &[((6435, 6439, 47), "tool", Text((6441, 6445, 47), "Bash")),((6447, 6461, 47), "commandPattern", Text((6463, 6519, 47), "{docker,podman} {system prune,volume rm,volume prune}*")),((6521, 6527, 47), "action", Text((6529, 6532, 47), "ask")),((6534, 6541, 47), "message", Text((6543, 6597, 47), "it deletes images, containers, volumes or their data")),]),
+            Map((6605, 6801, 48), &[((6606, 6610, 48), "tool", Text((6612, 6616, 48), "Bash")),((6618, 6632, 48), "commandPattern", Text((6634, 6687, 48), "{docker compose,podman compose,docker-compose} down")),((6689, 6698, 48), "matchMode", Text((6700, 6706, 48), "prefix")),((6708, 6715, 48), "options", List((6717, 6736, 48), &[Text((6718, 6722, 48), "-v"),Text((6724, 6735, 48), "--volumes"),])),((6738, 6744, 48), "action", Text((6746, 6749, 48), "ask")),((6751, 6758, 48), "message", Text((6760, 6800, 48), "it deletes the volumes with their data")),]),
+            Map((6808, 6898, 49), &[((6809, 6813, 49), "tool", Text((6815, 6819, 49), "Bash")),((6821, 6835, 49), "commandPattern", Text((6837, 6850, 49), "aws s3 rb *")),((6852, 6858, 49), "action", Text((6860, 6865, 49), "block")),((6867, 6874, 49), "message", Text((6876, 6897, 49), "it deletes a bucket")),]),
+            Map((6905, 7023, 50), &[((6906, 6910, 50), "tool", Text((6912, 6916, 50), "Bash")),((6918, 6932, 50), "commandPattern", Text((6934, 6947, 50), "aws s3 rm *")),((6949, 6956, 50), "options", List((6958, 6973, 50), &[Text((6959, 6972, 50), "--recursive"),])),((6975, 6981, 50), "action", Text((6983, 6986, 50), "ask")),((6988, 6995, 50), "message", Text((6997, 7022, 50), "it deletes many objects")),]),
+            Map((7030, 7128, 51), &[((7031, 7035, 51), "tool", Text((7037, 7041, 51), "Bash")),((7043, 7057, 51), "commandPattern", Text((7059, 7076, 51), "gh repo delete*")),((7078, 7084, 51), "action", Text((7086, 7091, 51), "block")),((7093, 7100, 51), "message", Text((7102, 7127, 51), "it deletes a repository")),]),
+            Map((7135, 7244, 52), &[((7136, 7140, 52), "tool", Text((7142, 7146, 52), "Bash")),((7148, 7162, 52), "commandPattern", Text((7164, 7180, 52), "npm unpublish*")),((7182, 7188, 52), "action", Text((7190, 7195, 52), "block")),((7197, 7204, 52), "message", Text((7206, 7243, 52), "others depend on what was published")),]),
+            Map((7251, 7373, 53), &[((7252, 7256, 53), "tool", Text((7258, 7262, 53), "Bash")),((7264, 7278, 53), "commandPattern", Text((7280, 7291, 53), "crontab *")),((7293, 7300, 53), "options", List((7302, 7308, 53), &[Text((7303, 7307, 53), "-r"),])),((7310, 7316, 53), "action", Text((7318, 7323, 53), "block")),((7325, 7332, 53), "message", Text((7334, 7372, 53), "it deletes the user's scheduled jobs")),]),
+            Map((7380, 7479, 54), &[((7381, 7385, 54), "tool", Text((7387, 7391, 54), "Bash")),((7393, 7407, 54), "commandPattern", Text((7409, 7422, 54), "history -c*")),((7424, 7430, 54), "action", Text((7432, 7435, 54), "ask")),((7437, 7444, 54), "message", Text((7446, 7478, 54), "it deletes the shell's history")),]),])),])),]);
 
 #[rustfmt::skip]
 pub(super) static LOCKFILES: Value = Map((124, 2847, 2), &[

@@ -112,7 +112,7 @@ fn unnamed_option<'s>(
     options.find(|(_, option)| !pattern.names(option))
 }
 
-/// Builtins that loops and conditions are made of: they touch no file and run nothing.
+/// What loops and conditions are made of, and what only limits another command: it touches no file.
 fn only_steers(command: &Simple) -> bool {
     let Some((name, words)) = command.words.split_first() else { return false };
     let is_plain = command.assigned.is_empty();
@@ -126,6 +126,8 @@ fn only_steers(command: &Simple) -> bool {
                 && command.assigned.iter().all(|assigned| assigned.starts_with("IFS="))
                 && words.iter().all(is_harmless)
         }
+        // What it runs is compared by itself.
+        "nice" | "timeout" => is_plain && command.wraps && command.unknown.is_empty(),
         _ => false,
     }
 }

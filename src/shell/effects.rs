@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::state::{Field, FieldKind};
 use super::stream::WORK_TREE;
 use super::walk::Walk;
-use super::{Access, Base, Effect, Quoting, Simple, Target, Unknown};
+use super::{Access, Base, Effect, Quoting, Simple, Target, Unknown, elsewhere};
 
 impl Walk<'_> {
     /// Adds a command; its index.
@@ -15,6 +15,9 @@ impl Walk<'_> {
         let is_known = fields.first().is_some_and(Field::is_literal);
         let unknown =
             fields.iter().enumerate().flat_map(|(word, field)| unknown_parts(word, field)).collect();
+        let deletes = words.first().is_some_and(|word| elsewhere::deletes(word));
+        let directories =
+            if deletes { self.state.bases.iter().filter_map(Base::known).collect() } else { Vec::new() };
         self.script.commands.push(Simple {
             words,
             text,
@@ -25,6 +28,7 @@ impl Walk<'_> {
             environment: Rc::clone(&self.state.environment),
             redirects: Vec::new(),
             input: None,
+            directories,
             wraps: false,
             inside: self.inside > 0,
             runs_unknown: false,

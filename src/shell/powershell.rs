@@ -101,6 +101,7 @@ fn simple(mut words: Vec<String>) -> Option<Simple> {
         redirects_to_file: false,
         redirects: Vec::new(),
         input: None,
+        directories: Vec::new(),
         wraps: false,
         inside: false,
         runs_unknown: false,

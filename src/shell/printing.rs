@@ -1,7 +1,7 @@
 //! Programs whose output is known: those that print their arguments, and those that hand on what they read.
 
 use super::Access;
-use super::arguments::Call;
+use super::arguments::{self, Call, Flags};
 use super::quotes::decoded;
 use super::state::{Field, FieldKind, Value};
 use super::stream::{self, Stream};
@@ -165,11 +165,24 @@ const SETTINGS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
+/// Their options before that word that take a value.
+const SETTINGS_FLAGS: Flags = "-p= --profile= -s= --storage-path= -C= --cd=";
+
 /// Whether a command prints settings for a shell, which is what it is for.
 pub(super) fn prints_settings(words: &[Field]) -> bool {
-    let word = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let Some((first, rest)) = words.split_first() else { return false };
+    // A program of the project may have the same name.
+    let program = match first.text.rsplit_once('/') {
+        Some((directory, name)) if directory.is_empty() || directory.starts_with('/') => name,
+        Some(_) => return false,
+        None => first.text.as_str(),
+    };
+    let asked = || {
+        let (_, skipped) = arguments::parse_up_to(SETTINGS_FLAGS, rest, true);
+        rest.get(skipped).map_or("", |word| word.text.as_str())
+    };
     let is_asked = |(programs, asking): &&(&[&str], &[&str])| {
-        programs.contains(&word(0)) && (asking.is_empty() || asking.contains(&word(1)))
+        programs.contains(&program) && (asking.is_empty() || asking.contains(&asked()))
     };
     SETTINGS.iter().any(|row| is_asked(&row))
 }

@@ -396,3 +396,34 @@ fn an_agent_in_a_worktree_may_link_to_what_the_project_has_installed() {
         assert!(in_worktree(command).run().tool("deny").contains("worktreeFence"), "{command}");
     }
 }
+
+#[test]
+fn git_does_not_remove_our_own_files_unseen() {
+    let test = Test::event("PreToolUse").config("preToolUse: {worktreeFence: true}\n");
+    let root = test.root();
+    let git = |arguments: &[&str]| {
+        let status = std::process::Command::new("git").current_dir(&root).args(arguments).status();
+        assert!(status.unwrap().success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", ".conclaude.yaml"]);
+    let mut test = test
+        .file(".conclaude/.gitignore", "*\n")
+        .file(".conclaude/audit/x.jsonl", "")
+        .payload("tool_name", "Bash");
+    let run = |test: Test, command: &str| test.payload("tool_input", json!({ "command": command })).run();
+    // What is ours is ignored, or tracked.
+    for command in ["git clean -fd", "git stash -u", "git clean -ndx", "git checkout ."] {
+        test = run(test, command).silent().again();
+    }
+    for command in ["git clean -fdx", "git clean -fdX", "git stash -a", "git stash push --all"] {
+        let done = run(test, command);
+        assert!(done.tool("deny").contains("conclaude's own"), "{command}");
+        test = done.again();
+    }
+    git(&["rm", "-q", "--cached", ".conclaude.yaml"]);
+    let done = run(test, "git clean -fd");
+    assert!(done.tool("deny").contains(".conclaude.yaml"));
+    let main = done.again().without("agent_id").without("agent_type");
+    run(main, "git clean -fdx").tool("ask");
+}

@@ -316,3 +316,29 @@ fn a_redirection_that_opens_a_connection_is_not_allowed_by_a_pattern_for_its_com
     allowed(&bash(config, "echo x > /dev/stderr").run());
     allowed(&bash(config, "cat < README.md").run());
 }
+
+#[test]
+fn the_default_does_not_answer_what_the_user_is_asked() {
+    for default in ["allow", "deny"] {
+        let config = format!("permissionRequest: {{default: {default}}}");
+        for tool in ["ExitPlanMode", "AskUserQuestion"] {
+            request(&config, tool, json!({"plan": "x"})).run().silent();
+        }
+    }
+    let config = "permissionRequest: {default: ask, allow: [ExitPlanMode]}";
+    allowed(&request(config, "ExitPlanMode", json!({"plan": "x"})).run());
+}
+
+#[test]
+fn a_command_with_a_timeout_is_allowed_as_it_is_without() {
+    let config = "permissionRequest: {allow: ['Bash(cargo test:*)']}";
+    for command in
+        ["time cargo test", "timeout 60 cargo test", "timeout -k 5 60 cargo test --lib", "nice cargo test"]
+    {
+        allowed(&bash(config, command).run());
+    }
+    for command in ["timeout 60 cargo build", "timeout $N cargo test", "timeout 60 sh -c 'cargo build'"] {
+        let answer = bash(config, command).run();
+        assert_eq!((answer.code, &*answer.stdout), (Some(0), ""), "{command}");
+    }
+}

@@ -118,6 +118,13 @@ pub(crate) fn written_field(tool: &str) -> Option<&'static str> {
         .map(|(_, field, _)| *field)
 }
 
+/// Tools that are there to ask the user: to allow them is to answer in the user's name.
+const ASKING: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
+
+pub(crate) fn asks_user(tool: &str) -> bool {
+    ASKING.contains(&tool)
+}
+
 /// The tools that Claude Code 2.1.325 and versions before it have. A newer one may have others.
 pub(crate) const KNOWN: &[&str] = &[
     "Agent",

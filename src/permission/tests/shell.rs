@@ -138,7 +138,7 @@ fn what_is_beside_an_allowed_command_is_not_allowed_by_it() {
         "command git status",
         "sudo git status",
         "nohup git status",
-        "timeout 5 git status",
+        "timeout $N git status",
         "xargs git status",
         "find . -exec git status ';'",
         "bash -c 'git status; rm x'",
