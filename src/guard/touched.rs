@@ -38,9 +38,8 @@ fn reads(access: Access) -> bool {
 
 fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(Own::files) else { return };
-    let is_own = own.covers(Path::new(touch.named()), &touch.path)
-        || touch.with_contents && contains(own, call, &touch.path);
-    if !is_own {
+    let is_own = own.covers(Path::new(touch.named()), &touch.path);
+    if !is_own && !(touch.with_contents && contains(own, call, &touch.path)) {
         return;
     }
     let what = format!("{} {}", doing(touch.access), touch.shown());

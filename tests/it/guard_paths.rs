@@ -136,7 +136,7 @@ fn a_pattern_of_the_shell_does_not_delete_what_our_config_extends() {
     let answer = bash(test.file("docs/a", ""), "rm -rf *").run();
     insta::assert_snapshot!(answer.tool("deny"), @"
     conclaude denies this tool:
-    ✗ GUARD_DENIED: deleting shared: it belongs to conclaude's own config, state or registration → leave it as it is, and report what you would have changed
+    ✗ GUARD_DENIED: deleting shared: files of conclaude's own config, state or registration are in it → leave it as it is, and report what you would have changed
     ");
     bash(answer.again(), "rm -rf d*").run().silent();
 }
