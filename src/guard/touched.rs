@@ -39,11 +39,14 @@ fn reads(access: Access) -> bool {
 fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     let Some(own) = call.own.filter(|_| touch.access != Access::Read).map(Own::files) else { return };
     let is_own = own.covers(Path::new(touch.named()), &touch.path);
-    if !is_own && !(touch.with_contents && contains(own, call, &touch.path)) {
-        return;
-    }
+    let rule = match is_own {
+        true => "it belongs to conclaude's own config, state or registration",
+        false if touch.with_contents && contains(own, call, &touch.path) => {
+            "files of conclaude's own config, state or registration are in it"
+        }
+        false => return,
+    };
     let what = format!("{} {}", doing(touch.access), touch.shown());
-    let rule = "it belongs to conclaude's own config, state or registration";
     found.push(against_own(call, what, rule.into(), touch.shown()));
 }
 
