@@ -17,10 +17,10 @@ use crate::shell::{Access, Base, Doubt, Effect, Extent, Script, Simple, Target};
 const MAX_EXPANDED: usize = 1_000;
 
 /// Directory entries that one search looks at.
-const MAX_VISITED: usize = 50_000;
+const MAX_VISITED: usize = 150_000;
 
 /// The same for all searches of one event: a pattern may name many directories.
-const MAX_VISITED_TOGETHER: usize = 200_000;
+const MAX_VISITED_TOGETHER: usize = 300_000;
 
 /// Directories for what is temporary: those of macOS are links to some below `/private`.
 const TEMPORARY: [&str; 6] =

@@ -73,8 +73,8 @@ pub(super) static SECRETS: Value = Map((167, 4075, 3), &[
             Text((4057, 4074, 70), "!site-packages/"),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static GIT_SAFETY: Value = Map((119, 6227, 2), &[
-    ((119, 129, 2), "preToolUse", Map((133, 6227, 3), &[
+pub(super) static GIT_SAFETY: Value = Map((119, 6331, 2), &[
+    ((119, 129, 2), "preToolUse", Map((133, 6331, 3), &[
         ((133, 152, 3), "toolUsageValidation", List((158, 6058, 4), &[
             Map((160, 348, 4), &[((161, 165, 4), "tool", Text((167, 171, 4), "Bash")),((173, 187, 4), "commandPattern", Text((189, 199, 4), "git push")),((201, 210, 4), "matchMode", Text((212, 218, 4), "prefix")),((220, 227, 4), "options", List((229, 246, 4), &[Text((230, 234, 4), "-f"),Text((236, 245, 4), "--force"),])),((248, 254, 4), "action", Text((256, 261, 4), "block")),((263, 270, 4), "message", Text((272, 347, 4), "a forced push destroys the work of others: push normally, or ask the user")),]),
             Map((355, 495, 5), &[((356, 360, 5), "tool", Text((362, 366, 5), "Bash")),((368, 382, 5), "commandPattern", Text((384, 399, 5), "git push * +*")),((401, 407, 5), "action", Text((409, 414, 5), "block")),((416, 423, 5), "message", Text((425, 494, 5), "a refspec with `+` is a forced push: push normally, or ask the user")),]),
@@ -111,9 +111,11 @@ pub(super) static GIT_SAFETY: Value = Map((119, 6227, 2), &[
             Map((5505, 5669, 36), &[((5506, 5510, 36), "tool", Text((5512, 5516, 36), "Bash")),((5518, 5532, 36), "commandPattern", Text((5534, 5546, 36), "git config")),((5548, 5557, 36), "matchMode", Text((5559, 5565, 36), "prefix")),((5567, 5574, 36), "pattern", Text((5576, 5593, 36), "//etc/gitconfig")),((5595, 5601, 36), "action", Text((5603, 5608, 36), "block")),((5610, 5617, 36), "message", Text((5619, 5668, 36), "it changes the machine's git, not the project's")),]),
             Map((5676, 5832, 37), &[((5677, 5681, 37), "tool", Text((5683, 5687, 37), "Bash")),((5689, 5703, 37), "commandPattern", Text((5705, 5717, 37), "git config")),((5719, 5728, 37), "matchMode", Text((5730, 5736, 37), "prefix")),((5738, 5745, 37), "pattern", Text((5747, 5761, 37), "~/.gitconfig")),((5763, 5769, 37), "action", Text((5771, 5774, 37), "ask")),((5776, 5783, 37), "message", Text((5785, 5831, 37), "it changes the user's git, not the project's")),]),
             Map((5839, 6055, 38), &[((5840, 5844, 38), "tool", Text((5846, 5850, 38), "Bash")),((5852, 5866, 38), "commandPattern", Text((5868, 5929, 38), "git config {,* }{core.hookspath,include.path,includeif.*} *")),((5931, 5946, 38), "caseInsensitive", Flag((5948, 5952, 38), true)),((5954, 5960, 38), "action", Text((5962, 5965, 38), "ask")),((5967, 5974, 38), "message", Text((5976, 6054, 38), "it replaces the hooks of the repository, or takes settings from another file")),]),])),
-        ((6058, 6073, 39), "uneditableFiles", List((6079, 6227, 40), &[
+        ((6058, 6073, 39), "uneditableFiles", List((6079, 6331, 40), &[
             Map((6081, 6146, 40), &[((6082, 6089, 40), "pattern", Text((6091, 6098, 40), ".git/")),((6100, 6107, 40), "message", Text((6109, 6145, 40), "git's own files are changed by git")),]),
-            Text((6208, 6226, 42), "!.git/index.lock"),])),])),]);
+            Text((6208, 6226, 42), "!.git/index.lock"),
+            Text((6298, 6314, 44), "!node_modules/"),
+            Text((6321, 6330, 45), "!.venv/"),])),])),]);
 
 #[rustfmt::skip]
 pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7480, 2), &[

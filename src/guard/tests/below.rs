@@ -81,3 +81,17 @@ fn of_a_directory_with_too_many_files_it_is_not_said_that_it_is_ours() {
         ["Ask deleting build: the directory has too many files to look for protected ones in time"]
     );
 }
+
+#[test]
+fn under_the_packs_nothing_is_searched_for_in_what_was_installed() {
+    for pack in ["secrets", "git-safety", "destructive-commands", "lockfiles"] {
+        let pack = crate::packs::find(pack).unwrap();
+        let config = crate::config::ConclaudeConfig::parse(pack.text, Path::new("pack")).unwrap();
+        let rules = Rules::of(&config.guards, &Sources(&[]), Some("/home/me")).unwrap();
+        for installed in ["node_modules", ".venv", "packages/web/node_modules"] {
+            let left = rules.uneditable.below(&[directory(installed)], "main").unwrap_or_default();
+            let left: Vec<&String> = left.0.iter().map(|rule| &rule.written).collect();
+            assert!(left.is_empty(), "{} {installed}: {left:?}", pack.name);
+        }
+    }
+}
