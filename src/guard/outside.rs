@@ -9,7 +9,6 @@ use crate::shell::Outside;
 /// What a command that starts in a directory finds there.
 pub(crate) fn outside(cwd: &Path, asked: Outside<'_>) -> Option<String> {
     let found = match asked {
-        Outside::Variable("TMPDIR") => variable("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
         Outside::Variable(name) => variable(name)?,
         Outside::Directory(at) => normalise(&cwd.join(at)),
         Outside::TopLevel(at) => git_top_level(&normalise(&cwd.join(at)))?.to_owned(),

@@ -86,9 +86,8 @@ fn rules() -> Rules {
 fn answer(rules: &Rules, root: &Path, text: &str) -> (Option<Action>, Vec<Finding>) {
     let text = &text.replace("$PWD", &root.to_string_lossy());
     let script = shell::read_at(text, Some("/home/me"), &|asked| match asked {
-        shell::Outside::TopLevel(_) | shell::Outside::Variable("CLAUDE_PROJECT_DIR") => {
-            Some(root.to_string_lossy().into_owned())
-        }
+        shell::Outside::TopLevel(_) => Some(root.to_string_lossy().into_owned()),
+        shell::Outside::Variable(_) => Some("/tmp".into()),
         asked => outside(root, asked),
     });
     let links = Links::default();

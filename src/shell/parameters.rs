@@ -115,7 +115,8 @@ impl Walk<'_> {
             // It moves with `cd`, so it is only replaced where it is used.
             ("PWD", _) if !assigning => Found::Fields(vec![Field::literal(".")]),
             ("PWD", _) => self.current_directory().map_or(Found::Unknown, |field| Found::Fields(vec![field])),
-            ("CLAUDE_PROJECT_DIR" | "TMPDIR", _) => {
+            // `CLAUDE_PROJECT_DIR` is set for hooks, but not for commands: there it may be empty.
+            ("TMPDIR", _) => {
                 self.variable_outside(name).map_or(Found::Unknown, |field| Found::Fields(vec![field]))
             }
             (

@@ -188,6 +188,10 @@ fn commands_for_the_whole_work_tree_are_about_what_git_touches() {
         bash(test, &format!("git stash; git reset --hard; git checkout .; git restore .; {asked}")).run();
     insta::assert_snapshot!(answer.tool("ask"), @"
     conclaude asks about this tool:
+    ? GUARD_ASKS: running `git stash -u`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
+    ? GUARD_ASKS: running `git stash -a`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
+    ? GUARD_ASKS: running `git clean -fd`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
+    ? GUARD_ASKS: running `git clean -fdx`: it removes .conclaude/audit.lock, which belongs to conclaude's own config, state or registration → the user decides whether the rules change
     ? GUARD_ASKS: running `git stash -u`: it may change protected files of the work tree, such as new.key → name the files that it should change
     ? GUARD_ASKS: running `git stash -a`: it may change protected files of the work tree, such as new.key → name the files that it should change
     ? GUARD_ASKS: running `git clean -fd`: it may change protected files of the work tree, such as new.key → name the files that it should change
