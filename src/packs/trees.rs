@@ -3,9 +3,9 @@
 use super::Value::{self, Flag, List, Map, Text};
 
 #[rustfmt::skip]
-pub(super) static SECRETS: Value = Map((167, 4075, 3), &[
-    ((167, 177, 3), "preToolUse", Map((181, 4075, 4), &[
-        ((181, 196, 4), "unreadableFiles", List((202, 3260, 5), &[
+pub(super) static SECRETS: Value = Map((167, 3571, 3), &[
+    ((167, 177, 3), "preToolUse", Map((181, 3571, 4), &[
+        ((181, 196, 4), "unreadableFiles", List((202, 2756, 5), &[
             Map((204, 312, 5), &[((205, 212, 5), "pattern", Text((214, 220, 5), ".env")),((222, 229, 5), "message", Text((231, 311, 5), "it holds secrets: read .env.example for the names, and ask the user for values")),]),
             Map((319, 429, 6), &[((320, 327, 6), "pattern", Text((329, 337, 6), ".env.*")),((339, 346, 6), "message", Text((348, 428, 6), "it holds secrets: read .env.example for the names, and ask the user for values")),]),
             Text((436, 451, 7), "!.env.example"),
@@ -14,67 +14,58 @@ pub(super) static SECRETS: Value = Map((167, 4075, 3), &[
             Text((502, 514, 10), "!.env.dist"),
             Map((521, 607, 11), &[((522, 529, 11), "pattern", Text((531, 539, 11), "?*.env")),((541, 548, 11), "message", Text((550, 606, 11), "it holds secrets: ask the user for what you need of it")),]),
             Text((614, 646, 12), "!{example,sample,template}.env"),
-            Map((653, 751, 13), &[((654, 661, 13), "pattern", Text((663, 683, 13), "{.envrc,.dev.vars}")),((685, 692, 13), "message", Text((694, 750, 13), "it holds secrets: ask the user for what you need of it")),]),
-            Map((758, 866, 14), &[((759, 766, 14), "pattern", Text((768, 798, 14), "secrets.{yaml,yml,json,toml}")),((800, 807, 14), "message", Text((809, 865, 14), "it holds secrets: ask the user for what you need of it")),]),
-            Map((873, 971, 15), &[((874, 881, 15), "pattern", Text((883, 910, 15), "{terraform,*.auto}.tfvars")),((912, 919, 15), "message", Text((921, 970, 15), "it may hold secrets: variables.tf has the names")),]),
-            Map((978, 1032, 16), &[((979, 986, 16), "pattern", Text((988, 995, 16), "*.pem")),((997, 1004, 16), "message", Text((1006, 1031, 16), "it may be a private key")),]),
-            Map((1039, 1093, 17), &[((1040, 1047, 17), "pattern", Text((1049, 1056, 17), "*.key")),((1058, 1065, 17), "message", Text((1067, 1092, 17), "it may be a private key")),]),
-            Map((1100, 1154, 18), &[((1101, 1108, 18), "pattern", Text((1110, 1117, 18), "*.p12")),((1119, 1126, 18), "message", Text((1128, 1153, 18), "it may be a private key")),]),
-            Map((1161, 1215, 19), &[((1162, 1169, 19), "pattern", Text((1171, 1178, 19), "*.pfx")),((1180, 1187, 19), "message", Text((1189, 1214, 19), "it may be a private key")),]),
-            Map((1222, 1276, 20), &[((1223, 1230, 20), "pattern", Text((1232, 1239, 20), "*.jks")),((1241, 1248, 20), "message", Text((1250, 1275, 20), "it may be a private key")),]),
-            Map((1283, 1342, 21), &[((1284, 1291, 21), "pattern", Text((1293, 1305, 21), "*.keystore")),((1307, 1314, 21), "message", Text((1316, 1341, 21), "it may be a private key")),]),
-            Map((1349, 1400, 22), &[((1350, 1357, 22), "pattern", Text((1359, 1367, 22), "id_rsa")),((1369, 1376, 22), "message", Text((1378, 1399, 22), "it is a private key")),]),
-            Map((1407, 1458, 23), &[((1408, 1415, 23), "pattern", Text((1417, 1425, 23), "id_dsa")),((1427, 1434, 23), "message", Text((1436, 1457, 23), "it is a private key")),]),
-            Map((1465, 1518, 24), &[((1466, 1473, 24), "pattern", Text((1475, 1485, 24), "id_ecdsa")),((1487, 1494, 24), "message", Text((1496, 1517, 24), "it is a private key")),]),
-            Map((1525, 1580, 25), &[((1526, 1533, 25), "pattern", Text((1535, 1547, 25), "id_ed25519")),((1549, 1556, 25), "message", Text((1558, 1579, 25), "it is a private key")),]),
-            Map((1587, 1637, 26), &[((1588, 1595, 26), "pattern", Text((1597, 1605, 26), ".netrc")),((1607, 1614, 26), "message", Text((1616, 1636, 26), "it holds passwords")),]),
-            Map((1644, 1695, 27), &[((1645, 1652, 27), "pattern", Text((1654, 1663, 27), ".pgpass")),((1665, 1672, 27), "message", Text((1674, 1694, 27), "it holds passwords")),]),
-            Map((1702, 1762, 28), &[((1703, 1710, 28), "pattern", Text((1712, 1730, 28), ".git-credentials")),((1732, 1739, 28), "message", Text((1741, 1761, 28), "it holds passwords")),]),
-            Map((1769, 1822, 29), &[((1770, 1777, 29), "pattern", Text((1779, 1790, 29), ".htpasswd")),((1792, 1799, 29), "message", Text((1801, 1821, 29), "it holds passwords")),]),
-            Map((1829, 1890, 30), &[((1830, 1837, 30), "pattern", Text((1839, 1855, 30), "~/.vault-token")),((1857, 1864, 30), "message", Text((1866, 1889, 30), "it is an access token")),]),
-            Map((1897, 1972, 31), &[((1898, 1905, 31), "pattern", Text((1907, 1936, 31), "~/.claude/.credentials.json")),((1938, 1945, 31), "message", Text((1947, 1971, 31), "it holds access tokens")),]),
-            Map((1979, 2045, 32), &[((1980, 1987, 32), "pattern", Text((1989, 2009, 32), "~/.codex/auth.json")),((2011, 2018, 32), "message", Text((2020, 2044, 32), "it holds access tokens")),]),
-            Map((2052, 2106, 33), &[((2053, 2060, 33), "pattern", Text((2062, 2071, 33), "~/.ssh/")),((2073, 2080, 33), "message", Text((2082, 2105, 33), "it holds private keys")),]),
-            Text((2113, 2134, 34), "!~/.ssh/known_hosts"),
-            Text((2141, 2156, 35), "!~/.ssh/*.pub"),
-            Map((2163, 2219, 36), &[((2164, 2171, 36), "pattern", Text((2173, 2184, 36), "~/.gnupg/")),((2186, 2193, 36), "message", Text((2195, 2218, 36), "it holds private keys")),]),
-            Map((2226, 2290, 37), &[((2227, 2234, 37), "pattern", Text((2236, 2256, 37), "~/.aws/credentials")),((2258, 2265, 37), "message", Text((2267, 2289, 37), "it holds access keys")),]),
-            Map((2297, 2354, 38), &[((2298, 2305, 38), "pattern", Text((2307, 2318, 38), "~/.azure/")),((2320, 2327, 38), "message", Text((2329, 2353, 38), "it holds access tokens")),]),
-            Map((2361, 2426, 39), &[((2362, 2369, 39), "pattern", Text((2371, 2390, 39), "~/.config/gcloud/")),((2392, 2399, 39), "message", Text((2401, 2425, 39), "it holds access tokens")),]),
-            Map((2433, 2503, 40), &[((2434, 2441, 40), "pattern", Text((2443, 2467, 40), "~/.config/gh/hosts.yml")),((2469, 2476, 40), "message", Text((2478, 2502, 40), "it holds access tokens")),]),
-            Map((2510, 2572, 41), &[((2511, 2518, 41), "pattern", Text((2520, 2536, 41), "~/.kube/config")),((2538, 2545, 41), "message", Text((2547, 2571, 41), "it holds access tokens")),]),
-            Map((2579, 2648, 42), &[((2580, 2587, 42), "pattern", Text((2589, 2612, 42), "~/.docker/config.json")),((2614, 2621, 42), "message", Text((2623, 2647, 42), "it holds access tokens")),]),
-            Map((2655, 2711, 43), &[((2656, 2663, 43), "pattern", Text((2665, 2675, 43), "~/.npmrc")),((2677, 2684, 43), "message", Text((2686, 2710, 43), "it holds access tokens")),]),
-            Map((2718, 2775, 44), &[((2719, 2726, 44), "pattern", Text((2728, 2739, 44), "~/.pypirc")),((2741, 2748, 44), "message", Text((2750, 2774, 44), "it holds access tokens")),]),
-            Map((2782, 2855, 45), &[((2783, 2790, 45), "pattern", Text((2792, 2819, 45), "~/.cargo/credentials.toml")),((2821, 2828, 45), "message", Text((2830, 2854, 45), "it holds access tokens")),]),
-            Map((2862, 2924, 46), &[((2863, 2870, 46), "pattern", Text((2872, 2890, 46), "credentials.json")),((2892, 2899, 46), "message", Text((2901, 2923, 46), "it holds access keys")),]),
-            Map((2931, 2998, 47), &[((2932, 2939, 47), "pattern", Text((2941, 2964, 47), "service-account*.json")),((2966, 2973, 47), "message", Text((2975, 2997, 47), "it holds access keys")),]),
-            Map((3005, 3069, 48), &[((3006, 3013, 48), "pattern", Text((3015, 3026, 48), "*.tfstate")),((3028, 3035, 48), "message", Text((3037, 3068, 48), "Terraform keeps secrets in it")),]),
-            Map((3076, 3130, 49), &[((3077, 3084, 49), "pattern", Text((3086, 3094, 49), "*.kdbx")),((3096, 3103, 49), "message", Text((3105, 3129, 49), "it is a password store")),]),
-            Text((3201, 3217, 51), "!node_modules/"),
-            Text((3224, 3233, 52), "!.venv/"),
-            Text((3240, 3257, 53), "!site-packages/"),])),
-        ((3260, 3275, 54), "uneditableFiles", List((3281, 4075, 55), &[
-            Map((3283, 3382, 55), &[((3284, 3291, 55), "pattern", Text((3293, 3299, 55), ".env")),((3301, 3308, 55), "message", Text((3310, 3381, 55), "it holds secrets: change .env.example, and ask the user to set values")),]),
-            Map((3389, 3490, 56), &[((3390, 3397, 56), "pattern", Text((3399, 3407, 56), ".env.*")),((3409, 3416, 56), "message", Text((3418, 3489, 56), "it holds secrets: change .env.example, and ask the user to set values")),]),
-            Text((3497, 3512, 57), "!.env.example"),
-            Text((3519, 3533, 58), "!.env.sample"),
-            Text((3540, 3556, 59), "!.env.template"),
-            Text((3563, 3575, 60), "!.env.dist"),
-            Map((3582, 3636, 61), &[((3583, 3590, 61), "pattern", Text((3592, 3599, 61), "*.pem")),((3601, 3608, 61), "message", Text((3610, 3635, 61), "it may be a private key")),]),
-            Map((3643, 3697, 62), &[((3644, 3651, 62), "pattern", Text((3653, 3662, 62), "~/.ssh/")),((3664, 3671, 62), "message", Text((3673, 3696, 62), "it holds private keys")),]),
-            Map((3704, 3760, 63), &[((3705, 3712, 63), "pattern", Text((3714, 3725, 63), "~/.gnupg/")),((3727, 3734, 63), "message", Text((3736, 3759, 63), "it holds private keys")),]),
-            Map((3767, 3820, 64), &[((3768, 3775, 64), "pattern", Text((3777, 3786, 64), "~/.aws/")),((3788, 3795, 64), "message", Text((3797, 3819, 64), "it holds access keys")),]),
-            Map((3827, 3883, 65), &[((3828, 3835, 65), "pattern", Text((3837, 3847, 65), "~/.kube/")),((3849, 3856, 65), "message", Text((3858, 3882, 65), "it holds access tokens")),]),
-            Map((3890, 3942, 66), &[((3891, 3898, 66), "pattern", Text((3900, 3910, 66), "~/.netrc")),((3912, 3919, 66), "message", Text((3921, 3941, 66), "it holds passwords")),]),
-            Map((3949, 4011, 67), &[((3950, 3957, 67), "pattern", Text((3959, 3979, 67), "~/.git-credentials")),((3981, 3988, 67), "message", Text((3990, 4010, 67), "it holds passwords")),]),
-            Text((4018, 4034, 68), "!node_modules/"),
-            Text((4041, 4050, 69), "!.venv/"),
-            Text((4057, 4074, 70), "!site-packages/"),])),])),]);
+            Map((653, 802, 13), &[((654, 661, 13), "pattern", Text((663, 734, 13), "{.envrc,.dev.vars,secrets.yaml,secrets.yml,secrets.json,secrets.toml}")),((736, 743, 13), "message", Text((745, 801, 13), "it holds secrets: ask the user for what you need of it")),]),
+            Map((809, 907, 14), &[((810, 817, 14), "pattern", Text((819, 846, 14), "{terraform,*.auto}.tfvars")),((848, 855, 14), "message", Text((857, 906, 14), "it may hold secrets: variables.tf has the names")),]),
+            Map((914, 968, 15), &[((915, 922, 15), "pattern", Text((924, 931, 15), "*.pem")),((933, 940, 15), "message", Text((942, 967, 15), "it may be a private key")),]),
+            Map((975, 1029, 16), &[((976, 983, 16), "pattern", Text((985, 992, 16), "*.key")),((994, 1001, 16), "message", Text((1003, 1028, 16), "it may be a private key")),]),
+            Map((1036, 1109, 17), &[((1037, 1044, 17), "pattern", Text((1046, 1072, 17), "*.{p12,pfx,jks,keystore}")),((1074, 1081, 17), "message", Text((1083, 1108, 17), "it may be a private key")),]),
+            Map((1116, 1187, 18), &[((1117, 1124, 18), "pattern", Text((1126, 1154, 18), "id_{rsa,dsa,ecdsa,ed25519}")),((1156, 1163, 18), "message", Text((1165, 1186, 18), "it is a private key")),]),
+            Map((1194, 1244, 19), &[((1195, 1202, 19), "pattern", Text((1204, 1212, 19), ".netrc")),((1214, 1221, 19), "message", Text((1223, 1243, 19), "it holds passwords")),]),
+            Map((1251, 1302, 20), &[((1252, 1259, 20), "pattern", Text((1261, 1270, 20), ".pgpass")),((1272, 1279, 20), "message", Text((1281, 1301, 20), "it holds passwords")),]),
+            Map((1309, 1369, 21), &[((1310, 1317, 21), "pattern", Text((1319, 1337, 21), ".git-credentials")),((1339, 1346, 21), "message", Text((1348, 1368, 21), "it holds passwords")),]),
+            Map((1376, 1429, 22), &[((1377, 1384, 22), "pattern", Text((1386, 1397, 22), ".htpasswd")),((1399, 1406, 22), "message", Text((1408, 1428, 22), "it holds passwords")),]),
+            Map((1436, 1541, 23), &[((1437, 1444, 23), "pattern", Text((1446, 1505, 23), "~/.{vault-token,claude/.credentials.json,codex/auth.json}")),((1507, 1514, 23), "message", Text((1516, 1540, 23), "it holds access tokens")),]),
+            Map((1548, 1602, 24), &[((1549, 1556, 24), "pattern", Text((1558, 1567, 24), "~/.ssh/")),((1569, 1576, 24), "message", Text((1578, 1601, 24), "it holds private keys")),]),
+            Text((1609, 1630, 25), "!~/.ssh/known_hosts"),
+            Text((1637, 1652, 26), "!~/.ssh/*.pub"),
+            Map((1659, 1715, 27), &[((1660, 1667, 27), "pattern", Text((1669, 1680, 27), "~/.gnupg/")),((1682, 1689, 27), "message", Text((1691, 1714, 27), "it holds private keys")),]),
+            Map((1722, 1786, 28), &[((1723, 1730, 28), "pattern", Text((1732, 1752, 28), "~/.aws/credentials")),((1754, 1761, 28), "message", Text((1763, 1785, 28), "it holds access keys")),]),
+            Map((1793, 1850, 29), &[((1794, 1801, 29), "pattern", Text((1803, 1814, 29), "~/.azure/")),((1816, 1823, 29), "message", Text((1825, 1849, 29), "it holds access tokens")),]),
+            Map((1857, 1922, 30), &[((1858, 1865, 30), "pattern", Text((1867, 1886, 30), "~/.config/gcloud/")),((1888, 1895, 30), "message", Text((1897, 1921, 30), "it holds access tokens")),]),
+            Map((1929, 1999, 31), &[((1930, 1937, 31), "pattern", Text((1939, 1963, 31), "~/.config/gh/hosts.yml")),((1965, 1972, 31), "message", Text((1974, 1998, 31), "it holds access tokens")),]),
+            Map((2006, 2068, 32), &[((2007, 2014, 32), "pattern", Text((2016, 2032, 32), "~/.kube/config")),((2034, 2041, 32), "message", Text((2043, 2067, 32), "it holds access tokens")),]),
+            Map((2075, 2144, 33), &[((2076, 2083, 33), "pattern", Text((2085, 2108, 33), "~/.docker/config.json")),((2110, 2117, 33), "message", Text((2119, 2143, 33), "it holds access tokens")),]),
+            Map((2151, 2207, 34), &[((2152, 2159, 34), "pattern", Text((2161, 2171, 34), "~/.npmrc")),((2173, 2180, 34), "message", Text((2182, 2206, 34), "it holds access tokens")),]),
+            Map((2214, 2271, 35), &[((2215, 2222, 35), "pattern", Text((2224, 2235, 35), "~/.pypirc")),((2237, 2244, 35), "message", Text((2246, 2270, 35), "it holds access tokens")),]),
+            Map((2278, 2351, 36), &[((2279, 2286, 36), "pattern", Text((2288, 2315, 36), "~/.cargo/credentials.toml")),((2317, 2324, 36), "message", Text((2326, 2350, 36), "it holds access tokens")),]),
+            Map((2358, 2420, 37), &[((2359, 2366, 37), "pattern", Text((2368, 2386, 37), "credentials.json")),((2388, 2395, 37), "message", Text((2397, 2419, 37), "it holds access keys")),]),
+            Map((2427, 2494, 38), &[((2428, 2435, 38), "pattern", Text((2437, 2460, 38), "service-account*.json")),((2462, 2469, 38), "message", Text((2471, 2493, 38), "it holds access keys")),]),
+            Map((2501, 2565, 39), &[((2502, 2509, 39), "pattern", Text((2511, 2522, 39), "*.tfstate")),((2524, 2531, 39), "message", Text((2533, 2564, 39), "Terraform keeps secrets in it")),]),
+            Map((2572, 2626, 40), &[((2573, 2580, 40), "pattern", Text((2582, 2590, 40), "*.kdbx")),((2592, 2599, 40), "message", Text((2601, 2625, 40), "it is a password store")),]),
+            Text((2697, 2713, 42), "!node_modules/"),
+            Text((2720, 2729, 43), "!.venv/"),
+            Text((2736, 2753, 44), "!site-packages/"),])),
+        ((2756, 2771, 45), "uneditableFiles", List((2777, 3571, 46), &[
+            Map((2779, 2878, 46), &[((2780, 2787, 46), "pattern", Text((2789, 2795, 46), ".env")),((2797, 2804, 46), "message", Text((2806, 2877, 46), "it holds secrets: change .env.example, and ask the user to set values")),]),
+            Map((2885, 2986, 47), &[((2886, 2893, 47), "pattern", Text((2895, 2903, 47), ".env.*")),((2905, 2912, 47), "message", Text((2914, 2985, 47), "it holds secrets: change .env.example, and ask the user to set values")),]),
+            Text((2993, 3008, 48), "!.env.example"),
+            Text((3015, 3029, 49), "!.env.sample"),
+            Text((3036, 3052, 50), "!.env.template"),
+            Text((3059, 3071, 51), "!.env.dist"),
+            Map((3078, 3132, 52), &[((3079, 3086, 52), "pattern", Text((3088, 3095, 52), "*.pem")),((3097, 3104, 52), "message", Text((3106, 3131, 52), "it may be a private key")),]),
+            Map((3139, 3193, 53), &[((3140, 3147, 53), "pattern", Text((3149, 3158, 53), "~/.ssh/")),((3160, 3167, 53), "message", Text((3169, 3192, 53), "it holds private keys")),]),
+            Map((3200, 3256, 54), &[((3201, 3208, 54), "pattern", Text((3210, 3221, 54), "~/.gnupg/")),((3223, 3230, 54), "message", Text((3232, 3255, 54), "it holds private keys")),]),
+            Map((3263, 3316, 55), &[((3264, 3271, 55), "pattern", Text((3273, 3282, 55), "~/.aws/")),((3284, 3291, 55), "message", Text((3293, 3315, 55), "it holds access keys")),]),
+            Map((3323, 3379, 56), &[((3324, 3331, 56), "pattern", Text((3333, 3343, 56), "~/.kube/")),((3345, 3352, 56), "message", Text((3354, 3378, 56), "it holds access tokens")),]),
+            Map((3386, 3438, 57), &[((3387, 3394, 57), "pattern", Text((3396, 3406, 57), "~/.netrc")),((3408, 3415, 57), "message", Text((3417, 3437, 57), "it holds passwords")),]),
+            Map((3445, 3507, 58), &[((3446, 3453, 58), "pattern", Text((3455, 3475, 58), "~/.git-credentials")),((3477, 3484, 58), "message", Text((3486, 3506, 58), "it holds passwords")),]),
+            Text((3514, 3530, 59), "!node_modules/"),
+            Text((3537, 3546, 60), "!.venv/"),
+            Text((3553, 3570, 61), "!site-packages/"),])),])),]);
 
 #[rustfmt::skip]
-pub(super) static GIT_SAFETY: Value = Map((119, 6331, 2), &[
-    ((119, 129, 2), "preToolUse", Map((133, 6331, 3), &[
+pub(super) static GIT_SAFETY: Value = Map((119, 6323, 2), &[
+    ((119, 129, 2), "preToolUse", Map((133, 6323, 3), &[
         ((133, 152, 3), "toolUsageValidation", List((158, 6058, 4), &[
             Map((160, 348, 4), &[((161, 165, 4), "tool", Text((167, 171, 4), "Bash")),((173, 187, 4), "commandPattern", Text((189, 199, 4), "git push")),((201, 210, 4), "matchMode", Text((212, 218, 4), "prefix")),((220, 227, 4), "options", List((229, 246, 4), &[Text((230, 234, 4), "-f"),Text((236, 245, 4), "--force"),])),((248, 254, 4), "action", Text((256, 261, 4), "block")),((263, 270, 4), "message", Text((272, 347, 4), "a forced push destroys the work of others: push normally, or ask the user")),]),
             Map((355, 495, 5), &[((356, 360, 5), "tool", Text((362, 366, 5), "Bash")),((368, 382, 5), "commandPattern", Text((384, 399, 5), "git push * +*")),((401, 407, 5), "action", Text((409, 414, 5), "block")),((416, 423, 5), "message", Text((425, 494, 5), "a refspec with `+` is a forced push: push normally, or ask the user")),]),
@@ -111,11 +102,10 @@ pub(super) static GIT_SAFETY: Value = Map((119, 6331, 2), &[
             Map((5505, 5669, 36), &[((5506, 5510, 36), "tool", Text((5512, 5516, 36), "Bash")),((5518, 5532, 36), "commandPattern", Text((5534, 5546, 36), "git config")),((5548, 5557, 36), "matchMode", Text((5559, 5565, 36), "prefix")),((5567, 5574, 36), "pattern", Text((5576, 5593, 36), "//etc/gitconfig")),((5595, 5601, 36), "action", Text((5603, 5608, 36), "block")),((5610, 5617, 36), "message", Text((5619, 5668, 36), "it changes the machine's git, not the project's")),]),
             Map((5676, 5832, 37), &[((5677, 5681, 37), "tool", Text((5683, 5687, 37), "Bash")),((5689, 5703, 37), "commandPattern", Text((5705, 5717, 37), "git config")),((5719, 5728, 37), "matchMode", Text((5730, 5736, 37), "prefix")),((5738, 5745, 37), "pattern", Text((5747, 5761, 37), "~/.gitconfig")),((5763, 5769, 37), "action", Text((5771, 5774, 37), "ask")),((5776, 5783, 37), "message", Text((5785, 5831, 37), "it changes the user's git, not the project's")),]),
             Map((5839, 6055, 38), &[((5840, 5844, 38), "tool", Text((5846, 5850, 38), "Bash")),((5852, 5866, 38), "commandPattern", Text((5868, 5929, 38), "git config {,* }{core.hookspath,include.path,includeif.*} *")),((5931, 5946, 38), "caseInsensitive", Flag((5948, 5952, 38), true)),((5954, 5960, 38), "action", Text((5962, 5965, 38), "ask")),((5967, 5974, 38), "message", Text((5976, 6054, 38), "it replaces the hooks of the repository, or takes settings from another file")),]),])),
-        ((6058, 6073, 39), "uneditableFiles", List((6079, 6331, 40), &[
+        ((6058, 6073, 39), "uneditableFiles", List((6079, 6323, 40), &[
             Map((6081, 6146, 40), &[((6082, 6089, 40), "pattern", Text((6091, 6098, 40), ".git/")),((6100, 6107, 40), "message", Text((6109, 6145, 40), "git's own files are changed by git")),]),
             Text((6208, 6226, 42), "!.git/index.lock"),
-            Text((6298, 6314, 44), "!node_modules/"),
-            Text((6321, 6330, 45), "!.venv/"),])),])),]);
+            Text((6298, 6322, 44), "!{node_modules,.venv}/"),])),])),]);
 
 #[rustfmt::skip]
 pub(super) static DESTRUCTIVE_COMMANDS: Value = Map((106, 7480, 2), &[
