@@ -41,7 +41,7 @@ fn own_files(call: &Call<'_>, touch: &Touch, found: &mut Vec<Finding>) {
     let is_own = own.covers(Path::new(touch.named()), &touch.path);
     let rule = match is_own {
         true => "it belongs to conclaude's own config, state or registration",
-        false if touch.with_contents && contains(own, call, &touch.path) => {
+        false if touch.with_contents && contains(own, call, touch) => {
             "files of conclaude's own config, state or registration are in it"
         }
         false => return,
@@ -78,18 +78,21 @@ pub(super) fn removed(call: &Call<'_>, unclear: &Unclear) -> Option<Finding> {
 }
 
 /// Whether files of ours are below a directory.
-fn contains(own: &Protected, call: &Call<'_>, directory: &Path) -> bool {
+fn contains(own: &Protected, call: &Call<'_>, directory: &Touch) -> bool {
     let links = call.ground.links;
-    if own.is_below(directory, links) {
+    if own.is_below(&directory.path, links) {
         return true;
     }
-    // Anything else is the config of a folder below, which is not in force here, or behind a link: of a directory with too many
-    // files it is not known, and that is no reason to ask whenever dependencies are deleted.
-    let found = first_below(directory, call.visited, |path, kind| {
-        path.file_name().is_some_and(is_config_name)
-            || kind.is_symlink() && own.covers(path, &links.real_path(path))
-    });
-    matches!(found, Some(Some(_)))
+    // Anything else is the config of a folder below, which is not in force here, or behind a link. Outside of the project it is
+    // nobody's concern; of a directory with too many files it is not known, and that is no reason to ask whenever dependencies are
+    // deleted.
+    let nested = || {
+        first_below(&directory.path, call.visited, |path, kind| {
+            path.file_name().is_some_and(is_config_name)
+                || kind.is_symlink() && own.covers(path, &links.real_path(path))
+        })
+    };
+    !directory.names.iter().all(Location::is_outside) && matches!(nested(), Some(Some(_)))
 }
 
 /// Nobody waits for an answer that took too long.
