@@ -11,6 +11,7 @@ mod outside;
 mod own_commands;
 mod resolve;
 mod rules;
+mod search;
 mod sql;
 mod tools;
 mod touched;
@@ -26,8 +27,9 @@ pub(crate) use input::{InputPattern, is_about};
 pub(crate) use lost::{UncheckedCall, lost};
 pub(crate) use origin::Origin;
 pub(crate) use outside::outside;
-pub(crate) use resolve::{Effects, Ground, Touch, Unclear, Visited};
+pub(crate) use resolve::{Effects, Ground, Touch, Unclear};
 pub(crate) use rules::{Action, Rules, Whom};
+pub(crate) use search::Visited;
 pub(crate) use unit::pipeline;
 pub(crate) use watch::{Compared, Watch};
 

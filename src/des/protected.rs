@@ -4,23 +4,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::paths::{Links, normalise};
+use crate::dialect::claude::layout::FOLDER;
 use crate::root::claude_folder;
 use crate::text::is_invisible;
 
 const CONFIG_NAMES: [&str; 3] = [".conclaude.yaml", ".conclaude.yml", ".conclaude.local.yaml"];
-
-/// Claude Code's settings files, by their usual names.
-const SETTINGS: [&str; 2] = ["settings.json", "settings.local.json"];
-
-/// What is protected in a project.
-const OF_PROJECT: [&str; 6] = [
-    CONFIG_NAMES[0],
-    CONFIG_NAMES[1],
-    CONFIG_NAMES[2],
-    ".conclaude",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-];
 
 /// Whether this is the name of a config file.
 #[must_use]
@@ -66,13 +54,15 @@ pub struct Protected {
     paths: Vec<PathBuf>,
     /// Single files.
     files: Vec<PathBuf>,
-    /// Where all of them are, as the file system knows them.
+    /// The same paths and files as the file system knows them.
     on_disk: Vec<PathBuf>,
 }
 
 /// A folder in which some paths are protected.
 #[derive(Debug)]
 struct Base {
+    /// As the file system knows it.
+    folder: PathBuf,
     named: PathBuf,
     real: PathBuf,
     protects: fn(&str) -> bool,
@@ -82,25 +72,23 @@ impl Protected {
     #[must_use]
     pub fn new(root: &Path, work: &Path, links: &Links) -> Protected {
         let base = |folder: &Path, protects| Base {
+            folder: folder.to_owned(),
             named: folded_path(folder),
             real: folded_path(&links.real_path(folder)),
             protects,
         };
         let home = std::env::home_dir();
         let worktree = (work != root).then_some(work);
-        let projects: Vec<&Path> = [Some(root), worktree, home.as_deref()].into_iter().flatten().collect();
-        let claude = claude_folder();
-        let settings = claude.as_deref().map(|folder| base(folder, is_settings));
+        let projects = [Some(root), worktree, home.as_deref()].into_iter().flatten();
+        let settings = claude_folder().map(|folder| base(&folder, is_settings));
         let configs = CONFIG_NAMES.iter().map(|name| root.join(name));
         let paths = crate::store::outside().into_iter().chain(crate::load::user_file()).chain(configs);
-        let paths: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
-        let in_projects = projects.iter().flat_map(|folder| OF_PROJECT.map(|name| folder.join(name)));
-        let in_claude = claude.iter().flat_map(|folder| SETTINGS.map(|name| folder.join(name)));
+        let on_disk: Vec<PathBuf> = paths.map(|path| links.real_path(&path)).collect();
         Protected {
-            on_disk: in_projects.chain(in_claude).chain(paths.iter().cloned()).collect(),
-            bases: projects.iter().map(|folder| base(folder, is_protected)).chain(settings).collect(),
-            paths: paths.iter().map(|path| folded_path(path)).collect(),
+            bases: projects.map(|folder| base(folder, is_protected)).chain(settings).collect(),
+            paths: on_disk.iter().map(|path| folded_path(path)).collect(),
             files: Vec::new(),
+            on_disk,
         }
     }
 
@@ -109,9 +97,11 @@ impl Protected {
     pub fn with(mut self, extended: &[PathBuf], root: &Path, work: &Path) -> Protected {
         for file in extended {
             let file = normalise(file);
-            self.files.extend(file.strip_prefix(root).map(|inside| folded_path(&work.join(inside))));
-            self.files.push(folded_path(&file));
-            self.on_disk.push(file);
+            let copy = file.strip_prefix(root).map(|inside| work.join(inside)).ok();
+            for file in copy.into_iter().chain([file]) {
+                self.files.push(folded_path(&file));
+                self.on_disk.push(file);
+            }
         }
         self
     }
@@ -120,11 +110,18 @@ impl Protected {
     #[must_use]
     pub(crate) fn is_below(&self, directory: &Path, links: &Links) -> bool {
         let directory = folded_path(directory);
-        let is_there = |path: &Path| {
+        let is_inside = |path: &Path| {
             let is_inside = |path: &Path| folded_path(path).starts_with(&directory);
-            (is_inside(path) || is_inside(&links.real_path(path))) && path.symlink_metadata().is_ok()
+            is_inside(path) || is_inside(&links.real_path(path))
         };
-        self.on_disk.iter().any(|path| is_there(path))
+        let has_such = |folder: PathBuf| {
+            let mut entries =
+                is_inside(&folder).then(|| folder.read_dir()).into_iter().flatten().flatten().flatten();
+            entries.any(|entry| self.covers(&entry.path(), &entry.path()))
+        };
+        let mut bases = self.bases.iter();
+        bases.any(|base| has_such(base.folder.join(FOLDER)) || has_such(base.folder.clone()))
+            || self.on_disk.iter().any(|path| is_inside(path) && path.symlink_metadata().is_ok())
     }
 
     /// Whether a path is protected, as it is named without `..`, and where it really leads.
@@ -167,6 +164,28 @@ mod tests {
         {
             assert!(!is_protected(path), "{path}");
         }
+    }
+
+    #[test]
+    fn what_is_deleted_with_a_directory_is_known_by_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let work = root.join(".claude/worktrees/agent-1");
+        let files = ["shared/g.yaml", ".claude/settings.team.json", ".conclaude.yaml", "src/a.rs"];
+        for file in files.iter().flat_map(|file| [root.join(file), work.join(file)]) {
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let links = Links::default();
+        let own = Protected::new(&root, &work, &links).with(&[root.join("shared/g.yaml")], &root, &work);
+        let is_below = |path: &str| own.is_below(&root.join(path), &links);
+        for path in ["", "shared", ".claude", ".claude/worktrees", ".claude/worktrees/agent-1/shared"] {
+            assert!(is_below(path), "{path}");
+        }
+        assert!(is_below(".claude/worktrees/agent-1/.claude"));
+        assert!(
+            !is_below("src") && !is_below(".claude/worktrees/agent-1/src") && !is_below(".claude/agents")
+        );
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::origin::Origin;
-use super::resolve::{Ground, Visited};
+use super::resolve::Ground;
 use super::rules::Action;
+use super::search::Visited;
 use super::watch::Watch;
 use crate::des::protected::Protected;
 use crate::rule::Rule;

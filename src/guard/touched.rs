@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::call::{Call, Finding, Own, doing, named, shown};
 use super::origin::Origin;
-use super::resolve::{Effects, Touch, Unclear, first_below};
+use super::resolve::{Effects, Touch, Unclear};
 use super::rules::{Action, FileRule, FileRules, Rules};
+use super::search::first_below;
 use super::watch::Watch;
 use crate::deadline;
 use crate::des::protected::{Protected, is_config_name};

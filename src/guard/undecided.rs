@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::call::{Call, Finding, doing, shown, start};
-use super::resolve::{Effects, Ground, Unclear, first_below};
+use super::resolve::{Effects, Ground, Unclear};
 use super::rules::{Action, Rules, ToolRule};
+use super::search::first_below;
 use super::tools::allows;
 use super::watch::Watch;
 use crate::deadline;

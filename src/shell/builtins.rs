@@ -131,6 +131,10 @@ pub(super) fn alias(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
+pub(super) fn unset(walk: &mut Walk<'_>, call: &Call<'_>) {
+    call.arguments.operands.iter().for_each(|name| walk.state.set(&name.text, Value::Unknown));
+}
+
 /// Builtins that give variables values: lines of their input.
 pub(super) fn read(walk: &mut Walk<'_>, call: &Call<'_>) {
     let operands = &call.arguments.operands;

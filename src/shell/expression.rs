@@ -227,8 +227,11 @@ impl<'f> Expression<'f> {
     /// The words up to `;` or `{} +`.
     fn command(&mut self) -> &'f [Field] {
         let rest = self.words.get(self.at..).unwrap_or_default();
-        let ends = |field: &Field| matches!(field.text.as_str(), ";" | "+");
-        let length = rest.iter().position(ends).unwrap_or(rest.len());
+        let is = |at: usize, text: &str| rest.get(at).is_some_and(|field| field.text == text);
+        let ends = |at: &usize| {
+            is(*at, ";") || at.checked_sub(1).is_some_and(|before| is(*at, "+") && is(before, "{}"))
+        };
+        let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
         self.at += length + 1;
         rest.get(..length).unwrap_or_default()
     }

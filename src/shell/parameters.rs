@@ -110,6 +110,8 @@ impl Walk<'_> {
 
     fn unassigned(&self, name: &str, assigning: bool) -> Found {
         match (name, self.home) {
+            // By `env HOME=x bash -c …`.
+            ("HOME" | "TMPDIR", _) if self.state.gives(name) => Found::Unknown,
             ("HOME", Some(home)) => Found::Fields(vec![Field::literal(home)]),
             ("IFS", _) => Found::Fields(vec![Field::literal(" \t\n")]),
             // It moves with `cd`, so it is only replaced where it is used.

@@ -144,7 +144,7 @@ fn a_pattern_of_the_shell_does_not_delete_what_our_config_extends() {
 #[test]
 fn directories_with_files_of_ours_are_found_by_where_those_are() {
     let test = Test::event("PreToolUse").config("extends: [shared/g.yaml]\n").file("shared/g.yaml", "{}\n");
-    let test = test.file(".claude/settings.json", "{}\n").file("packages/web/.conclaude.yaml", "{}\n");
+    let test = test.file(".claude/settings.team.json", "{}\n").file("packages/web/.conclaude.yaml", "{}\n");
     let mut test = test.file("build/deep/x", "").file("linked/x", "");
     std::os::unix::fs::symlink(test.root().join(".conclaude.yaml"), test.root().join("linked/y")).unwrap();
     for directory in [".claude", "shared", "packages", "linked", "$PWD"] {

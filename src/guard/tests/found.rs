@@ -74,7 +74,7 @@ fn expression() -> impl Strategy<Value = String> {
     ]);
     let leaf = prop_oneof![
         4 => name.clone().prop_map(|name| format!("-name {name}")),
-        1 => name.prop_filter("letters", |name| !name.contains(['[', '\\'])).prop_map(|name| format!("-iname {name}")),
+        1 => name.prop_filter("neither sets nor escapes", |name| !name.contains(['[', '\\'])).prop_map(|name| format!("-iname {name}")),
         4 => path.prop_map(|path| format!("-path {path}")),
         2 => prop::sample::select(vec!["-type f", "-type d", "-empty", "-prune", "-maxdepth 2", "-true", "-mtime -5"])
             .prop_map(str::to_owned),

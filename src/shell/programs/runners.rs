@@ -179,6 +179,7 @@ pub(super) const RUNNERS: &[Program] = &[
     runs("type", "", printing::which),
     runs("typeset", "", builtins::declare),
     runs("unbuffer", "", wrappers::wrapper),
+    runs("unset", "", builtins::unset),
     runs("unshare", "", wrappers::wrapper),
     runs("uv", "", launchers::launch),
     runs("uvx", "", launchers::launch),

@@ -9,6 +9,6 @@ pub(super) const SILENT: &[&str] = &[
     "killall", "let", "locale", "logout", "ls", "lsblk", "lscpu", "lsof", "man", "mount", "nc", "netstat",
     "nproc", "nslookup", "ping", "port", "printenv", "ps", "pwd", "readlink", "realpath", "reset", "return",
     "seq", "shopt", "sleep", "ss", "stat", "stty", "suspend", "sync", "test", "times", "top", "tput", "tr",
-    "true", "tty", "ulimit", "umask", "umount", "unalias", "uname", "unfunction", "unset", "uptime", "vdir",
+    "true", "tty", "ulimit", "umask", "umount", "unalias", "uname", "unfunction", "uptime", "vdir",
     "wait", "whatis", "whereis", "whoami", "yes",
 ];
